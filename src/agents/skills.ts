@@ -20,12 +20,17 @@ import { check, jsonSchemaOf, sentence } from './schema.ts';
 export interface SkillDefinition {
   /** Unique within the agent. Callers choose the skill by it. */
   readonly id: string;
+  /** What the skill does. Clients and models choose skills by it. */
   readonly description: string;
   /** Default: the id. */
   readonly name?: string;
+  /** Keywords. Default: none. */
   readonly tags?: readonly string[];
+  /** Prompts that the skill handles. */
   readonly examples?: readonly string[];
+  /** Accepted media types, if they differ from the agent's. */
   readonly inputModes?: readonly string[];
+  /** Produced media types, if they differ from the agent's. */
   readonly outputModes?: readonly string[];
   readonly securityRequirements?: readonly SecurityRequirement[];
   /** The message's data part, or its text parsed as JSON, must match. `turn.input` is the schema's result. */

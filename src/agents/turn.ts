@@ -13,12 +13,14 @@ import type { SkillDefinition, SkillInput } from './skills.ts';
 
 /** The content of a message, ready to use. */
 export interface MessageContent {
+  /** The whole message. */
   readonly message: Message;
   readonly parts: readonly Part[];
   /** All its text parts, joined by newlines. */
   readonly text: string;
   /** The content of its first data part; without one, the result of a tool that a PromptKit client ran. */
   readonly data: Json | undefined;
+  /** Its file parts, as bytes or links. */
   readonly files: readonly FilePart[];
 }
 

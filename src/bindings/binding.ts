@@ -47,6 +47,7 @@ export interface ClientBinding<Name extends string = string> {
  * read that list. A new binding is a folder, a line in links.ts and a line in registry.ts.
  */
 export interface Binding<Name extends string = string> extends ClientBinding<Name> {
+  /** Which requests the server passes to this binding. */
   readonly route: BindingRoute;
   /** The path that cards state for this binding, by protocol version, below the agent's base URL. */
   readonly paths: InterfacePaths['paths'];

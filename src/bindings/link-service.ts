@@ -22,7 +22,7 @@ export interface LinkOptions {
   readonly url: string;
   /** Dialect that the agent speaks. */
   readonly dialect: Dialect;
-  /** Sends the requests. Must not follow redirects to other hosts with credentials. */
+  /** Sends the requests. Links ask it not to follow redirects. */
   readonly fetch: Fetch;
   /**
    * The platform's own fetch, used instead of `fetch` to avoid creating a `Request`. Give it only if no

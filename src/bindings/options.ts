@@ -38,6 +38,7 @@ export interface BindingServeOptions {
   readonly onError?: (cause: unknown) => void;
 }
 
+/** Shorter than the idle timeout of common proxies, which is 30 to 60 seconds. */
 export const DEFAULT_KEEP_ALIVE_MS = 15_000;
 
 /** Message ids do not have to be unpredictable, so they are counted. */
@@ -45,12 +46,14 @@ export const DEFAULT_ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LI
 
 const everyDialect = createRegistry(DIALECTS);
 
+/** The dialects that the options accept. */
 export function registryOf(options: BindingServeOptions): Registry {
   return options.registry ?? everyDialect;
 }
 
 const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
 
+/** The caller of a request: the principal `local` unless the options authenticate callers. */
 export function callerOf(request: HttpRequest, options: BindingServeOptions): Caller | Promise<Caller> {
   return options.caller === undefined ? LOCAL : options.caller(request);
 }

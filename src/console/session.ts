@@ -10,6 +10,7 @@ export const token = signal(sessionStorage.getItem(KEPT) ?? '');
 /** The node requires a token, or another one. */
 export const refused = signal<'unknown' | 'forbidden' | undefined>(undefined);
 
+/** Keeps the token, in the tab's session storage if the user wants that. */
 export function signIn(given: string, isKept: boolean): void {
   token.value = given.trim();
   if (isKept) sessionStorage.setItem(KEPT, token.value);
@@ -17,12 +18,14 @@ export function signIn(given: string, isKept: boolean): void {
   refused.value = undefined;
 }
 
+/** Forgets the token. */
 export function signOut(): void {
   token.value = '';
   sessionStorage.removeItem(KEPT);
   refused.value = 'unknown';
 }
 
+/** Headers with the user's token. */
 export function credentials(): Readonly<Record<string, string>> {
   return token.value === '' ? {} : { Authorization: `Bearer ${token.value}` };
 }

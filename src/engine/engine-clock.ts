@@ -14,6 +14,7 @@ export interface EngineClock {
   ticks(): number;
 }
 
+/** Caches the text of the current millisecond. */
 export function createEngineClock(clock: Clock): EngineClock {
   let last: Moment = { ms: Number.NaN, iso: '' };
   return {

@@ -18,6 +18,7 @@ import { send, stream } from './send/send.ts';
 import { ownerOf } from './tasks/keys.ts';
 import type { LiveTask } from './tasks/live-task.ts';
 
+/** What the service of one agent needs of the engine. */
 export interface ServiceParts extends SendParts, ListParts, SubscribeParts, PushServiceParts {
   readonly store: SendParts['store'] & ListParts['store'] & SubscribeParts['store'] & PushServiceParts['store'];
   readonly commits: SendParts['commits'];

@@ -18,6 +18,7 @@ export interface Broker {
   close(): Promise<void>;
 }
 
+/** What a kind of broker can do. */
 export interface BrokerFeatures {
   /** Delivers a message that was not acknowledged again, to this subscriber or to another one of the group. */
   readonly redelivers: boolean;
@@ -29,6 +30,7 @@ export interface BrokerFeatures {
   readonly reportsNoSubscribers: boolean;
 }
 
+/** A message to publish. */
 export interface OutgoingMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
@@ -47,11 +49,13 @@ export interface OutgoingMessage {
   readonly qos?: 0 | 1;
 }
 
+/** What the broker reports about a published message. */
 export interface PublishResult {
   /** `false`: the topic has no subscribers. Absent: the broker does not report it. */
   readonly hasSubscribers?: boolean;
 }
 
+/** A message from a subscription. */
 export interface ReceivedMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
@@ -63,6 +67,7 @@ export interface ReceivedMessage {
   readonly isRetained: boolean;
 }
 
+/** A subscription and the handler of its messages. */
 export interface BrokerSubscription {
   /** A topic filter in MQTT's syntax. */
   readonly filter: string;
@@ -97,6 +102,7 @@ export interface BrokerOptions {
   onProblem?(problem: string, cause?: unknown): void;
 }
 
+/** Defaults of all adapters. */
 export const BROKER_DEFAULTS = { inFlightMax: 256, packetBytesMax: 10_000_000 } as const;
 
 /** The broker is unreachable or refused something. `hint` says what to check. */

@@ -51,7 +51,7 @@ export interface Mesh {
   call(self: MeshParticipant): Promise<MeshCaller>;
   /** Stops accepting requests. The broker stays connected for replies that are still to be published. */
   stopServing: Stop;
-  /** Stops everything, and says that the served agents leave. The broker stays open. */
+  /** Stops everything, says that the served agents leave, and closes the broker connection. */
   close: Stop;
 }
 

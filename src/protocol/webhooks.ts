@@ -72,6 +72,7 @@ export interface VerifiedWebhook {
   readonly id: string;
   /** The signed timestamp. */
   readonly sentAt: Date;
+  /** The body as it was signed. */
   readonly body: string;
   /** The body, parsed. */
   readonly payload: Json;

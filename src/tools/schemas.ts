@@ -19,6 +19,7 @@ const MEDIA: readonly { readonly family: string; readonly members: JsonObject }[
   { family: 'audio/', members: { audio_data: text('A recording, base64-encoded.') } },
 ];
 
+/** What a tool is made of. */
 export interface ToolSource {
   readonly card: AgentCard;
   readonly skill: AgentSkill | undefined;
@@ -53,6 +54,7 @@ const ARTIFACTS: JsonObject = {
   items: object({ filename: { type: 'string' }, version: { type: 'integer' } }, ['filename']),
 };
 
+/** The JSON Schema of every tool's result. */
 export const OUTPUT_SCHEMA: JsonObject = object(
   {
     response: text('The agent’s response.'),

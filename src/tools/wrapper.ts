@@ -10,6 +10,7 @@ import { inputSchema } from './schemas.ts';
 
 /** A tool in the form of CortexPrism's registry (docs/dialects/cortex.md). */
 export interface WrappedTool {
+  /** Name, description and parameters for the model. */
   readonly definition: {
     readonly name: string;
     readonly description: string;

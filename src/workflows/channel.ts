@@ -5,6 +5,7 @@ export interface OutputChannel<T> extends AsyncIterable<T> {
   end(): void;
 }
 
+/** A channel without values. */
 export function createOutputChannel<T>(): OutputChannel<T> {
   const waiting: { readonly value: T; readonly taken: () => void }[] = [];
   let wake: (() => void) | undefined;

@@ -22,6 +22,7 @@ export interface Workflow {
   readonly failFast: boolean;
   /** For nodes without a retry policy of their own. */
   readonly retry?: NodeRetry;
+  /** Skills on the card. Default: one for the whole workflow. */
   readonly skills: readonly WorkflowSkill[];
   /** For nodes without a timeout of their own. Default 5 minutes. */
   readonly nodeTimeoutMs: number;

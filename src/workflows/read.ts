@@ -40,6 +40,7 @@ export function readWorkflow(raw: Json): Workflow {
   return workflow;
 }
 
+/** Reads a retry policy, in Argo's names or SAM's. */
 export function readRetry(raw: Json, path: string): NodeRetry {
   const given = object(raw, path);
   const backoff = object(given['backoff'] ?? {}, `${path}.backoff`);
@@ -100,6 +101,7 @@ function skillOf(raw: Json, path: string): Workflow['skills'][number] {
   };
 }
 
+/** The nodes that a switch, a map or a loop starts. */
 export function targetsOf(node: WorkflowNode): readonly string[] {
   if (node.type === 'map' || node.type === 'loop') return [node.node];
   if (node.type !== 'switch') return [];

@@ -26,6 +26,7 @@ export function fill(value: Json, scope: TemplateScope): Json {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, scope)]));
 }
 
+/** Fills the templates of all members. */
 export function fillObject(value: JsonObject, scope: TemplateScope): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, scope)]));
 }

@@ -4,7 +4,10 @@ import { complete } from '../outputs.ts';
 import type { Scenario } from './scenarios.ts';
 import { ACTS_SCENARIOS, TCK_SCENARIOS } from './scenarios.ts';
 
-/** Profiles of the conformance agent. `full` has every optional feature, `basic` has none. */
+/**
+ * Profiles of the conformance agent. `full` declares streaming and webhooks, `basic` declares neither.
+ * The other two are `full` with an extended card, or with an extension that callers must activate.
+ */
 export const CONFORMANCE_PROFILES = ['full', 'basic', 'extended-card', 'required-extension'] as const;
 /** One of `CONFORMANCE_PROFILES`. */
 export type ConformanceProfile = (typeof CONFORMANCE_PROFILES)[number];

@@ -8,6 +8,7 @@ export interface Directives {
   readonly ending: Ending | undefined;
 }
 
+/** How the run of `script` ends. */
 export type Ending = 'ask' | 'auth' | 'reject' | 'fail' | 'message' | 'crash';
 
 const ENDINGS: ReadonlySet<string> = new Set<Ending>(['ask', 'auth', 'reject', 'fail', 'message', 'crash']);

@@ -4,6 +4,7 @@ import { answeringDialect, createRegistry, DIALECTS, isLetGo, LOCAL_PRINCIPAL } 
 /** The dialect of our own calls. It has no effect: the client behind the service chooses what it speaks. */
 const dialect = answeringDialect(createRegistry(DIALECTS), {}).id;
 
+/** The context of a call to an origin. The default principal is `local`. */
 export function callingContext(
   more: Pick<CallContext, 'signal' | 'extensions' | 'idempotencyKey'> & Partial<Pick<CallContext, 'principal' | 'tenant'>>,
 ): CallContext {
@@ -16,6 +17,7 @@ export function extensionsFor(origin: AgentCard, message?: Message): readonly st
   return [...new Set([...required, ...(message?.extensions ?? [])])];
 }
 
+/** A signal that fires a little later than another one. */
 export interface Lingering {
   readonly signal: AbortSignal;
   /** The purpose of the delay is fulfilled: from now on the turn's own signal applies. */

@@ -10,6 +10,7 @@ export interface ProxyTimeouts {
   readonly pollMs: number;
 }
 
+/** A minute of unreachability, and one poll per second. */
 export const DEFAULT_PROXY_TIMEOUTS: ProxyTimeouts = { unreachableMsMax: 60_000, pollMs: 1000 };
 
 interface Following {
@@ -24,6 +25,7 @@ export function isSettled(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
+/** The state in an event; undefined for artifacts and messages. */
 export function stateIn({ task, statusUpdate }: TaskEvent): TaskState | undefined {
   return task?.status.state ?? statusUpdate?.status.state;
 }
@@ -96,6 +98,7 @@ export function isPassing(thrown: unknown): boolean {
   return isA2AError(thrown) && (thrown.kind === 'UNAVAILABLE' || thrown.kind === 'RATE_LIMITED');
 }
 
+/** The origin does not have the operation. */
 export function isUnsupported(thrown: unknown): boolean {
   return isA2AError(thrown) && ['UNSUPPORTED_OPERATION', 'STREAMING_NOT_SUPPORTED', 'METHOD_NOT_FOUND'].includes(thrown.kind);
 }

@@ -24,6 +24,7 @@ export interface Settled {
   readonly note?: string;
 }
 
+/** What decides a permission request. */
 export interface ApprovalOptions {
   readonly policy: ApprovalPolicy;
   readonly folder: string;

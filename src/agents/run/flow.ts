@@ -7,6 +7,7 @@ export interface PushQueue<Value> extends AsyncIterable<Value> {
   end(reason?: unknown): void;
 }
 
+/** An empty queue. */
 export function createPushQueue<Value>(): PushQueue<Value> {
   const values: (Value | undefined)[] = [];
   let head = 0;
@@ -62,6 +63,7 @@ export function createPushQueue<Value>(): PushQueue<Value> {
   };
 }
 
+/** Options of `lookAhead`. */
 export interface LookingAhead<Value> {
   /** The maximum number of values in the queue. */
   readonly max: number;

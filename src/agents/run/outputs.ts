@@ -8,6 +8,7 @@ import type { FileDiff, RunEvent, Usage } from './events.ts';
 /** A run's events, except questions and ends, as outputs for the caller (docs/coding-agents.md). */
 export type Told = Exclude<RunEvent, { readonly kind: 'approval' | 'done' | 'refused' | 'error' }>;
 
+/** Turns the events of one run into outputs. */
 export interface Telling {
   /** The outputs for an event; often none yet, or several. */
   tell(event: Told): readonly AgentOutput[];
@@ -19,6 +20,7 @@ export interface Telling {
   readonly answered: number;
 }
 
+/** Options of `startTelling`. */
 export interface TellingOptions {
   readonly adapter: string;
   /** Distinguishes this turn's artifacts from those of earlier turns of the task. */
@@ -32,6 +34,7 @@ const RESULT_CHARACTERS = 200;
 const OUTPUT_CHARACTERS = 16_384;
 const THOUGHT_CHARACTERS = 400;
 
+/** Starts with an empty answer. */
 export function startTelling({ adapter, suffix, outputBytesMax }: TellingOptions): Telling {
   const known: { model?: string; sessionId?: string; mode?: string } = {};
   const tools = new Map<string, string>();

@@ -11,6 +11,7 @@ export interface OpenQuestions {
   onOpen(holder: Holder, listener: () => void): () => void;
 }
 
+/** Starts without questions. */
 export function createOpenQuestions(): OpenQuestions {
   const open = new Map<string, Set<TaskId>>();
   const listeners = new Map<string, Set<() => void>>();

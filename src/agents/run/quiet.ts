@@ -43,6 +43,7 @@ export function startQuiet(afterMs: number, say: () => void): Quiet {
   };
 }
 
+/** What the notice about a silent run mentions. */
 export interface QuietOptions {
   readonly driver: Driver;
   readonly afterMs: number;

@@ -20,6 +20,7 @@ export interface ChatReply {
   readonly failure: A2AError | undefined;
 }
 
+/** Starts an empty answer. */
 export function startReply(): ChatReply {
   return new GrowingReply();
 }

@@ -16,6 +16,7 @@ export { type Finding, interfaceName };
 export interface Examination {
   /** Sends the requests, without credentials. */
   readonly fetch: Fetch;
+  /** Ends the examination. */
   readonly signal: AbortSignal;
   /** Time limit of each request in milliseconds. */
   readonly timeoutMs: number;

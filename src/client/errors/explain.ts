@@ -122,6 +122,7 @@ export function ofStatus({ status, mediaType }: NotA2A, details: ClientErrorDeta
   });
 }
 
+/** The error for a 401. */
 export function unauthenticated(url: string, details: ClientErrorDetails = {}): ClientError {
   return new ClientError('unauthenticated', `${url} needs credentials`, {
     hint: 'pass credentials that the agent’s card asks for (auth: { bearer: … })',
@@ -131,6 +132,7 @@ export function unauthenticated(url: string, details: ClientErrorDetails = {}): 
   });
 }
 
+/** The error for a 403. */
 export function forbidden(url: string, details: ClientErrorDetails): ClientError {
   return new ClientError('forbidden', `${url} rejects these credentials`, {
     hint: 'ask for the scope or role that the agent needs',

@@ -31,6 +31,7 @@ export interface RetryPolicy {
   readonly random: () => number;
 }
 
+/** The defaults of the option `retry`. */
 export const DEFAULT_RETRY: RetryPolicy = {
   tries: 4,
   firstDelayMs: 250,

@@ -6,7 +6,9 @@ import type { Authenticator, PresentedCredentials } from '../auth/credentials.ts
 export interface Credentials {
   readonly bearer?: string | undefined;
   readonly apiKey?: string | undefined;
+  /** `user:password`. */
   readonly basic?: string | undefined;
+  /** The connection has a client certificate. */
   readonly mtls?: boolean;
 }
 

@@ -25,6 +25,7 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   }
 });
 
+/** Markdown as sanitised HTML. */
 export function htmlOf(text: string): string {
   return DOMPurify.sanitize(marked.parse(text, { async: false, gfm: true, breaks: true }), CLEAN);
 }

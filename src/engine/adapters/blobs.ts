@@ -19,7 +19,8 @@ const NAME = /^[0-9a-f]{16,128}$/;
 const UNFINISHED = '.part';
 
 /**
- * Opens a folder for large content, or creates it. Only one process may use the folder at a time.
+ * Stores large content in a folder, which belongs to one store. The folder is created with the first
+ * content.
  *
  * ```ts
  * const engine = createEngine({ store, blobs: openBlobs('data/blobs'), agents });

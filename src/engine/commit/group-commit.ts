@@ -44,6 +44,7 @@ const RETRY_MS = 1000;
 const COMMIT_EVENTS = 512;
 const COMMIT_BYTES = 131_072;
 
+/** Starts with nothing to commit. `onBroken` is called once, when the store fails for good. */
 export function createCommits(options: CommitOptions): Commits {
   return new GroupCommit(options);
 }

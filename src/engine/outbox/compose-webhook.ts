@@ -8,6 +8,7 @@ import type { Vault, WebhookDelivery } from './delivery.ts';
 import type { DeliveryQueue } from './queue.ts';
 import { endOf } from './queue.ts';
 
+/** What composing a delivery needs of the engine. */
 export interface ComposeParts extends BlobParts {
   readonly store: Pick<Store, 'entries'>;
   readonly vault: Vault | undefined;
@@ -17,6 +18,7 @@ export interface ComposeParts extends BlobParts {
 
 const PAGE = 64;
 
+/** A delivery that is ready to be sent. */
 export interface ComposedWebhook {
   readonly delivery: WebhookDelivery;
   /** The last event that it covers. */

@@ -11,6 +11,7 @@ export interface WebhookDelivery {
   readonly url: string;
   /** `Content-Type` of the body. */
   readonly mediaType: string;
+  /** The payload as text. The signature covers exactly these bytes. */
   readonly body: string;
   /** Value of `X-A2A-Notification-Token`. */
   readonly token?: string;
@@ -40,6 +41,7 @@ export interface WebhookSender {
 export interface TaskReply {
   /** The address from `CallContext.reply`. */
   readonly to: string;
+  /** Name of the agent on this node. */
   readonly agent: string;
   /** Dialect to encode the reply in. */
   readonly dialect: DialectId;

@@ -13,6 +13,7 @@ export interface Destinations {
   readonly open: number;
 }
 
+/** Options of `createDestinations`. */
 export interface DestinationOptions {
   readonly activeMax: number;
   readonly perDestinationMax: number;
@@ -49,6 +50,7 @@ const UNPROVEN_SHARE = 0.75;
 /** Maximum number of idle receivers whose failures are remembered. */
 const REMEMBERED_MAX = 1000;
 
+/** Starts without receivers. They are added with their first delivery, and forgotten when idle. */
 export function createDestinations(options: DestinationOptions): Destinations {
   const known = new Map<string, Destination>();
   const ready = new Set<Destination>();

@@ -9,6 +9,7 @@ import { dropReadAhead, hasWork, isComplete } from './queue.ts';
 import type { SavedRows } from './saved-rows.ts';
 import { LOOK_AGAIN_MS } from './schedule.ts';
 
+/** What the dispatcher needs of the outbox. */
 export interface DispatcherParts {
   readonly clock: EngineClock;
   readonly timers: Timers;

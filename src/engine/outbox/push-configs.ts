@@ -16,6 +16,7 @@ import type { Outbox } from './outbox.ts';
 import { checkConfig, checkConfigId } from './push-config-checks.ts';
 import { isReplyConfig, progressOf, REPLY_ID } from './queue.ts';
 
+/** What checking and storing a push config needs of the engine. */
 export interface PushConfigParts {
   readonly agents: Agents;
   readonly ids: Ids;

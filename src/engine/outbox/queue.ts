@@ -28,6 +28,7 @@ export interface ReplyAddress {
 export const REPLY_ID = 'reply/';
 const REPLY_URL = 'reply:';
 
+/** The URL under which the address of a reply is stored as a push config. */
 export function replyUrl({ to }: ReplyAddress): string {
   return `${REPLY_URL}${to}`;
 }
@@ -36,6 +37,7 @@ export function isReplyConfig({ config }: PushRow): boolean {
   return config.url.startsWith(REPLY_URL);
 }
 
+/** The address of a stored reply; undefined for a caller's push config. */
 export function replyAddressIn(push: PushRow): ReplyAddress | undefined {
   return isReplyConfig(push) ? { to: push.config.url.slice(REPLY_URL.length), dialect: push.dialect } : undefined;
 }
@@ -66,6 +68,7 @@ export interface DeliveryQueue {
   joined: Seq | undefined;
 }
 
+/** What a queue is made of. */
 export interface QueueContent {
   readonly row: OutboxRow;
   readonly task: DeliveryQueue['task'];
@@ -97,6 +100,7 @@ export function endOf({ row, progress }: DeliveryQueue): Seq {
   return row.upTo === undefined || row.upTo > progress.last ? progress.last : row.upTo;
 }
 
+/** Whether there are events to deliver. */
 export function hasWork(queue: DeliveryQueue): boolean {
   return queue.row.done < endOf(queue);
 }

@@ -34,6 +34,7 @@ export interface QueueChange {
   readonly isTransient?: true;
 }
 
+/** An attempt and everything that decides what follows from it. */
 export interface DeliveryAttempt {
   readonly outcome: DeliveryOutcome;
   /** The last event of the attempted delivery. */
@@ -75,6 +76,7 @@ function afterFailure(row: OutboxRow, { outcome, seq, last, now, random, disable
   return { row: next, deadLetter: deadLetterOf(row, seq) };
 }
 
+/** The wait after this many failed attempts, with jitter. */
 export function delayMs(attempts: number, random: number): number {
   const planned = SCHEDULE_MS[Math.min(attempts, SCHEDULE_MS.length - 1)] ?? 0;
   return planned * (1 - JITTER + 2 * JITTER * random);

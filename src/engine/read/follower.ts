@@ -8,6 +8,7 @@ import type { LogParts } from './fold.ts';
 import { entriesIn, foldTo } from './fold.ts';
 import { nameFor, renameEvent, renameTask } from './task-names.ts';
 
+/** What following a task needs of the engine. */
 export interface FollowParts extends LogParts {
   readonly commits: Pick<Commits, 'broken'>;
   readonly lifecycle: EngineLifecycle;
@@ -25,11 +26,13 @@ export interface FollowOptions {
   readonly trim?: (task: Task) => Task;
 }
 
+/** A task that a reader follows. */
 export interface FollowedTask {
   readonly task: LiveTask;
   readonly options: FollowOptions;
 }
 
+/** Events that a reader gets at once. */
 export type EventBatch = readonly Logged[];
 type Next = IteratorResult<EventBatch, undefined>;
 

@@ -7,6 +7,7 @@ export function nameFor(row: Pick<TaskRow, 'alias'>, semantics: CallSemantics | 
   return semantics?.taskNames !== undefined && row.alias !== undefined ? taskId(row.alias) : undefined;
 }
 
+/** The task with the caller's name as its id. */
 export function renameTask(task: Task, id: TaskId | undefined): Task {
   if (id === undefined) return task;
   const { history, status } = task;
@@ -18,6 +19,7 @@ export function renameTask(task: Task, id: TaskId | undefined): Task {
   };
 }
 
+/** The event with the caller's name as its task id. */
 export function renameEvent(event: TaskEvent, taskId: TaskId): TaskEvent {
   switch (eventKind(event)) {
     case 'statusUpdate': {

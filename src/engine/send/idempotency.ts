@@ -29,6 +29,7 @@ export function newRecentSends(): RecentSends {
   return { reservations: new Map(), delivered: new Set() };
 }
 
+/** What recognising a repeated send needs of the engine. */
 export interface IdempotencyParts extends AdmitParts {
   readonly store: AdmitParts['store'] & Pick<Store, 'send'>;
   readonly recentSends: RecentSends;
@@ -169,6 +170,7 @@ export function deliveryMark(parts: IdempotencyParts, call: SendCall, identity: 
   };
 }
 
+/** What identifies a send. Undefined if it has neither a key nor a usable message id. */
 export function identityOf(parts: IdempotencyParts, call: SendCall): SendIdentity | undefined {
   const { owner, facts, request } = call;
   const token = tokenOf(call);

@@ -3,6 +3,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { LiveTask } from './live-task.ts';
 import type { TaskTable } from './table.ts';
 
+/** What replacing a task by a direct message needs of the engine. */
 export interface DirectMessageParts {
   readonly tasks: TaskTable;
   readonly outbox: Pick<Outbox, 'hasReply' | 'dropped'>;

@@ -9,6 +9,7 @@ export function ownerOf(ctx: CallContext, request: { readonly tenant?: string })
   return { tenant: ctx.tenant ?? request.tenant ?? '', principal: ctx.principal.id };
 }
 
+/** Whether the owner belongs to the scope. */
 export function isIn(scope: TaskScope, owner: Owner): boolean {
   return scope === 'any' || (scope.tenant === owner.tenant && (scope.principal === undefined || scope.principal === owner.principal));
 }

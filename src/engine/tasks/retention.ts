@@ -11,6 +11,7 @@ import type { TaskTable } from './table.ts';
 /** Tasks deleted by one commit. Other requests run between two commits. */
 const BATCH = 500;
 
+/** What deleting tasks needs of the engine. */
 export interface RetentionParts {
   readonly store: Pick<Store, 'quiet' | 'finished'>;
   readonly blobs: Blobs | undefined;

@@ -32,6 +32,7 @@ export interface TaskTableOptions extends Omit<TaskParts, 'onIdle'> {
   readonly store: Pick<Store, 'task'>;
 }
 
+/** An empty table. Tasks enter it when they are created or loaded, and leave it when nothing uses them. */
 export function createTaskTable(options: TaskTableOptions): TaskTable {
   return new Table(options);
 }

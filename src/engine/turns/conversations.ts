@@ -16,12 +16,14 @@ export interface Conversations {
   readonly size: number;
 }
 
+/** Whose conversation, and with which agent. */
 export interface ConversationKey {
   readonly owner: Owner;
   readonly agent: string;
   readonly contextId: ContextId;
 }
 
+/** A conversation in use. `release` must be called once. */
 export interface ConversationLease {
   readonly conversation: unknown;
   release(): void;

@@ -24,6 +24,7 @@ const SHORT: ReadonlyMap<string, string> = new Map([
 const TEXT = 'text/plain';
 const JSON_TYPE = 'application/json';
 
+/** Parses a list of media types. */
 export function modesOf(listed: readonly string[]): Modes {
   const types = new Set(listed.map(normal));
   const isOpen = types.size === 0 || types.has('*/*');
@@ -47,10 +48,12 @@ export function modesOf(listed: readonly string[]): Modes {
   };
 }
 
+/** The types that the agent, or one of its skills, accepts. */
 export function inputModes(card: AgentCard): Modes {
   return modesOf([...card.defaultInputModes, ...card.skills.flatMap((skill) => skill.inputModes ?? [])]);
 }
 
+/** The types that the agent, or one of its skills, produces. */
 export function outputModes(card: AgentCard): Modes {
   return modesOf([...card.defaultOutputModes, ...card.skills.flatMap((skill) => skill.outputModes ?? [])]);
 }
@@ -84,6 +87,7 @@ function isConvertible(type: string, accepted: Modes): boolean {
   return isWords && (textType(accepted) !== undefined || accepted.has(JSON_TYPE));
 }
 
+/** Parts in forms that the caller accepts. */
 export interface FittedParts {
   readonly parts: readonly Part[];
   /** Types of the parts that have no form the caller accepts. */

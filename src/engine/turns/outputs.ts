@@ -31,6 +31,7 @@ interface ArtifactSize {
   readonly isOurs: boolean;
 }
 
+/** What turning outputs into events needs of the engine. */
 export interface OutputParts {
   readonly clock: EngineClock;
   readonly ids: Ids;
@@ -40,6 +41,7 @@ export interface OutputParts {
 /** The task that the output belongs to. */
 type OutputTask = Pick<TaskRow, 'id' | 'contextId' | 'turn'>;
 
+/** Starts a run without outputs. A resumed run continues the artifacts of the one before it. */
 export function startOutputs(accepted: Modes | undefined, before: readonly Artifact[], isResumed: boolean): RunOutputs {
   const artifacts = new Map<string, ArtifactSize>();
   for (const { artifactId: id, parts } of before) {
@@ -48,6 +50,7 @@ export function startOutputs(accepted: Modes | undefined, before: readonly Artif
   return { artifacts, accepted, unnamed: 0 };
 }
 
+/** The events of one output. Throws if the artifact would exceed its maximum size. */
 export function effectOf(parts: OutputParts, task: OutputTask, outputs: RunOutputs, output: AgentOutput): OutputEffect {
   switch (output.kind) {
     case 'status':

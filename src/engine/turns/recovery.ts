@@ -12,7 +12,10 @@ export interface Recovered {
   readonly waiting: number;
   /** Turns that were started or repeated. */
   readonly started: number;
-  /** Tasks that failed because their agent does not repeat interrupted work. */
+  /**
+   * Tasks that were failed: their agent is gone, does not repeat interrupted work, or had too many
+   * attempts.
+   */
   readonly ended: number;
 }
 

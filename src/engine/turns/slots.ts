@@ -17,6 +17,7 @@ export interface Slots {
   readonly queued: number;
 }
 
+/** `runningMax` turns at once, and `queuedMax` in the queue. */
 export function createSlots(runningMax: number, queuedMax: number): Slots {
   let running = 0;
   let isOpen = true;

@@ -27,6 +27,7 @@ export interface Turns {
   stop(task: LiveTask, reason: StopReason): void;
 }
 
+/** A message for a task that exists. */
 export interface MessageDelivery {
   readonly message: Message;
   readonly notes: EntryNotes | undefined;

@@ -19,7 +19,7 @@ export interface MqttConnectionOptions extends BrokerOptions {
   readonly cert?: string | Uint8Array;
   /** Private key of the client certificate, in PEM. */
   readonly key?: string | Uint8Array;
-  /** Interval of pings. Default: that of mqtt.js. */
+  /** Interval of pings. Default 15. */
   readonly keepaliveSeconds?: number;
   /** Time limit of the first connection, in milliseconds. */
   readonly connectTimeoutMs?: number;

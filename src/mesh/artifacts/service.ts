@@ -35,6 +35,7 @@ export interface ArtifactInfo {
   readonly metadata?: JsonObject;
 }
 
+/** A stored version of a file with its content. */
 export interface StoredArtifact extends ArtifactInfo {
   readonly content: Uint8Array;
 }

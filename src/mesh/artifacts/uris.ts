@@ -13,6 +13,7 @@ export interface ArtifactUri {
 const SCHEME = 'artifact://';
 const URI_CHARS_MAX = 2048;
 
+/** The URI of a file, in the long form if app and user are known. Escapes every name. */
 export function writeArtifactUri({ app, user, session, file, version }: ArtifactUri): string {
   const levels = app === undefined || user === undefined ? [session, file] : [app, user, session, file];
   return `${SCHEME}${levels.map(encodeURIComponent).join('/')}${version === undefined ? '' : `?version=${version}`}`;

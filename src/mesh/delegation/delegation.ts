@@ -39,6 +39,7 @@ export interface PeerCall {
 export interface PeerResult {
   /** The agent that was called. */
   readonly agent: string;
+  /** `failed` also if the agent could not be reached. */
   readonly status: 'completed' | 'failed';
   /** The agent's last task. Absent: no agent accepted the call. */
   readonly task?: Task;
@@ -58,6 +59,7 @@ export interface DelegationOptions {
   readonly timeoutMs?: number;
 }
 
+/** Options of one turn of a delegating agent. */
 export interface DelegationTurnOptions {
   /** Answers a peer's question. Called for one question at a time. Absent: a peer that asks has failed. */
   readonly ask?: (question: Message, agent: string) => Promise<Message>;

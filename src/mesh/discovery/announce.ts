@@ -1,5 +1,6 @@
 import type { Announcement, Grammar, MeshContext, Stop } from '../grammars/grammar.ts';
 
+/** What `keepAnnouncing` publishes, and where. */
 export interface Announcing {
   readonly grammar: Grammar;
   readonly mesh: MeshContext;

@@ -4,6 +4,7 @@ export interface NameRules {
   readonly deny?: readonly string[];
 }
 
+/** Whether the rules admit an agent of this name. */
 export function isAllowed(name: string, { allow = ['*'], deny = [] }: NameRules): boolean {
   return allow.some((pattern) => nameMatches(pattern, name)) && !deny.some((pattern) => nameMatches(pattern, name));
 }

@@ -68,6 +68,10 @@ interface KnownPeer {
   readonly instances: Map<string, number>;
 }
 
+/**
+ * Opens a live list of the participants. Resolves when the subscription is granted, so the list may
+ * still be empty.
+ */
 export async function openRegistry(grammar: Grammar, mesh: MeshContext, options: RegistryOptions = {}): Promise<MeshRegistry> {
   const { clock = systemClock, agentMsMax, gatewayMsMax, sweepMs } = { ...DISCOVERY_DEFAULTS, ...options };
   const known = new Map<string, KnownPeer>();

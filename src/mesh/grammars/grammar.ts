@@ -87,6 +87,7 @@ export const CALL_DEPTH_MAX = 10;
 export interface MeshCaller {
   /** An `A2AService` that calls one agent. */
   link(options: MeshLinkOptions): A2AService;
+  /** Closes the inbox. Running calls fail. */
   close: Stop;
 }
 

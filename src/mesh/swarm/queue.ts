@@ -8,6 +8,7 @@ export interface PriorityQueue {
   readonly waiting: number;
 }
 
+/** A queue that lets `atOnce` directives run at the same time. */
 export function createPriorityQueue(atOnce: number): PriorityQueue {
   const lines = new Map<SwarmPriority, Set<() => void>>(SWARM_PRIORITIES.toReversed().map((priority) => [priority, new Set()]));
   let running = 0;

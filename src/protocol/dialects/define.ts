@@ -9,7 +9,9 @@ import { attempt } from './shared/read.ts';
 
 /** The reader and the writer of one shape. */
 export interface Codec<T> {
+  /** Reads the wire's JSON. Fails with `fail`. */
   readonly read: Reader<T>;
+  /** Writes the wire's JSON. */
   readonly write: (value: T) => Json;
 }
 

@@ -16,6 +16,7 @@ const ANSWERS: readonly { readonly path?: string; readonly method?: RegExp; read
   { dialect: 'v10' },
 ];
 
+/** The dialect for an error response to a request that no dialect recognises. */
 export function answeringDialect(registry: Registry, hints: Hints): Dialect {
   for (const row of ANSWERS) {
     if (row.path !== undefined && row.path !== hints.path) continue;

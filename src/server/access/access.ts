@@ -15,6 +15,7 @@ import { createRequestLimits } from './limits/request-limits.ts';
 import { createTokenBuckets } from './limits/token-buckets.ts';
 import type { AccessRefusal } from './refusal.ts';
 
+/** What the access checks need of the node. */
 export interface AccessOptions {
   readonly options: Pick<HandlerOptions, 'auth' | 'authenticate' | 'url' | 'allowedHosts' | 'allowedOrigins'>;
   readonly limits: ServerLimits;
@@ -65,6 +66,7 @@ const POLLED_PATHS: ReadonlySet<string> = new Set([
 
 const RECORDED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
 
+/** Builds the four steps from the options of a node. */
 export function createAccess({ options, limits, audit, refuseWhileStopping }: AccessOptions): Access {
   const ids: Ids = countedIds();
   const hostOrigin = createHostOriginCheck(options);

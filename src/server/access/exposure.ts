@@ -18,6 +18,7 @@ export function exposureProblem({ host, isSocket, hasAuth, hasTls }: Exposure): 
   return `Other machines can reach ${host}, and credentials would cross the network unencrypted: set tls, or insecureBehindProxy if a proxy in front has TLS`;
 }
 
+/** Whether only this machine can reach the address. */
 export function isPrivate(host: string, socket: string | undefined): boolean {
   return socket !== undefined || isLoopback(host);
 }

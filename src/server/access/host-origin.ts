@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
 import { refusal } from '../routes/responses.ts';
 
+/** Which hosts and origins a node accepts, besides loopback. */
 export interface HostOriginOptions {
   /** The URL at which clients reach the node. Its host name is accepted in the `Host` header, and its origin may call. */
   readonly url?: string | undefined;
@@ -33,6 +34,7 @@ const METHODS = 'GET, HEAD, POST, DELETE';
 const EXPOSED = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, Retry-After, Traceparent, WWW-Authenticate, X-Request-Id';
 const DAY_SECONDS = 86_400;
 
+/** Builds the check from the options of a node. */
 export function createHostOriginCheck(options: HostOriginOptions): HostOriginCheck {
   const hosts = new Set((options.allowedHosts ?? []).map((host) => host.toLowerCase()));
   if (options.url !== undefined) hosts.add(new URL(options.url).hostname);

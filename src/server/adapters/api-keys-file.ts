@@ -26,10 +26,12 @@ const KEY_PREFIX = 'parley_key_';
 /** How often the key file is checked for changes at most. */
 const LOOK_MS = 1000;
 
+/** The path of the key file in the folder of credentials. */
 export function keysFile(folder: string): string {
   return join(folder, 'api-keys.json');
 }
 
+/** All keys, also expired and revoked ones. */
 export function listKeys(folder: string): readonly KeyRecord[] {
   return readKeys(keysFile(folder)).map(({ hash: _, ...key }) => key);
 }
@@ -39,6 +41,7 @@ export function hasActiveKey(folder: string, now: number = Date.now()): boolean 
   return listKeys(folder).some((key) => isActive(key, now));
 }
 
+/** Whether a key is accepted at this time. */
 export function isActive({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > now);
 }

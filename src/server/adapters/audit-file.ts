@@ -145,6 +145,7 @@ export interface AuditLine {
   readonly isTorn: boolean;
 }
 
+/** The lines of a log file, one after the other, in bounded memory. */
 export async function* auditLines(path: string): AsyncGenerator<AuditLine, void> {
   const file = await open(path, 'r');
   try {

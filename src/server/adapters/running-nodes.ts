@@ -34,6 +34,7 @@ export function noteNode(authFolder: string, node: Pick<RunningNode, 'url' | 'ag
   };
 }
 
+/** The nodes of this user that are running now. */
 export function runningNodes(authFolder: string): readonly RunningNode[] {
   return notes(authFolder).flatMap(({ node }) => (isAlive(node) ? [node] : []));
 }

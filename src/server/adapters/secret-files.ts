@@ -32,6 +32,7 @@ export interface NodeToken {
 }
 
 const TOKEN_PREFIX = 'parley_token_';
+/** Shorter tokens could be guessed. */
 export const SECRET_CHARS_MIN = 32;
 
 /** 256 random bits in characters that need no escaping in URLs and headers. */

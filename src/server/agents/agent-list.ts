@@ -29,6 +29,7 @@ export interface AgentListOptions {
   readonly options: HandlerOptions;
 }
 
+/** Makes the given agents callable; the first is the root agent. */
 export function createAgentList(given: ReadonlyMap<string, AgentLike>, parts: AgentListOptions): AgentList {
   const agents = [...given].map(([name, agent]) => servedAgent(name, agent, parts));
   const listeners: ((agent: Mutable<ServedAgent>) => void)[] = [];

@@ -2,10 +2,12 @@ import type { AdminMesh, Agent } from '#protocol';
 import type { MeshPort } from '../options.ts';
 import type { ServedAgent } from './served-agent.ts';
 
+/** Path of the mesh's agents in the admin API. */
 export const MESH_AGENTS = '/api/parley/v1/mesh/agents';
 /** The prefix of their names on the engine, which keeps them apart from the node's own agents. */
 const PREFIX = 'mesh:';
 
+/** The agents of the mesh that operators can call. */
 export interface MeshAgents {
   /** The mesh, with the path at which each of its agents can be called on this node. */
   shown(): AdminMesh;

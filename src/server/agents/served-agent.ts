@@ -6,6 +6,7 @@ export interface ServedAgent {
   readonly name: string;
   /** The server fills in `supportedInterfaces`, because it knows the URLs. */
   readonly card: AgentCard;
+  /** Handles its calls. */
   readonly service: A2AService;
   /** As in `Agent`: such an agent is never served without authentication. */
   readonly runsCommands?: boolean;

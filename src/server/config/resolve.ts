@@ -8,7 +8,9 @@ import { suggest } from './suggest.ts';
 export interface ConfigSources {
   /** By the setting's name. */
   readonly flags?: ReadonlyMap<string, string | readonly string[] | boolean>;
+  /** Environment variables. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The configuration file, loaded. */
   readonly file?: { readonly path: string; readonly config: ParleyConfig };
 }
 

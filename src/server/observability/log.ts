@@ -7,9 +7,12 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** A structured log with one line per event. `cause` is the caught error itself. */
 export interface Log {
+  /** Details for finding a fault. */
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
+  /** Something unexpected that the node could handle. */
   warn(message: string, fields?: Fields): void;
+  /** A failure that an operator should know about. */
   error(message: string, cause?: unknown, fields?: Fields): void;
   /** Whether lines of this level are written, to save the work of building one. */
   isOn(level: LogLevel): boolean;

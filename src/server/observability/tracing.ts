@@ -28,10 +28,12 @@ export function recorderOf(otel: OtelApi): Recorder {
   return { otel, tracer: otel.trace.getTracer('parley-a2a') };
 }
 
+/** The part of OpenTelemetry's tracer that is used here. */
 export interface OtelTracer {
   startSpan(name: string, options: object, context: unknown): OtelSpan;
 }
 
+/** The part of OpenTelemetry's span that is used here. */
 export interface OtelSpan {
   setStatus(status: { readonly code: number; readonly message?: string }): unknown;
   isRecording(): boolean;

@@ -1,6 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
+/** A parsed IPv4 or IPv6 address. */
 export type IpAddress = ReturnType<typeof ipaddr.parse>;
+/** A network: its first address and the number of fixed bits. */
 export type IpRange = readonly [IpAddress, number];
 
 /** The routed part of IPv6 (RFC 4291 §2.4). It excludes `::7f00:1`, which some systems treat as 127.0.0.1. */

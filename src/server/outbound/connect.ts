@@ -5,6 +5,7 @@ import type { Policy } from './policy.ts';
 import type { Resolve } from './resolve.ts';
 import { addressesOf } from './resolve.ts';
 
+/** How connections are checked and opened. */
 export interface OutboundConnectOptions {
   readonly policy: Policy;
   readonly resolve: Resolve;

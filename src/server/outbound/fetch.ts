@@ -14,6 +14,7 @@ interface GuardedFetchOptions {
 /** Statuses whose responses have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
+/** A fetch that checks the URL, follows no redirect, and limits the size and the duration of a response. */
 export function guardedFetch({ agent, policy, limits }: GuardedFetchOptions): Fetch {
   return async (request) => {
     const url = new URL(request.url);

@@ -38,6 +38,7 @@ function counted(metrics: Metrics): (outcome: DeliveryOutcome, seconds: number) 
   };
 }
 
+/** Adds gauges of the webhook queues to the metrics. */
 export function showWebhooks(engine: Engine, metrics: Metrics): void {
   metrics.gauge({ name: 'parley_webhooks_pending', help: 'Webhook queues that are not empty.' }, () => engine.stats().webhooks.pending);
   metrics.gauge({ name: 'parley_webhooks_sending', help: 'Deliveries in progress.' }, () => engine.stats().webhooks.sending);

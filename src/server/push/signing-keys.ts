@@ -36,6 +36,7 @@ export function createSigner(given?: readonly JsonWebKey[]): WebhookSigner {
   };
 }
 
+/** A new private Ed25519 key. */
 export async function generateSigningKey(): Promise<JsonWebKey> {
   const pair = (await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])) as CryptoKeyPair;
   return crypto.subtle.exportKey('jwk', pair.privateKey);

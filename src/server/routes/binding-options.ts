@@ -53,6 +53,7 @@ export interface PublicUrl {
   base(): string;
 }
 
+/** Without a configured URL, the one of each request is used; its host has passed the host check. */
 export function publicUrl(url: string | undefined): PublicUrl {
   const configured = url === undefined ? undefined : withoutEndSlashes(url);
   let first = configured;

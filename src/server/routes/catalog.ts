@@ -30,6 +30,7 @@ export function catalogAnswer(options: CatalogOptions): HttpResponse {
   };
 }
 
+/** The catalog as JSON: one entry for each agent. */
 export function catalogOf({ agents, base, publisher, changed }: CatalogOptions): JsonObject {
   return {
     specVersion: '1.0',

@@ -71,6 +71,7 @@ export function problemWith(rule: MockRule): string | undefined {
   }
 }
 
+/** Whether a rule matches a message. */
 export function fitsRule({ skill, match = {}, replay }: MockRule, message: Message, skillId: string | undefined): boolean {
   if (skill !== undefined && skill !== skillId) return false;
   if (replay !== undefined) return JSON.stringify(replay.parts) === JSON.stringify(message.parts);

@@ -9,6 +9,7 @@ export interface Tokens {
   readonly accessToken: string;
   /** Unix time in milliseconds. */
   readonly expiresAtMs?: number;
+  /** Gets a new access token without a person. */
   readonly refreshToken?: string;
 }
 

@@ -9,7 +9,9 @@ const NOT_AUTHORIZED = 0x87;
 const PUBLISH_TIMEOUT_MS = 10_000;
 const CHECK_MS = 500;
 
+/** Publishes over one connection. */
 export interface Publishing {
+  /** Resolves when the broker has acknowledged the message. Rejects with a BrokerError. */
   publish(message: OutgoingMessage): Promise<PublishResult>;
   close(): void;
 }

@@ -4,6 +4,7 @@ export interface Stalls {
   close(): void;
 }
 
+/** Options of `watchStalls`. */
 export interface StallOptions {
   /** Settles when the broker has answered. Messages after that are fresh. */
   roundTrip(): Promise<unknown>;

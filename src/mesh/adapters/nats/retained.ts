@@ -11,6 +11,7 @@ const RESPONSES_MS = 2000;
 /** The status that the server sends when a subject has no subscribers. */
 const NO_RESPONDERS = 503;
 
+/** Emulates retained messages on NATS core. */
 export interface Retainer {
   /** Keeps a message for later subscribers. An empty payload removes it. */
   keep(message: OutgoingMessage): void;

@@ -1,5 +1,6 @@
 import type { Msg } from '@nats-io/transport-node';
 
+/** Options of `createWindow`. */
 export interface WindowOptions {
   /** The maximum number of messages that are handled at once. */
   readonly inFlightMax: number;

@@ -21,6 +21,7 @@ const encoder = new TextEncoder();
 
 type Presence = 'online' | 'offline';
 
+/** The retained message with an agent's card and its presence. */
 export function cardMessage(announcement: Announcement, presence: Presence, { mqtt, namespace }: Where): OutgoingMessage {
   const who = { ...readNamespace(namespace), agent: announcement.name };
   return {

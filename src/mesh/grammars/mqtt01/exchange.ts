@@ -20,6 +20,7 @@ export interface MqttLinkContext {
   readonly peer: { isParley: boolean };
 }
 
+/** One request to an agent or a pool. */
 export interface MqttExchange {
   readonly method: string;
   /** The method of the first attempt, if it differs: one with a single response instead of events. */
@@ -35,6 +36,7 @@ export interface MqttExchange {
 
 const POOL = 'pool/';
 
+/** The name of the pool in `pool/NAME`; undefined for the name of an agent. */
 export function poolIn({ agent }: Pick<MeshLinkOptions, 'agent'>): string | undefined {
   return agent.startsWith(POOL) ? agent.slice(POOL.length) : undefined;
 }

@@ -15,6 +15,7 @@ export interface MqttProfile {
   readonly retryBackoffMs: readonly number[];
 }
 
+/** The values that the profile recommends. */
 export const MQTT_PROFILE: MqttProfile = {
   replyFirstTimeoutMs: 15_000,
   streamIdleTimeoutMs: 30_000,
@@ -54,6 +55,7 @@ export interface MqttSettings {
   readonly options: MqttGrammarOptions;
 }
 
+/** Fills in the defaults and checks the root of the topics. */
 export function settingsOf(options: MqttGrammarOptions): MqttSettings {
   return { topics: mqttTopics(options.root), profile: { ...MQTT_PROFILE, ...options.profile }, options };
 }
@@ -63,4 +65,5 @@ export function idOf(name: string, { instance }: Pick<MqttGrammarOptions, 'insta
   return mqttId(instance === undefined ? name : `${name}-${instance}`);
 }
 
+/** The dialect of the payloads. */
 export const DIALECT: Dialect = requireDialect('v10.mqtt');

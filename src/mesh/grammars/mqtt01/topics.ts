@@ -8,6 +8,7 @@ export interface MqttIdentity {
   readonly agent: string;
 }
 
+/** The root that the profile prescribes. */
 export const MQTT_ROOT = '$a2a/v1';
 
 const ID = /^[A-Za-z0-9_.-]+$/;
@@ -41,6 +42,7 @@ export interface MqttTopics {
   announcerOf(discoveryTopic: string): MqttIdentity | undefined;
 }
 
+/** The topics below a root. Throws a TypeError for a root that is not a topic. */
 export function mqttTopics(given: string = MQTT_ROOT): MqttTopics {
   const root = withoutEndSlashes(given);
   if (!isTopic(root) || root.split('/').includes('')) throw new TypeError(`${JSON.stringify(given)} can't be the root of topics`);
@@ -86,6 +88,7 @@ export function readNamespace(namespace: string): Pick<MqttIdentity, 'org' | 'un
   return { org, unit };
 }
 
+/** The MQTT client id of a participant, by which brokers' access lists know it. */
 export function clientIdOf({ org, unit, agent }: MqttIdentity): string {
   return [org, unit, agent].map(checked).join('/');
 }

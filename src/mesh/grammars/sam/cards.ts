@@ -40,6 +40,7 @@ export function samName(name: string): string {
   );
 }
 
+/** The card of a participant as SAM expects it, with its topic as the address. */
 export function samOnlineMessage({ kind, name, card, instance }: Announcement, { namespace }: MeshContext): OutgoingMessage {
   const isAgent = kind === 'agent';
   const added: AgentExtension[] = [
@@ -79,6 +80,7 @@ function isAdded(uri: string): boolean {
   return Object.values(SAM_EXTENSIONS).includes(uri);
 }
 
+/** The message by which SAM's participants learn that an agent leaves. */
 export function samOfflineMessage({ name, instance }: Announcement, { namespace }: MeshContext): OutgoingMessage {
   const metadata = {
     timestamp: new Date().toISOString(),
@@ -89,6 +91,7 @@ export function samOfflineMessage({ name, instance }: Announcement, { namespace 
   return { topic: getAgentDeregisteredTopic(namespace), payload: encoder.encode(JSON.stringify(event)), contentType: 'application/json' };
 }
 
+/** Cards of agents and gateways, and messages of leaving agents. */
 export function samDiscoveryFilters({ namespace }: MeshContext): readonly string[] {
   return [filterOf(getDiscoverySubscriptionTopic(namespace)), getAgentDeregisteredTopic(namespace)];
 }

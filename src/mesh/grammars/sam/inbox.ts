@@ -40,6 +40,7 @@ interface KnownTask {
   readonly instance: string | undefined;
 }
 
+/** Opens the topics for responses to one participant. */
 export async function openInbox({ kind, id }: MeshParticipant, { broker, namespace, counts }: MeshContext): Promise<SamInbox> {
   const listeners = new Map<string, Set<(response: SamResponse) => void>>();
   const known = createRecentMap<KnownTask>(TASKS_MAX);

@@ -13,6 +13,7 @@ export interface SamLinkContext {
   readonly peer: { isParley: boolean };
 }
 
+/** The user properties of a request: who calls, for whom, and the chain of delegations. */
 export function propertiesFor({ self, options }: SamLinkContext, ctx: CallContext): Record<string, string> {
   const { callPath = { depth: 0, agents: [] }, userOf = (of: CallContext) => of.principal.id } = options;
   const isAgent = self.kind === 'agent';

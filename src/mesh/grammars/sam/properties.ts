@@ -15,7 +15,9 @@ export interface SamProperties {
   readonly callPath: CallPath;
 }
 
+/** SAM's client id for requests that name none. */
 export const DEFAULT_CLIENT = 'default_client';
+/** SAM's user id for requests that name none. */
 export const DEFAULT_USER = 'default_user';
 
 /** Parley's own properties, which SAM's programs ignore: the agents that wait for this one, the replica that responds, the event's number. */

@@ -2,6 +2,7 @@ import { A2AError } from '#protocol';
 import type { Broker } from '../../broker.ts';
 import type { SamInbox, SamResponse } from './inbox.ts';
 
+/** Options of `readResponses`. */
 export interface ResponseOptions {
   readonly inbox: SamInbox;
   readonly task: string;

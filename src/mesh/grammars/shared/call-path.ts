@@ -27,6 +27,10 @@ export function readCallPath(metadata: Metadata | undefined): CallPath {
   };
 }
 
+/**
+ * The user of the mesh on whose behalf a task runs. Undefined for tasks that did not come over the
+ * mesh.
+ */
 export function meshUserIn(metadata: Metadata | undefined): string | undefined {
   const { userId } = noteIn(metadata);
   return typeof userId === 'string' ? userId : undefined;

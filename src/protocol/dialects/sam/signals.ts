@@ -30,6 +30,7 @@ export const SIGNALS = [
   'compaction_notification',
   'thinking_content',
 ] as const;
+/** Name of a signal. */
 export type Signal = (typeof SIGNALS)[number];
 
 const KNOWN: ReadonlySet<Signal> = new Set(SIGNALS);
@@ -40,6 +41,7 @@ export function signalOf(part: Part): Signal | undefined {
   return isMemberOf(KNOWN, type) ? type : undefined;
 }
 
+/** Whether a part is a signal. */
 export function isSignal(part: Part): part is DataPart {
   return signalOf(part) !== undefined;
 }

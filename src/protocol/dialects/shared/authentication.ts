@@ -14,6 +14,7 @@ export interface Security {
   readonly requirements: readonly SecurityRequirement[];
 }
 
+/** Reads `authentication` of a card. Undefined if it lists no scheme. */
 export function readAuthentication(raw: unknown): Security | undefined {
   const a = object(raw);
   const names = texts(a.schemes ?? [], 'schemes').filter((name) => name !== '');

@@ -15,6 +15,7 @@ export interface FlatVocabulary extends ContextLimit {
   readonly message: Codec<Message>;
 }
 
+/** A product's own maximum for context ids. */
 export interface ContextLimit {
   /** The maximum length of a context id, where the product allows more than we do. */
   readonly contextCharsMax?: number;

@@ -8,6 +8,7 @@ import { filledText, listIf, memberIf, object, text, textIf } from './read.ts';
 /** The card of 0.1, which Society uses too: one url, `authentication`, and few required members. Absent modes mean text. */
 const MODES: readonly string[] = ['text/plain'];
 
+/** Reads a card of 0.1 or Society. */
 export function readPlainCard(raw: unknown, env: ReadEnv): AgentCard {
   const c = object(raw);
   const out: Mutable<AgentCard> = {
@@ -71,6 +72,7 @@ export function writePlainSkill(skill: AgentSkill): JsonDraft {
   return out;
 }
 
+/** Whether the modes are the default, and so can be left out. */
 export function isPlainModes(modes: readonly string[]): boolean {
   return modes.length === 1 && modes[0] === MODES[0];
 }

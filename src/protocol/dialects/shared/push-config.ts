@@ -25,6 +25,7 @@ function readAuthentication(raw: unknown): AuthenticationInfo {
   return credentials ? { scheme, credentials } : { scheme };
 }
 
+/** The opposite of `readPushConfig`. */
 export function writePushConfig(config: PushConfig): Record<string, Json> {
   const out: Record<string, Json> = { url: config.url };
   if (config.id !== undefined) out.id = config.id;

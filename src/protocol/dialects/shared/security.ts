@@ -40,6 +40,7 @@ const SNAKE: Readonly<Record<Kind, string>> = {
   mtlsSecurityScheme: 'mtls_security_scheme',
 };
 
+/** The OAuth flows, in the order in which a scheme with several is divided. */
 export const FLOWS = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const;
 
 /**
@@ -88,6 +89,7 @@ function kindOf(s: Raw): Kind | undefined {
   return wrapped[0] ?? KIND_OF_TYPE.get(textIf(s.type, 'type'));
 }
 
+/** The kinds of 1.0 under which a scheme is wrapped; more than one is an error. */
 export function wrappedKinds(s: Raw): readonly Kind[] {
   return [...KIND_OF_TYPE.values()].filter((kind) => (s[kind] ?? s[SNAKE[kind]] ?? null) !== null);
 }
@@ -211,6 +213,7 @@ export function writeFlatScheme(scheme: SecurityScheme): Json {
   return unreachable(scheme);
 }
 
+/** The 0.x form of a requirement: `{name: [scopes]}`. */
 export function writeFlatRequirement(requirement: SecurityRequirement): Json {
   return Object.fromEntries(Object.entries(requirement.schemes).map(([name, scopes]) => [name, scopes.list ?? []]));
 }

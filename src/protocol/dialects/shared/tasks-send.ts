@@ -7,6 +7,7 @@ import { isRaw } from './read.ts';
  */
 export type TasksSend = 'v01-marks' | 'plain' | 'foreign';
 
+/** Which dialect a `tasks/send` request belongs to, by its shape. */
 export function tasksSendShape(params: unknown): TasksSend {
   if (!isRaw(params)) return 'plain';
   const message = isRaw(params.message) ? params.message : {};

@@ -14,6 +14,7 @@ const METHODS: ReadonlyMap<string | undefined, Confidence> = new Map<string | un
 
 const SEND: Readonly<Record<TasksSend, Confidence>> = { 'v01-marks': 'shape', plain: 'grammar', foreign: 'no' };
 
+/** How sure 0.1 is that a request is its own. */
 export function detect(hints: Hints): Confidence {
   return hints.method === 'tasks/send' ? SEND[tasksSendShape(hints.params)] : (METHODS.get(hints.method) ?? 'no');
 }

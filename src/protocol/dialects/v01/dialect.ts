@@ -80,6 +80,7 @@ const codecs: Codecs = {
   event: { read: readEvent, write: writeEvent },
 };
 
+/** A2A 0.1.0. */
 export const v01: Dialect = defineDialect({
   id: dialectId('v01'),
   title: 'A2A 0.1',

@@ -80,6 +80,7 @@ function eventJson(event: TaskEvent, closes: boolean): Json {
   return statusEvent(task.id, task, closes);
 }
 
+/** A stream keeps the numbers of its artifacts from one event to the next. */
 export function openStream(requestId: RpcId | undefined): StreamWriter {
   const wrap = envelope(requestId);
   const number = artifactNumbers();

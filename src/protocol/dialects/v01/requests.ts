@@ -59,6 +59,7 @@ export function writeSendRequest(request: SendRequest): Json {
   return out;
 }
 
+/** TaskQueryParams: `{id, historyLength}`. */
 export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
   const r = object(raw);
   const out: Mutable<GetRequest> = { id: id<TaskId>(r.id, 'id', env) };
@@ -73,6 +74,7 @@ export function writeGetRequest(request: GetRequest): Json {
   return out;
 }
 
+/** TaskIdParams: `{id}`. */
 export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
   const r = object(raw);
   const metadata = metadataIf(r.metadata, 'metadata', env);

@@ -61,6 +61,7 @@ function looksLike02(raw: Raw): boolean {
   );
 }
 
+/** A2A 0.2.6, the last release of 0.2. */
 export const v02: Dialect = build(release(6));
 
 /** The releases before 0.2.6, newest first. */

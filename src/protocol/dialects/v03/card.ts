@@ -19,6 +19,7 @@ export interface CardEdition {
   readonly detect: (raw: Raw) => Confidence;
 }
 
+/** The card codec of one release. `missing` are the members that it lacks. */
 export function cardCodec(edition: CardEdition, missing: MissingMembers): CardCodec {
   const read = cardReader(edition);
   return {
@@ -34,6 +35,7 @@ function isLegacy(raw: Raw): boolean {
   return typeof raw.url === 'string' && !(Array.isArray(interfaces) && interfaces.length > 0);
 }
 
+/** Reads a card of 0.2 or 0.3. */
 export function cardReader(edition: CardEdition): Reader<AgentCard> {
   return (raw, env) => {
     const c = object(raw);

@@ -61,6 +61,7 @@ export function readWishes(c: Raw): Mutable<SendConfiguration> {
   return out;
 }
 
+/** What differs between the releases when a send is written. */
 export interface SendWriting {
   readonly message: Writers['message'];
   readonly config: (config: PushConfig) => JsonDraft;
@@ -68,6 +69,7 @@ export interface SendWriting {
   readonly outputModesRequired: boolean;
 }
 
+/** Writes MessageSendParams. */
 export function sendWriter(write: SendWriting): (request: SendRequest) => JsonDraft {
   return (request) => {
     const out: JsonDraft = { message: write.message(request.message) };
@@ -183,6 +185,7 @@ function readInstant(value: unknown, name: string): string {
   return new Date(ms).toISOString();
 }
 
+/** Reads a page of `tasks/list`. Absent members get the values of a single page. */
 export function taskPageReader(task: Reader<Task>): Reader<TaskPage> {
   return (raw, env) => {
     const p = object(raw);

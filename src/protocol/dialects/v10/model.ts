@@ -76,6 +76,7 @@ function checkContent(part: unknown, at: number): void {
   if (contents(object(part)) === 0) fail(`parts[${at}]`, `${ONE_CONTENT}; has 0`);
 }
 
+/** Part (§4.1.6). A part without content becomes the data `null`. */
 export function readPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
   const out = readContent(p, env);
@@ -120,6 +121,7 @@ export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   return out;
 }
 
+/** Artifact (§4.1.7). */
 export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
   const a = object(raw);
   const out: Mutable<Artifact> = {
@@ -130,6 +132,7 @@ export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
   return out;
 }
 
+/** Task (§4.1.1). */
 export function readTask(raw: unknown, env: ReadEnv): Task {
   const t = object(raw);
   const out: Mutable<Task> = { id: id(t.id, 'id', env), status: member(t.status, 'status', readStatus, env) };
@@ -206,6 +209,10 @@ export function withoutGeneration<T extends { readonly generation?: Seq }>(value
   return jsonOf(rest);
 }
 
+/**
+ * The value with its `generation`, for the variant of the 1.1 draft. `seq` is the number to use if the
+ * value has none.
+ */
 export function withGeneration<T extends { readonly generation?: Seq }>(value: T, seq?: Seq): Json {
   const generation = value.generation ?? seq;
   return jsonOf(generation === undefined ? value : { ...value, generation: String(generation) });

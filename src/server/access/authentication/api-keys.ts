@@ -9,6 +9,7 @@ export interface KeyRecord {
   readonly id: string;
   /** The owner: tasks created with the key belong to the principal `key:NAME`. */
   readonly name: string;
+  /** Tenant that the key belongs to. Absent: none. */
   readonly tenant?: string;
   /** What callers with this key may do, for example `tasks:read`. */
   readonly scopes: readonly string[];

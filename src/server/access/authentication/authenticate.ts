@@ -9,6 +9,7 @@ import type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, Credentia
 import { credentialOf, isDenial } from './auth-method.ts';
 import type { Authenticate, AuthenticatedCaller } from './caller.ts';
 
+/** Options of `createAuthenticate`. */
 export interface AuthenticateOptions {
   readonly methods: readonly AuthMethod[];
   /** Counts failures by client address, to slow down guessing. */

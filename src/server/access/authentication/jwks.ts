@@ -2,6 +2,7 @@ import type { JWTVerifyGetKey } from 'jose';
 import type { Fetch } from '#protocol';
 import { kept } from '#protocol';
 
+/** Where an issuer's keys are. */
 export interface JwksOptions {
   readonly issuer: string;
   /** Default: read from the issuer's `/.well-known/openid-configuration`. */
@@ -78,6 +79,7 @@ async function textOf(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
+/** The address of an issuer's OpenID Connect discovery document. */
 export function configurationUrl(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }

@@ -28,6 +28,7 @@ type RateLimits = Pick<
   | 'bodyBytesMax'
 >;
 
+/** One bucket for requests and one for bytes, for each caller. */
 export function createRateLimiter(limits: RateLimits): RateLimiter {
   const { callerBytesPerMinuteMax, bodyBytesMax } = limits;
   const ofCallers = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });

@@ -19,6 +19,7 @@ export interface TlsOptions {
   readonly ca?: string | Buffer | undefined;
 }
 
+/** The options of Node's https server. */
 export function httpsOptions({ cert, key, ca }: TlsOptions): ServerOptions {
   return {
     cert,
@@ -29,6 +30,7 @@ export function httpsOptions({ cert, key, ca }: TlsOptions): ServerOptions {
   };
 }
 
+/** Reads the PEM files. Throws a ConfigError that names the file. */
 export function readTls(paths: { readonly cert: string; readonly key: string; readonly ca?: string | undefined }): TlsOptions {
   const cert = readPem('tls.cert', paths.cert);
   const key = readPem('tls.key', paths.key);
@@ -78,6 +80,7 @@ function certificateOf(socket: Socket): PeerCertificate | undefined {
   return read;
 }
 
+/** Names and thumbprint of a client certificate. */
 export function readCertificate(certificate: X509Certificate): PeerCertificate {
   const thumbprint = Buffer.from(certificate.fingerprint256.replaceAll(':', ''), 'hex').toString('base64url');
   return { names: namesIn(certificate.subjectAltName), thumbprint };

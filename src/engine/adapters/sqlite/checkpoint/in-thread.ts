@@ -23,6 +23,7 @@ export interface Checkpoints {
   close(): Promise<void>;
 }
 
+/** Options of `createCheckpoints`. */
 export interface CheckpointsOptions {
   readonly db: DatabaseSync;
   readonly path: string;
@@ -44,6 +45,7 @@ const PAGES_LEFT = 512;
 /** Passive checkpoints before commits have to wait. */
 const ROUNDS_MAX = 4;
 
+/** Checkpoints in a thread, for SQLite versions in which that is safe (`mayShareWal`). */
 export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
   const { db, thread, walBytes, walBytesMax, commits, onEmptied, onFailed } = options;
   const size = query<{ log: number }>(db, 'PRAGMA wal_checkpoint(NOOP)');

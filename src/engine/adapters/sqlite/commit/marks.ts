@@ -29,6 +29,7 @@ export function startMarks(path: string, store: string, commits: number): void {
   syncFolder(dirname(path));
 }
 
+/** Makes new and renamed files of a folder durable. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const file = openSync(folder, 'r');

@@ -16,6 +16,7 @@ export interface FailureGuard {
   readonly broken: StoreError | undefined;
 }
 
+/** `report` gets the failure that breaks the store, once. */
 export function createFailureGuard(report: (what: string, cause: unknown) => void): FailureGuard {
   let broken: StoreError | undefined;
 

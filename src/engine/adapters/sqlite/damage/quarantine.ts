@@ -30,6 +30,7 @@ export interface Quarantine {
   all(): readonly Quarantined[];
 }
 
+/** Loads the recorded tasks of the quarantine. */
 export function createQuarantine(db: DatabaseSync, report: (what: string, cause: unknown) => void): Quarantine {
   const insert = command(db, 'INSERT OR REPLACE INTO quarantine (key, id, why, at) VALUES (?, ?, ?, ?)');
   const rowOf = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE key = ?`);

@@ -19,6 +19,7 @@ export type StoreFault =
 /** An error of the store. `fault` tells programs what happened; the message tells people what to do. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError';
+  /** What happened, for programs. */
   readonly fault: StoreFault;
 
   constructor(fault: StoreFault, message: string, cause?: unknown) {

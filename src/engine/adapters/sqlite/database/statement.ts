@@ -8,6 +8,7 @@ export interface SqlQuery<Row> {
   each(...values: SQLInputValue[]): IterableIterator<Row>;
 }
 
+/** Prepares a statement that returns rows. */
 export function query<Row>(db: DatabaseSync, sql: string): SqlQuery<Row> {
   const statement: StatementSync = db.prepare(sql);
   return {
@@ -20,6 +21,7 @@ export function query<Row>(db: DatabaseSync, sql: string): SqlQuery<Row> {
 /** Runs a prepared statement. Returns the number of changed rows. */
 export type SqlCommand = (...values: SQLInputValue[]) => number;
 
+/** Prepares a statement that changes rows. */
 export function command(db: DatabaseSync, sql: string): SqlCommand {
   const statement = db.prepare(sql);
   return (...values) => Number(statement.run(...values).changes);

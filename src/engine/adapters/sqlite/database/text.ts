@@ -4,10 +4,12 @@
  */
 const MARK = '\uffff';
 
+/** The form of a name in the database. */
 export function toText(name: string): string {
   return name.isWellFormed() && !name.startsWith(MARK) ? name : MARK + JSON.stringify(name);
 }
 
+/** The name that `toText` stored. */
 export function fromText(text: string): string {
   return text.startsWith(MARK) ? String(JSON.parse(text.slice(1))) : text;
 }

@@ -30,6 +30,7 @@ interface SpaceOptions {
 
 const RETRY_MS = 1000;
 
+/** Writes the ballast file, unless it exists. `onLow` is called each time the disk runs full. */
 export function createDiskSpace({ path, ballastBytes, onLow }: SpaceOptions): DiskSpace {
   const ballast = `${path}.ballast`;
   let isLow = false;

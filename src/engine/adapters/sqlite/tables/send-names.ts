@@ -31,6 +31,7 @@ interface Draining {
   done: number;
 }
 
+/** What is known about names at the start. */
 export interface SendNamesStart {
   readonly named: number;
   /** Names of the sends after `named`. */
