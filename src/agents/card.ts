@@ -59,7 +59,10 @@ export function createCard(definition: CardDefinition): AgentCard {
   };
 }
 
-/** A2A 1.0.1 §4.4.5: id, name, description and tags are required, and clients choose an agent by its skills. */
+/**
+ * A2A 1.0.1 §4.4.5: id, name, description and tags are required, and clients choose an agent by its
+ * skills.
+ */
 function wholeAgent(name: string, description: string): AgentSkill {
   const id =
     name

@@ -31,8 +31,9 @@ function pathOf({ path = [] }: SchemaIssue): string {
 }
 
 /**
- * The schema as JSON Schema, if its library can convert it: by the companion interface, or by a method of the schema (arktype's
- * `toJsonSchema`, others' `toJSONSchema`). A schema that JSON Schema can't express is only named.
+ * The schema as JSON Schema, if its library can convert it: by the companion interface, or by a method
+ * of the schema (arktype's `toJsonSchema`, others' `toJSONSchema`). A schema that JSON Schema can't
+ * express is only named.
  */
 export function jsonSchemaOf(schema: StandardSchema, side: SchemaSide): JsonObject | undefined {
   const standard = schema['~standard'];

@@ -3,7 +3,10 @@ import { withoutEndSlashes } from '#protocol';
 
 const BASE = '/console';
 
-/** The path below `/console`, such as `/tasks/abc`. Every view has an address, and no address contains a secret. */
+/**
+ * The path below `/console`, such as `/tasks/abc`. Every view has an address, and no address contains a
+ * secret.
+ */
 export const place = signal(read());
 export const path = computed(() => place.value.path);
 export const query = computed(() => place.value.query);

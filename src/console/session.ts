@@ -3,8 +3,8 @@ import { signal } from '@preact/signals';
 const KEPT = 'parley.token';
 
 /**
- * The user's token. It is kept in memory, or in the tab's session storage if the user chooses so; never in an address, a cookie or other storage
- * (docs/console.md).
+ * The user's token. It is kept in memory, or in the tab's session storage if the user chooses so; never
+ * in an address, a cookie or other storage (docs/console.md).
  */
 export const token = signal(sessionStorage.getItem(KEPT) ?? '');
 /** The node requires a token, or another one. */

@@ -1,18 +1,28 @@
 /**
- * The port to a message broker: `connectMqtt`, `connectNats` or `memoryHub`. Topics and filters have MQTT's syntax (`/`, `+` for one level, `#` for
- * the rest); adapters translate them. A broker only transports messages: a request is durable when it is in our store, not when the broker
- * acknowledges it.
+ * The port to a message broker: `connectMqtt`, `connectNats` or `memoryHub`. Topics and filters have
+ * MQTT's syntax (`/`, `+` for one level, `#` for the rest); adapters translate them. A broker only
+ * transports messages: a request is durable when it is in our store, not when the broker acknowledges
+ * it.
  */
 export interface Broker {
   /** What this kind of broker can do. */
   readonly features: BrokerFeatures;
   /** Whether messages can be published now. Adapters reconnect by themselves. */
   readonly isConnected: boolean;
-  /** Resolves when the broker has acknowledged the message (QoS 1), or when it is written to the socket (QoS 0). */
+  /**
+   * Resolves when the broker has acknowledged the message (QoS 1), or when it is written to the socket
+   * (QoS 0).
+   */
   publish(message: OutgoingMessage): Promise<PublishResult>;
-  /** Resolves when the broker has granted the subscription, which survives reconnects. Returns a function that unsubscribes. */
+  /**
+   * Resolves when the broker has granted the subscription, which survives reconnects. Returns a
+   * function that unsubscribes.
+   */
   subscribe(subscription: BrokerSubscription): Promise<() => Promise<void>>;
-  /** Calls the listener when the connection is lost or restored. Returns a function that removes the listener. */
+  /**
+   * Calls the listener when the connection is lost or restored. Returns a function that removes the
+   * listener.
+   */
   onConnectionChange(listener: (isConnected: boolean) => void): () => void;
   /** Disconnects. The last will is not published. */
   close(): Promise<void>;
@@ -20,7 +30,10 @@ export interface Broker {
 
 /** What a kind of broker can do. */
 export interface BrokerFeatures {
-  /** Delivers a message that was not acknowledged again, to this subscriber or to another one of the group. */
+  /**
+   * Delivers a message that was not acknowledged again, to this subscriber or to another one of the
+   * group.
+   */
   readonly redelivers: boolean;
   /** Who stores retained messages: the broker, or the publisher while it is running. */
   readonly retains: 'broker' | 'publisher';
@@ -74,8 +87,9 @@ export interface BrokerSubscription {
   /** Each message goes to one member of the group. */
   readonly group?: string;
   /**
-   * Handles a message. The message is acknowledged when the promise resolves. When it rejects, a broker that redelivers sends the message
-   * again. Several messages are handled concurrently, up to `inFlightMax`.
+   * Handles a message. The message is acknowledged when the promise resolves. When it rejects, a broker
+   * that redelivers sends the message again. Several messages are handled concurrently, up to
+   * `inFlightMax`.
    */
   handle(message: ReceivedMessage): Promise<void> | void;
 }

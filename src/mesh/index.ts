@@ -1,6 +1,7 @@
 /**
- * Agents over a message broker (MQTT or NATS): they find each other, call each other and delegate work, without addresses. `joinMesh` serves
- * agents on a broker and calls others, `openGateway` offers all of them over HTTP, and `delegate` lets an agent call its peers.
+ * Agents over a message broker (MQTT or NATS): they find each other, call each other and delegate work,
+ * without addresses. `joinMesh` serves agents on a broker and calls others, `openGateway` offers all of
+ * them over HTTP, and `delegate` lets an agent call its peers.
  *
  * ```ts
  * const mesh = joinMesh({ broker: await connectMqtt({ url: 'mqtt://127.0.0.1:1883' }), namespace: 'production' });
@@ -31,5 +32,8 @@ export { swarmAgent } from './swarm/agent.ts';
 export { createSwarmNodes } from './swarm/nodes.ts';
 export { registerSwarmHandler } from './swarm/register.ts';
 export { openSwarm } from './swarm/swarm.ts';
-/** The names of Solace Agent Mesh's topics: `samTopics.getAgentRequestTopic('production', 'OrderValidator')`. */
+/**
+ * The names of Solace Agent Mesh's topics: `samTopics.getAgentRequestTopic('production',
+ * 'OrderValidator')`.
+ */
 export { samTopics };

@@ -32,7 +32,9 @@ export interface SendRequest extends Tenanted {
   /** How to answer. Absent: wait for the result. */
   readonly configuration?: SendConfiguration;
   readonly metadata?: Metadata;
-  /** Task name that the caller chose, in dialects where callers name tasks. Not part of A2A 1.0 JSON. */
+  /**
+   * Task name that the caller chose, in dialects where callers name tasks. Not part of A2A 1.0 JSON.
+   */
   readonly alias?: ExternalId;
 }
 /** Result of a send: a task, or a direct message when the agent answered without one. */

@@ -45,7 +45,9 @@ export interface SignedPayload {
   readonly header: { readonly alg: string; readonly kid: string; readonly jku?: string };
 }
 
-/** Finds the key for a signature by its `kid`, among keys that it trusts, and verifies the signature. */
+/**
+ * Finds the key for a signature by its `kid`, among keys that it trusts, and verifies the signature.
+ */
 export interface CardVerifier {
   /** `unknown-key`: no trusted key has this id. */
   verify(signed: SignedPayload): Promise<'valid' | 'invalid' | 'unknown-key'>;

@@ -41,7 +41,10 @@ export interface LifecycleOptions {
   readonly tracing: Tracing;
 }
 
-/** The part of the shutdown time that is reserved for the last responses and for closing the store, after runs were stopped. */
+/**
+ * The part of the shutdown time that is reserved for the last responses and for closing the store,
+ * after runs were stopped.
+ */
 const CLOSING_MS = 2000;
 
 /** Starts the engine: recovers the tasks of the last process, then accepts requests. */

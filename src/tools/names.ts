@@ -1,7 +1,9 @@
 import type { AgentCard, AgentSkill } from '#protocol';
 import { unreachable } from '#protocol';
 
-/** How tools are named, as PromptKit, CortexPrism and Solace Agent Mesh expect it (docs/dialects.md). */
+/**
+ * How tools are named, as PromptKit, CortexPrism and Solace Agent Mesh expect it (docs/dialects.md).
+ */
 export type NamingScheme = 'a2a__agent__skill' | 'a2a_agent' | 'peer_agent';
 
 /** All naming schemes. */

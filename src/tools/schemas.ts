@@ -25,7 +25,10 @@ export interface ToolSource {
   readonly skill: AgentSkill | undefined;
 }
 
-/** The JSON Schema of a tool's input: the skill's own, or one made from its input modes with the scheme's names. */
+/**
+ * The JSON Schema of a tool's input: the skill's own, or one made from its input modes with the
+ * scheme's names.
+ */
 export function inputSchema(scheme: NamingScheme, described: ToolSource): JsonObject {
   switch (scheme) {
     case 'a2a__agent__skill':

@@ -9,7 +9,8 @@ const NODE_TIMEOUT_MS = 300_000;
 const NODES_MAX = 1000;
 
 /**
- * Reads a workflow, or the `workflow` member of a Solace Agent Mesh app. Throws a `WorkflowError` with the path of the first problem.
+ * Reads a workflow, or the `workflow` member of a Solace Agent Mesh app. Throws a `WorkflowError` with
+ * the path of the first problem.
  *
  * ```ts
  * const workflow = readWorkflow(parse(await readFile('review.yaml', 'utf8')));

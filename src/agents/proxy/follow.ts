@@ -31,8 +31,9 @@ export function stateIn({ task, statusUpdate }: TaskEvent): TaskState | undefine
 }
 
 /**
- * Follows a task at its origin until it settles: its current state, then its events. Reconnects after a stream ends early or while the
- * origin is away, and polls an origin without streams. The reader merges duplicates.
+ * Follows a task at its origin until it settles: its current state, then its events. Reconnects after a
+ * stream ends early or while the origin is away, and polls an origin without streams. The reader merges
+ * duplicates.
  */
 export async function* follow(following: Following): AsyncGenerator<TaskEvent> {
   const { ctx, patience } = following;
@@ -82,7 +83,10 @@ function isSettledBy(event: TaskEvent): boolean {
   return state !== undefined && isSettled(state);
 }
 
-/** An origin of 0.x starts no stream with a snapshot. Events between our request and our subscription are only in the task. */
+/**
+ * An origin of 0.x starts no stream with a snapshot. Events between our request and our subscription
+ * are only in the task.
+ */
 async function whole({ service, id, ctx }: Following, event: TaskEvent): Promise<TaskEvent> {
   if (event.task !== undefined) return event;
   try {

@@ -29,7 +29,10 @@ export interface TellingOptions {
   readonly outputBytesMax: number;
 }
 
-/** At most 200 characters of a tool's result are shown as text, as in coding-agent-a2a. The data part holds more. */
+/**
+ * At most 200 characters of a tool's result are shown as text, as in coding-agent-a2a. The data part
+ * holds more.
+ */
 const RESULT_CHARACTERS = 200;
 const OUTPUT_CHARACTERS = 16_384;
 const THOUGHT_CHARACTERS = 400;
@@ -117,7 +120,9 @@ function knownIn({ sessionId, model, mode }: Init): JsonObject {
   return compact({ sessionId, model, mode });
 }
 
-/** A status, and an artifact with the model and the session if they are known, as in coding-agent-a2a. */
+/**
+ * A status, and an artifact with the model and the session if they are known, as in coding-agent-a2a.
+ */
 function begun(event: Init, id: string, data: JsonObject): readonly AgentOutput[] {
   const told = note(event.note === undefined ? [] : [createTextPart(event.note)], 'init', knownIn(event));
   if (data['sessionId'] === undefined && data['model'] === undefined) return [told];

@@ -89,7 +89,10 @@ export async function partsFrom(text: string, files: readonly File[]): Promise<r
   return [...(text === '' ? [] : [createTextPart(text)]), ...attached];
 }
 
-/** Sends a message and reads the response. It answers a waiting task, or starts a new task in the context. */
+/**
+ * Sends a message and reads the response. It answers a waiting task, or starts a new task in the
+ * context.
+ */
 export async function sayIn(chat: ChatSession, parts: readonly Part[]): Promise<void> {
   const waiting = lastTurn(chat);
   if (parts.length === 0 || !canSay(chat)) return;
@@ -126,7 +129,10 @@ export async function sayIn(chat: ChatSession, parts: readonly Part[]): Promise<
 const SLICE_MS = 8;
 const DRAW_MS = 50;
 
-/** Yields to the browser every few milliseconds, and draws a fast stream at most twenty times per second. */
+/**
+ * Yields to the browser every few milliseconds, and draws a fast stream at most twenty times per
+ * second.
+ */
 export async function follow(turn: ChatTurn, events: AsyncIterable<TaskEvent>, before: ReadonlySet<string>): Promise<void> {
   let since = performance.now();
   let isDue = false;

@@ -33,8 +33,8 @@ export function htmlOf(text: string): string {
 const BLOCK_MAX = 4000;
 
 /**
- * Splits a growing text into finished blocks and an unfinished one. Only the last block is drawn again, so that the cost per chunk stays constant in a
- * stream of 10,000 chunks.
+ * Splits a growing text into finished blocks and an unfinished one. Only the last block is drawn again,
+ * so that the cost per chunk stays constant in a stream of 10,000 chunks.
  */
 export function blocksOf(text: string): readonly string[] {
   const blocks: string[] = [];

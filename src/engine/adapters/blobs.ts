@@ -7,11 +7,15 @@ import type { Blobs, MaybePromise, TaskKey } from '../ports.ts';
 import { taskKey } from '../ports.ts';
 
 /**
- * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name and then renamed, so it is complete
- * whenever it exists. Its folder is synced before `put` returns. `sweep` removes what a crash leaves behind.
+ * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name
+ * and then renamed, so it is complete whenever it exists. Its folder is synced before `put` returns.
+ * `sweep` removes what a crash leaves behind.
  */
 export interface FileBlobs extends Blobs {
-  /** Removes incomplete files, and files of tasks that do not exist. Must be called before the engine starts. Returns the number removed. */
+  /**
+   * Removes incomplete files, and files of tasks that do not exist. Must be called before the engine
+   * starts. Returns the number removed.
+   */
   sweep(isThere: (task: TaskKey) => MaybePromise<boolean>): Promise<number>;
 }
 

@@ -6,7 +6,10 @@ import { MemoryIndex } from './memory/task-index.ts';
 
 type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 
-/** A task with its log. The rare members are created when they are needed, because most tasks have few entries and no pushes or sends. */
+/**
+ * A task with its log. The rare members are created when they are needed, because most tasks have few
+ * entries and no pushes or sends.
+ */
 interface StoredTask {
   row: TaskRow;
   /** Entry n is at index n - 1. */

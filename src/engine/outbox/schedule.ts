@@ -7,7 +7,10 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** The wait before each attempt; the first is sent at once. Together about 75 hours. docs/push.md has the same numbers. */
+/**
+ * The wait before each attempt; the first is sent at once. Together about 75 hours. docs/push.md has
+ * the same numbers.
+ */
 export const SCHEDULE_MS: readonly number[] = [
   ...[0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR],
   ...[5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
@@ -25,7 +28,10 @@ export const LOOK_AGAIN_MS: number = 5 * MINUTE;
 /** Maximum length of a stored failure text. */
 const PROBLEM_CHARS_MAX = 200;
 
-/** How an attempt changes its queue. A dead letter is a delivery that was given up; an operator may send it again. */
+/**
+ * How an attempt changes its queue. A dead letter is a delivery that was given up; an operator may send
+ * it again.
+ */
 export interface QueueChange {
   /** Undefined: the queue is closed, and its webhook gets no further events. */
   readonly row: OutboxRow | undefined;

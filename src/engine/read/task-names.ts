@@ -2,7 +2,10 @@ import type { CallSemantics, Message, Task, TaskEvent, TaskId } from '#protocol'
 import { eventKind, taskId } from '#protocol';
 import type { TaskRow } from '../ports.ts';
 
-/** Callers who name tasks get their own name as the task's id; all others get the id. Undefined: nothing has to be renamed. */
+/**
+ * Callers who name tasks get their own name as the task's id; all others get the id. Undefined: nothing
+ * has to be renamed.
+ */
 export function nameFor(row: Pick<TaskRow, 'alias'>, semantics: CallSemantics | undefined): TaskId | undefined {
   return semantics?.taskNames !== undefined && row.alias !== undefined ? taskId(row.alias) : undefined;
 }

@@ -27,7 +27,10 @@ export interface RunOutputs {
 
 interface ArtifactSize {
   bytes: number;
-  /** Its first chunk came from this run, or from the one that this run resumes: further text is appended to it. */
+  /**
+   * Its first chunk came from this run, or from the one that this run resumes: further text is appended
+   * to it.
+   */
   readonly isOurs: boolean;
 }
 
@@ -116,7 +119,10 @@ interface Chunk {
   readonly taskMetadata?: Metadata | undefined;
 }
 
-/** The chunk in a form that the caller accepts, and a status message about parts that had to be left out. */
+/**
+ * The chunk in a form that the caller accepts, and a status message about parts that had to be left
+ * out.
+ */
 function chunkEvents(parts: OutputParts, task: OutputTask, outputs: RunOutputs, chunk: Chunk): readonly TaskEvent[] {
   if (outputs.accepted === undefined) return [chunkEvent(parts, task, outputs, chunk)];
   const { parts: accepted, leftOut } = fitParts(chunk.parts, outputs.accepted);
@@ -154,7 +160,10 @@ function countBytes({ limits }: OutputParts, outputs: RunOutputs, chunk: Chunk):
   else outputs.artifacts.set(chunk.id, { bytes: total, isOurs: true });
 }
 
-/** Ids depend on the turn, not on chance: a repeated run uses the same ids and so replaces what the first one produced. */
+/**
+ * Ids depend on the turn, not on chance: a repeated run uses the same ids and so replaces what the
+ * first one produced.
+ */
 function answerId({ turn }: OutputTask): string {
   return turn === 1 ? 'response' : `response-${turn}`;
 }

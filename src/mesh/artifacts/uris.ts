@@ -1,6 +1,6 @@
 /**
- * `artifact://{app}/{user}/{session}/{file}?version=N`, as Solace Agent Mesh writes it, or the short form of its documentation,
- * `artifact://{session}/{file}`. Without a version it means the latest one.
+ * `artifact://{app}/{user}/{session}/{file}?version=N`, as Solace Agent Mesh writes it, or the short
+ * form of its documentation, `artifact://{session}/{file}`. Without a version it means the latest one.
  */
 export interface ArtifactUri {
   readonly app?: string;
@@ -39,8 +39,9 @@ export function readArtifactUri(text: string): ArtifactUri | undefined {
 const NAME_CHARS_MAX = 255;
 
 /**
- * Whether a name may be one level of a path. Refuses everything that another program could read as a separator, a dot or an escape: full-width
- * forms, double escapes, control characters (docs/faults.md, S6).
+ * Whether a name may be one level of a path. Refuses everything that another program could read as a
+ * separator, a dot or an escape: full-width forms, double escapes, control characters (docs/faults.md,
+ * S6).
  */
 export function isArtifactName(name: string): boolean {
   if (name === '' || name.length > NAME_CHARS_MAX || !name.isWellFormed()) return false;

@@ -1,4 +1,7 @@
-/** Which agents to list. Patterns have `*`, `?` and `[…]` as in fnmatch. An agent must be allowed and not denied. */
+/**
+ * Which agents to list. Patterns have `*`, `?` and `[…]` as in fnmatch. An agent must be allowed and
+ * not denied.
+ */
 export interface NameRules {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
@@ -9,7 +12,10 @@ export function isAllowed(name: string, { allow = ['*'], deny = [] }: NameRules)
   return allow.some((pattern) => nameMatches(pattern, name)) && !deny.some((pattern) => nameMatches(pattern, name));
 }
 
-/** Python's case-sensitive fnmatch, without backtracking, because names come from untrusted senders (docs/faults.md, I6). */
+/**
+ * Python's case-sensitive fnmatch, without backtracking, because names come from untrusted senders
+ * (docs/faults.md, I6).
+ */
 export function nameMatches(pattern: string, name: string): boolean {
   const steps = stepsOf(pattern);
   let places = new Set([0]);

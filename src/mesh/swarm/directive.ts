@@ -45,7 +45,8 @@ const ENVELOPE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * CortexPrism's senders put the payload's fields one level deeper than its receivers expect them. Both levels are read, and the deeper one wins.
+ * CortexPrism's senders put the payload's fields one level deeper than its receivers expect them. Both
+ * levels are read, and the deeper one wins.
  */
 export function readDirective(message: Message, now: number): Directive {
   const metadata = message.metadata ?? {};

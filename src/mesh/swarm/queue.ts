@@ -1,7 +1,10 @@
 import type { SwarmPriority } from './directive.ts';
 import { SWARM_PRIORITIES } from './directive.ts';
 
-/** Limits how many directives run at once. The most urgent waits least; equal priorities run in order of arrival. */
+/**
+ * Limits how many directives run at once. The most urgent waits least; equal priorities run in order of
+ * arrival.
+ */
 export interface PriorityQueue {
   /** Resolves with a function that ends the run. Rejects when the signal aborts first. */
   enter(priority: SwarmPriority, signal: AbortSignal): Promise<() => void>;

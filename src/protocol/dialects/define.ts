@@ -18,7 +18,9 @@ export interface Codec<T> {
 /** The codecs of a dialect by shape. A shape that is absent is not part of the dialect. */
 export type Codecs = { readonly [K in Shape]?: Codec<Shapes[K]> };
 
-/** What a dialect's folder provides. `defineDialect` adds the parts that all dialects have in common. */
+/**
+ * What a dialect's folder provides. `defineDialect` adds the parts that all dialects have in common.
+ */
 export type DialectSource = Omit<Dialect, 'decode' | 'encode' | 'operationOf' | 'openReader' | 'openStream' | 'webhook'> &
   Pick<Dialect, 'openStream'> & {
     readonly codecs: Codecs;

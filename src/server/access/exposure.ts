@@ -9,7 +9,10 @@ export interface Exposure {
   readonly hasTls: boolean;
 }
 
-/** Describes what a node that other machines can reach still lacks, or returns undefined. Anyone who reaches an open port can use its agents. */
+/**
+ * Describes what a node that other machines can reach still lacks, or returns undefined. Anyone who
+ * reaches an open port can use its agents.
+ */
 export function exposureProblem({ host, isSocket, hasAuth, hasTls }: Exposure): string | undefined {
   if (isSocket || isLoopback(host)) return undefined;
   if (!hasAuth)

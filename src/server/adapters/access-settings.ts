@@ -34,7 +34,10 @@ export interface AccessSettingsOptions {
   readonly onKeys?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void;
 }
 
-/** Decides how callers are authenticated. Throws a ConfigError that names the flags to use if the settings are not safe. */
+/**
+ * Decides how callers are authenticated. Throws a ConfigError that names the flags to use if the
+ * settings are not safe.
+ */
 export function accessFromSettings(settings: Settings, options: AccessSettingsOptions): AccessFromSettings {
   const tls = tlsOf(settings);
   const secured = tls === undefined ? {} : { tls };

@@ -10,7 +10,9 @@ import { bodyOf, follow, GENESIS, sealed } from '../audit/chain.ts';
 const READ_BYTES = 65_536;
 const LIMIT = 100;
 const LIMIT_MAX = 1000;
-/** Records of this time are written together under one hash. A crash loses at most this much of the log. */
+/**
+ * Records of this time are written together under one hash. A crash loses at most this much of the log.
+ */
 const GATHER_MS = 100;
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
@@ -178,7 +180,10 @@ export interface AuditVerdict {
 
 /** The first place where the chain is broken. */
 export interface AuditProblem {
-  /** `empty`: the log has no record, although each start of a node writes one. `torn`: the last line is incomplete. */
+  /**
+   * `empty`: the log has no record, although each start of a node writes one. `torn`: the last line is
+   * incomplete.
+   */
   readonly kind: 'changed' | 'torn' | 'empty';
   readonly file: string;
   readonly line: number;

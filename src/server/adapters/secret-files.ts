@@ -5,7 +5,10 @@ import { dirname, join } from 'node:path';
 import { cacheCredentials } from '../access/authentication/credential-cache.ts';
 import { ConfigError } from '../config/read-value.ts';
 
-/** The folder of the token and the API keys: `named`, which is the setting `authFolder`, or the platform's configuration folder. */
+/**
+ * The folder of the token and the API keys: `named`, which is the setting `authFolder`, or the
+ * platform's configuration folder.
+ */
 export function authFolder(
   named: string | undefined,
   {
@@ -40,7 +43,10 @@ export function randomSecret(prefix: string): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`;
 }
 
-/** The token of this machine's user. The first call creates it; every node on loopback uses the same one. */
+/**
+ * The token of this machine's user. The first call creates it; every node on loopback uses the same
+ * one.
+ */
 export function loadToken(folder: string): NodeToken {
   const path = join(folder, 'token');
   const known = readToken(folder);

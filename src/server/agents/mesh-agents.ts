@@ -14,7 +14,10 @@ export interface MeshAgents {
   find(name: string): ServedAgent | undefined;
 }
 
-/** Lets the operators of a node call agents of the mesh. Their tasks are on the node's engine like all others; the catalog does not list them. */
+/**
+ * Lets the operators of a node call agents of the mesh. Their tasks are on the node's engine like all
+ * others; the catalog does not list them.
+ */
 export function meshAgents(
   port: MeshPort,
   make: (name: string, agent: Agent) => ServedAgent,

@@ -19,7 +19,9 @@ export function isServed(agent: AgentLike): agent is ServedAgent {
   return 'service' in agent;
 }
 
-/** The agent's name in URLs: the card's name in lower case, with hyphens in place of other characters. */
+/**
+ * The agent's name in URLs: the card's name in lower case, with hyphens in place of other characters.
+ */
 export function pathName(name: string): string {
   const plain = name
     .normalize('NFKD')

@@ -1,7 +1,9 @@
 import type { WebhookMessage } from '#protocol';
 import { signWebhook } from '#protocol';
 
-/** The private keys of a node. The first of each kind is the current one; the others are previous ones. */
+/**
+ * The private keys of a node. The first of each kind is the current one; the others are previous ones.
+ */
 export interface NodeKeys {
   /** Private Ed25519 keys. All of them sign, so a receiver can verify with any one that it knows. */
   readonly signing: readonly JsonWebKey[];

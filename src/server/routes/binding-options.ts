@@ -44,7 +44,9 @@ export function servingFor({
   };
 }
 
-/** The URL at which clients reach the node: the configured one, or the one that the request was sent to. */
+/**
+ * The URL at which clients reach the node: the configured one, or the one that the request was sent to.
+ */
 export interface PublicUrl {
   of(request: HttpRequest): string;
   /** Remembers the URL of the first request, for `base`. */

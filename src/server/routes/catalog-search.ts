@@ -16,7 +16,10 @@ const LIST_PAGE = 20;
 const PAGE_MAX = 100;
 const ROOT_MEMBERS: ReadonlySet<string> = new Set(['query', 'federation', 'pageSize', 'pageToken']);
 
-/** Finds agents by words: `POST /ard/search`. `GET /ard/agents` lists all of them (Agent Resource Discovery 0.9). */
+/**
+ * Finds agents by words: `POST /ard/search`. `GET /ard/agents` lists all of them (Agent Resource
+ * Discovery 0.9).
+ */
 export async function ardAnswer(request: HttpRequest, options: ArdOptions): Promise<HttpResponse> {
   const entries = entriesOf(options);
   try {
@@ -68,7 +71,9 @@ function scoreOf(entry: JsonObject, words: readonly string[]): number {
   return Math.round((points / words.length) * 100);
 }
 
-/** Values of one key are alternatives; all keys must match. A list matches if one of its members does. */
+/**
+ * Values of one key are alternatives; all keys must match. A list matches if one of its members does.
+ */
 function passes(entry: JsonObject, filter: unknown): boolean {
   if (filter === undefined) return true;
   if (!isObject(filter)) throw new Invalid('query.filter must be an object');

@@ -12,7 +12,10 @@ export interface WelcomeOptions {
   readonly hasConsole: boolean;
 }
 
-/** The response to `GET /`: browsers are redirected to the console if there is one; others get a short text about the node. */
+/**
+ * The response to `GET /`: browsers are redirected to the console if there is one; others get a short
+ * text about the node.
+ */
 export function welcome(request: HttpRequest, { agents, base, hasConsole }: WelcomeOptions): HttpResponse {
   const isBrowser = (request.header('accept') ?? '').includes('text/html');
   if (isBrowser && hasConsole) return { status: 302, headers: { Location: '/console/', Vary: 'Accept' }, body: null };

@@ -1,7 +1,10 @@
 import type { HttpRequest } from '#bindings';
 import { cleaned, cleanedText } from '../observability/log.ts';
 
-/** Request headers that are recorded. All others are left out, because an unknown header may hold a credential. */
+/**
+ * Request headers that are recorded. All others are left out, because an unknown header may hold a
+ * credential.
+ */
 const SHOWN = [
   'accept',
   'content-type',
@@ -51,7 +54,10 @@ export function targetOf({ path, query }: HttpRequest): string {
   return `${cleanedText(path)}?${shown.join('&')}`;
 }
 
-/** Removes from a body everything that is named or looks like a credential. A text that is not complete JSON is cleaned as text. */
+/**
+ * Removes from a body everything that is named or looks like a credential. A text that is not complete
+ * JSON is cleaned as text.
+ */
 export function bodyOf(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), cleaned);

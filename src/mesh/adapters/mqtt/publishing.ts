@@ -23,7 +23,9 @@ interface Pending {
 
 /** Publishes messages and waits for the broker's acknowledgement of each. */
 export function createPublishing(client: MqttClient): Publishing {
-  /** In the order of their deadlines. One timer checks all of them: there may be thousands per second. */
+  /**
+   * In the order of their deadlines. One timer checks all of them: there may be thousands per second.
+   */
   const pending = new Set<Pending>();
   const withoutSubscribers = new Set<number>();
   client.on('packetreceive', (packet) => {

@@ -19,7 +19,10 @@ export interface Retainer {
   ask(filter: string, handle: (message: Msg) => Promise<void>): void;
 }
 
-/** NATS core stores nothing. The publisher keeps a retained message and sends it to later subscribers while it is running. */
+/**
+ * NATS core stores nothing. The publisher keeps a retained message and sends it to later subscribers
+ * while it is running.
+ */
 export function retainer(connection: NatsConnection, send: (subject: string, message: OutgoingMessage) => void): Retainer {
   const kept = new Map<string, OutgoingMessage>();
   let isAnswering = false;

@@ -1,4 +1,7 @@
-/** NATS separates levels by dots and has no empty levels. Characters with a meaning in subjects are escaped. */
+/**
+ * NATS separates levels by dots and has no empty levels. Characters with a meaning in subjects are
+ * escaped.
+ */
 
 export function subjectOf(topic: string): string {
   const levels = topic.split('/').map((level) => {

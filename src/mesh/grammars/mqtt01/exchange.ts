@@ -16,7 +16,10 @@ export interface MqttLinkContext {
   readonly mqtt: MqttSettings;
   readonly inbox: MqttInbox;
   readonly options: MeshLinkOptions;
-  /** Whether the agent recognises a repeated message and then publishes all events. Parley's agents do, and number their events. */
+  /**
+   * Whether the agent recognises a repeated message and then publishes all events. Parley's agents do,
+   * and number their events.
+   */
   readonly peer: { isParley: boolean };
 }
 
@@ -42,8 +45,9 @@ export function poolIn({ agent }: Pick<MeshLinkOptions, 'agent'>): string | unde
 }
 
 /**
- * Publishes one request and yields its responses, and `undefined` each time a stream was idle for too long. The request is published
- * again, with a new correlation, only as long as no response has come (A2A over MQTT 0.1 §6).
+ * Publishes one request and yields its responses, and `undefined` each time a stream was idle for too
+ * long. The request is published again, with a new correlation, only as long as no response has come
+ * (A2A over MQTT 0.1 §6).
  */
 export async function* exchange(link: MqttLinkContext, request: MqttExchange): AsyncGenerator<MqttResponse | undefined> {
   const { mqtt, inbox } = link;
@@ -125,7 +129,10 @@ async function publish(link: MqttLinkContext, request: MqttExchange, { attempt, 
   }
 }
 
-/** The agent that has the task. The last attempt goes to the agent that the first request went to (A2A over MQTT 0.1 §9). */
+/**
+ * The agent that has the task. The last attempt goes to the agent that the first request went to (A2A
+ * over MQTT 0.1 §9).
+ */
 function topicOf({ mesh, inbox, mqtt, options }: MqttLinkContext, { task }: MqttExchange, attempt: number): string {
   const unit = readNamespace(mesh.namespace);
   const pool = poolIn(options);
@@ -147,7 +154,10 @@ async function propertiesOf({ self, mqtt, options }: MqttLinkContext, { ctx, con
   };
 }
 
-/** Records which agent has the task. A pool member that does not name itself can't be reached again, which is an error. */
+/**
+ * Records which agent has the task. A pool member that does not name itself can't be reached again,
+ * which is an error.
+ */
 function recordRoute(
   { responder, error, seq }: MqttResponse,
   { inbox, options, mesh, peer }: MqttLinkContext,

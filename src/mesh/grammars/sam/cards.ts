@@ -69,7 +69,10 @@ function extension(uri: string, params: JsonObject): AgentExtension {
   return { uri, params };
 }
 
-/** The card as others see it: with the name that people chose, and without the id of the process, which differs between replicas. */
+/**
+ * The card as others see it: with the name that people chose, and without the id of the process, which
+ * differs between replicas.
+ */
 function displayedCard(card: AgentCard): AgentCard {
   const name = paramIn(card, SAM_EXTENSIONS.displayName, 'display_name') ?? card.name;
   const extensions = (card.capabilities.extensions ?? []).filter(({ uri }) => uri !== SAM_EXTENSIONS.deployment);
@@ -96,7 +99,10 @@ export function samDiscoveryFilters({ namespace }: MeshContext): readonly string
   return [filterOf(getDiscoverySubscriptionTopic(namespace)), getAgentDeregisteredTopic(namespace)];
 }
 
-/** Cards are repeated and never retained. A retained card was put there by an attacker, to be believed for ever (docs/faults.md, B8). */
+/**
+ * Cards are repeated and never retained. A retained card was put there by an attacker, to be believed
+ * for ever (docs/faults.md, B8).
+ */
 export function readSamDiscovery(message: ReceivedMessage, { namespace }: MeshContext): DiscoveryEvent | undefined {
   if (message.isRetained) return undefined;
   const parsed = parseJson(message.payload, DEFAULT_READ_LIMITS.jsonDepthMax);

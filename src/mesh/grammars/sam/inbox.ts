@@ -25,7 +25,10 @@ export interface SamInbox {
   statusTopic(task: string): string;
   /** Calls the listener with each later response about a task. */
   listen(task: string, listener: (response: SamResponse) => void): () => void;
-  /** The last known state of a task, even without a listener: a response may come while its caller is being restarted. */
+  /**
+   * The last known state of a task, even without a listener: a response may come while its caller is
+   * being restarted.
+   */
   known(task: string): Task | undefined;
   /** The request topic of the replica that has the task. */
   instanceOf(task: string): string | undefined;

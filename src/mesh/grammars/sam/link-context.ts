@@ -9,7 +9,10 @@ export interface SamLinkContext {
   readonly mesh: MeshContext;
   readonly inbox: SamInbox;
   readonly options: MeshLinkOptions;
-  /** Whether the agent recognises a repeated request by its id. Parley's agents do, and show it with their first response. */
+  /**
+   * Whether the agent recognises a repeated request by its id. Parley's agents do, and show it with
+   * their first response.
+   */
   readonly peer: { isParley: boolean };
 }
 

@@ -47,7 +47,10 @@ function noteIn(metadata: Metadata | undefined): MeshNote {
   return isObject(note) ? note : {};
 }
 
-/** Refuses requests that were delegated too often, and loops: an agent that waits for this one would wait for ever. */
+/**
+ * Refuses requests that were delegated too often, and loops: an agent that waits for this one would
+ * wait for ever.
+ */
 export function checkCallPath({ depth, agents }: CallPath, agent: string): void {
   if (depth > CALL_DEPTH_MAX)
     throw new A2AError('INVALID_REQUEST', `this request was delegated ${depth} times; the maximum is ${CALL_DEPTH_MAX}`);

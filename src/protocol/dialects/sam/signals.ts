@@ -3,8 +3,9 @@ import type { DataPart, Part } from '../../parts.ts';
 import { isRaw } from '../shared/read.ts';
 
 /**
- * Data parts by which SAM's agents report their work in status messages, told apart by `data.type` (docs/dialects/sam.md, "Signals"). They
- * are ordinary data in every dialect and are never changed. These types help programs that show them.
+ * Data parts by which SAM's agents report their work in status messages, told apart by `data.type`
+ * (docs/dialects/sam.md, "Signals"). They are ordinary data in every dialect and are never changed.
+ * These types help programs that show them.
  */
 export const SIGNALS = [
   'tool_invocation_start',

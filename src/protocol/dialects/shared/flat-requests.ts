@@ -12,8 +12,8 @@ import { countIf, flagIf, id, idIf, list, member, memberIf, metadataIf, object, 
 import { timestampIf } from './values.ts';
 
 /**
- * Requests of the products that use 1.0's shapes and 0.x's `blocking`. The readers accept every member that 1.0 has. Each product's writer
- * leaves out what the product has no place for.
+ * Requests of the products that use 1.0's shapes and 0.x's `blocking`. The readers accept every member
+ * that 1.0 has. Each product's writer leaves out what the product has no place for.
  */
 export interface SendReaders {
   readonly message: Reader<Message>;

@@ -5,7 +5,10 @@ import { authenticationLosses, readAuthentication, writeAuthentication } from '.
 import { modesIf, readCapabilities, readProvider, readSkill } from './card.ts';
 import { filledText, listIf, memberIf, object, text, textIf } from './read.ts';
 
-/** The card of 0.1, which Society uses too: one url, `authentication`, and few required members. Absent modes mean text. */
+/**
+ * The card of 0.1, which Society uses too: one url, `authentication`, and few required members. Absent
+ * modes mean text.
+ */
 const MODES: readonly string[] = ['text/plain'];
 
 /** Reads a card of 0.1 or Society. */
@@ -58,7 +61,10 @@ export function writePlainCard(card: AgentCard): JsonDraft {
   return out;
 }
 
-/** The interface that a 0.1 caller can use: one of its own version, or the JSON-RPC one that answers every version. */
+/**
+ * The interface that a 0.1 caller can use: one of its own version, or the JSON-RPC one that answers
+ * every version.
+ */
 function rpcInterface(interfaces: readonly AgentInterface[]): AgentInterface | undefined {
   const rpc = interfaces.filter((each) => each.protocolBinding === 'JSONRPC');
   return rpc.find((each) => each.protocolVersion === '0.1') ?? rpc[0] ?? interfaces[0];

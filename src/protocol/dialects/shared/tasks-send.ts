@@ -2,8 +2,9 @@ import type { Raw } from './read.ts';
 import { isRaw } from './read.ts';
 
 /**
- * Three dialects have `tasks/send`. 0.1 and Society name the task in `params.id` and have a `type` on parts; members that Society lacks
- * mark 0.1. SAM's documents write the message in snake_case, or name no task and no types.
+ * Three dialects have `tasks/send`. 0.1 and Society name the task in `params.id` and have a `type` on
+ * parts; members that Society lacks mark 0.1. SAM's documents write the message in snake_case, or name
+ * no task and no types.
  */
 export type TasksSend = 'v01-marks' | 'plain' | 'foreign';
 

@@ -46,7 +46,10 @@ export function writeFileMembers(file: JsonDraft, part: Part): JsonDraft {
   return file;
 }
 
-/** Before 1.0 a data part holds an object. Any other value is sent as `{value}` with this mark (docs/dialects/v03.md, "Data that is not an object"). */
+/**
+ * Before 1.0 a data part holds an object. Any other value is sent as `{value}` with this mark
+ * (docs/dialects/v03.md, "Data that is not an object").
+ */
 const WRAPPED = 'data_part_compat';
 
 /** Restores data that `wrapData` wrapped. */

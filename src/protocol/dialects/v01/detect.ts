@@ -2,7 +2,10 @@ import type { Confidence, Hints } from '../dialect.ts';
 import type { TasksSend } from '../shared/tasks-send.ts';
 import { tasksSendShape } from '../shared/tasks-send.ts';
 
-/** Method names that only 0.1 has, and names that 0.2 and 0.3 kept. For the latter, the dialect in which the task was made decides. */
+/**
+ * Method names that only 0.1 has, and names that 0.2 and 0.3 kept. For the latter, the dialect in which
+ * the task was made decides.
+ */
 const METHODS: ReadonlyMap<string | undefined, Confidence> = new Map<string | undefined, Confidence>([
   ['tasks/sendSubscribe', 'shape'],
   ['tasks/pushNotification/set', 'shape'],

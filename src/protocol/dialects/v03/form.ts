@@ -9,8 +9,8 @@ import type { Reader } from '../shared/read.ts';
 import { readKindPart, readProtoPart, writeKindPart, writeProtoPart } from './parts.ts';
 
 /**
- * 0.3 has two JSON forms of one model: `kind` JSON over JSON-RPC, and the ProtoJSON of its a2a.proto under `/v1`. They differ in these
- * members and in their envelopes.
+ * 0.3 has two JSON forms of one model: `kind` JSON over JSON-RPC, and the ProtoJSON of its a2a.proto
+ * under `/v1`. They differ in these members and in their envelopes.
  */
 export interface Form {
   /** `kind` tells what an object is. Without it, the member name of a wrapper does. */

@@ -31,8 +31,9 @@ import {
 import { base64, timestampIf } from '../shared/values.ts';
 
 /**
- * The canonical model is 1.0 JSON, so the readers check and copy. ProtoJSON allows snake_case names and enum numbers on input (A2A 1.0.1
- * §5.5). Unknown members are ignored (§5.7), which is why the known ones are copied.
+ * The canonical model is 1.0 JSON, so the readers check and copy. ProtoJSON allows snake_case names and
+ * enum numbers on input (A2A 1.0.1 §5.5). Unknown members are ignored (§5.7), which is why the known
+ * ones are copied.
  */
 export const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ...TASK_STATES_BY_NUMBER.map((state) => [state, state] as const),
@@ -71,7 +72,10 @@ export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
   return message;
 }
 
-/** @a2a-js/sdk 1.3.0 leaves out `data: null`. A part without content is accepted in results, not in requests. */
+/**
+ * @a2a-js/sdk 1.3.0 leaves out `data: null`. A part without content is accepted in results, not in
+ * requests.
+ */
 function checkContent(part: unknown, at: number): void {
   if (contents(object(part)) === 0) fail(`parts[${at}]`, `${ONE_CONTENT}; has 0`);
 }

@@ -20,7 +20,10 @@ export interface KeyRecord {
   readonly revokedAt?: string;
 }
 
-/** Looks up API keys. An implementation must compare hashes, so that its timing reveals nothing about the keys. */
+/**
+ * Looks up API keys. An implementation must compare hashes, so that its timing reveals nothing about
+ * the keys.
+ */
 export interface KeyRing {
   /**
    * The record of a key; undefined if there is none. Expired and revoked keys are found too, and
@@ -71,7 +74,10 @@ function identityOf({ name, scopes, tenant = '' }: KeyRecord): AuthenticatedIden
   return { principal: { id: `key:${name}`, scopes }, tenant: tenant as TenantId };
 }
 
-/** Authenticates the bearer of the node's own token as `local`, the owner of the machine. `isSame` must compare in constant time. */
+/**
+ * Authenticates the bearer of the node's own token as `local`, the owner of the machine. `isSame` must
+ * compare in constant time.
+ */
 export function tokenAuth(isSame: (text: string) => boolean): AuthMethod {
   return {
     name: 'token',

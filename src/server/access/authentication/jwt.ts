@@ -20,7 +20,9 @@ export interface JwtOptions {
   readonly tenantClaim?: string | undefined;
   /** Scopes that every valid token gets in addition to its own. */
   readonly scopes?: readonly string[] | undefined;
-  /** Fetches the discovery document and the keys. Use an `Outbound`, which refuses private addresses. */
+  /**
+   * Fetches the discovery document and the keys. Use an `Outbound`, which refuses private addresses.
+   */
   readonly fetch: Fetch;
   /** Accepted difference between the clocks. Default 30. */
   readonly clockToleranceSeconds?: number;
@@ -114,7 +116,10 @@ function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpReque
   };
 }
 
-/** RFC 8705 §3: a certificate-bound token is valid only with that certificate. Other kinds of `cnf` can't be checked here and are refused. */
+/**
+ * RFC 8705 §3: a certificate-bound token is valid only with that certificate. Other kinds of `cnf`
+ * can't be checked here and are refused.
+ */
 function unboundReason(confirmation: unknown, request: HttpRequest): string | undefined {
   if (confirmation === undefined) return undefined;
   const thumbprint =
@@ -123,7 +128,10 @@ function unboundReason(confirmation: unknown, request: HttpRequest): string | un
   return 'a token that is bound to another connection';
 }
 
-/** Reads `scope` (RFC 8693), `scp` (Entra) and `permissions` (Auth0). The scope `*` is dropped: only this node may grant everything. */
+/**
+ * Reads `scope` (RFC 8693), `scp` (Entra) and `permissions` (Auth0). The scope `*` is dropped: only
+ * this node may grant everything.
+ */
 function scopesIn(payload: JWTPayload): readonly string[] {
   return ['scope', 'scp', 'permissions']
     .flatMap((claim) => {

@@ -8,8 +8,8 @@ import { isLoopback } from '../host-origin.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /**
- * Limits the requests and bytes of each caller, and on public routes of each client address. The principal `local` has no limit, nor has
- * loopback on public routes.
+ * Limits the requests and bytes of each caller, and on public routes of each client address. The
+ * principal `local` has no limit, nor has loopback on public routes.
  */
 export interface RateLimiter {
   /** A RATE_LIMITED error, or undefined if the caller is within its limits. */

@@ -15,7 +15,10 @@ export interface TlsOptions {
   readonly cert: string | Buffer;
   /** The private key. */
   readonly key: string | Buffer;
-  /** The certificate authority for client certificates, in PEM. Without it the server requests no client certificates. */
+  /**
+   * The certificate authority for client certificates, in PEM. Without it the server requests no client
+   * certificates.
+   */
   readonly ca?: string | Buffer | undefined;
 }
 

@@ -4,7 +4,10 @@ import { startMarks } from '../commit/marks.ts';
 import { structureProblems } from '../damage/integrity.ts';
 import { connect } from '../database/connection.ts';
 
-/** The thread for slow work. It has a connection of its own, so the event loop of the process is not blocked. */
+/**
+ * The thread for slow work. It has a connection of its own, so the event loop of the process is not
+ * blocked.
+ */
 export interface ThreadSetup {
   readonly path: string;
   readonly marks: string;
@@ -20,7 +23,10 @@ export type CheckpointMode = 'PASSIVE' | 'RESTART' | 'TRUNCATE';
 
 /** Work for the thread. */
 export type ThreadJob =
-  /** `commits` is the number of commits so far, given if no commit runs meanwhile. If the whole WAL is copied, the marks restart at it. */
+  /**
+   * `commits` is the number of commits so far, given if no commit runs meanwhile. If the whole WAL is
+   * copied, the marks restart at it.
+   */
   { readonly kind: 'checkpoint'; readonly mode: CheckpointMode; readonly commits?: number } | { readonly kind: 'verify' };
 
 /** The result of a checkpoint. */

@@ -37,7 +37,10 @@ const FULL = 13;
 const CANTOPEN = 14;
 const CONSTRAINT = 19;
 const NOTADB = 26;
-/** The shared-memory file of the WAL could not grow. It holds no durable data, so this is treated as a full disk. */
+/**
+ * The shared-memory file of the WAL could not grow. It holds no durable data, so this is treated as a
+ * full disk.
+ */
 const IOERR_SHMSIZE = IOERR | (19 << 8);
 
 type SqliteTrouble = 'busy' | 'read-only' | 'full' | 'corrupt' | 'constraint' | 'io' | 'other';

@@ -1,10 +1,16 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
-/** A prepared statement with the type of its rows. TypeScript can't check the type against the SQL: only this file casts. */
+/**
+ * A prepared statement with the type of its rows. TypeScript can't check the type against the SQL: only
+ * this file casts.
+ */
 export interface SqlQuery<Row> {
   one(...values: SQLInputValue[]): Row | undefined;
   all(...values: SQLInputValue[]): Row[];
-  /** May be ended early by `break`. Must not stay open across turns of the event loop: it would block checkpoints of the WAL. */
+  /**
+   * May be ended early by `break`. Must not stay open across turns of the event loop: it would block
+   * checkpoints of the WAL.
+   */
   each(...values: SQLInputValue[]): IterableIterator<Row>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Names that callers choose may hold anything that JSON can express, including unpaired surrogates. UTF-8 can't encode those and would
- * make different names equal, so such a name is stored as JSON after a marker character.
+ * Names that callers choose may hold anything that JSON can express, including unpaired surrogates.
+ * UTF-8 can't encode those and would make different names equal, so such a name is stored as JSON after
+ * a marker character.
  */
 const MARK = '\uffff';
 
