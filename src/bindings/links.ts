@@ -25,6 +25,11 @@ export function findBinding(name: string): ClientBinding<ProtocolBinding> | unde
   return CLIENT_BINDINGS.find(({ protocolBinding, otherNames }) => protocolBinding === upper || otherNames.includes(upper));
 }
 
+/** The names that cards use for the supported bindings, for messages to people. */
+export function bindingWords(): string {
+  return CLIENT_BINDINGS.map(({ protocolBinding }) => protocolBinding).join(' or ');
+}
+
 /** A binding by its name in cards. */
 export function bindingOf(name: ProtocolBinding): ClientBinding<ProtocolBinding> {
   return BY_NAME[name];

@@ -1,6 +1,6 @@
 import { SKILL_SCHEMAS } from '#agents';
 import type { AgentCard, AgentSkill, JsonObject } from '#protocol';
-import { withoutEndSlashes } from '#protocol';
+import { COMMON_INTERFACE, withoutEndSlashes } from '#protocol';
 
 /** A tool of a registry, as far as the card needs it. */
 export interface RegisteredTool {
@@ -85,7 +85,7 @@ export function generateAgentCard(tools: Iterable<RegisteredTool>, options: Card
     name: options.name,
     description: options.description,
     version: options.version ?? '1.0.0',
-    supportedInterfaces: base === undefined ? [] : [{ url: `${base}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    supportedInterfaces: base === undefined ? [] : [{ url: `${base}/a2a`, ...COMMON_INTERFACE }],
     capabilities: {
       streaming: true,
       ...(schemas.length === 0 ? {} : { extensions: [{ uri: SKILL_SCHEMAS, params: { skills: published(schemas) } }] }),

@@ -1,3 +1,4 @@
+import { bindingWords } from '#bindings';
 import type { Flag } from './spec.ts';
 
 /** The options of every command of the A2A CLI specification (§3), followed by a few of our own. */
@@ -24,7 +25,7 @@ export const GLOBALS: readonly Flag[] = [
     value: 'BINDING',
     env: true,
     default: "the card's order",
-    doc: 'Preferred binding: JSONRPC or HTTP+JSON (rest).',
+    doc: `Preferred binding: ${bindingWords()}.`,
   },
   {
     name: 'a2a-version',

@@ -1,6 +1,6 @@
 import { readBytes } from '#bindings';
 import type { AgentCard, Dialect, Fetch } from '#protocol';
-import { cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
+import { CURRENT_DIALECT, cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
 import { isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
@@ -168,8 +168,7 @@ const SHOWN_MAX = 5;
 const registry = createRegistry(DIALECTS);
 
 function validity(raw: unknown, dialect: Dialect): readonly Finding[] {
-  if (dialect !== registry.speaks({ protocolVersion: '1.0' }))
-    return [note('card-older', `it is written for ${dialect.title}; parley supports that too`)];
+  if (dialect.id !== CURRENT_DIALECT) return [note('card-older', `it is written for ${dialect.title}; parley supports that too`)];
   const problems = cardProblems(raw);
   return problems
     .slice(0, SHOWN_MAX)

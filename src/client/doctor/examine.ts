@@ -1,5 +1,6 @@
+import { findBinding } from '#bindings';
 import type { AgentCard, Fetch } from '#protocol';
-import { withoutEndSlashes } from '#protocol';
+import { isStandardBinding, withoutEndSlashes } from '#protocol';
 import { CARD_PATHS, readTarget } from '../discovery/target.ts';
 import type { ExaminedCard } from './card.ts';
 import { lookForCard } from './card.ts';
@@ -114,7 +115,7 @@ async function* interfacesOf(found: ExaminedCard, examination: Examination): Asy
   const bad = new Set(declared.filter(({ level }) => level === 'error').map(({ url }) => url));
   let first: WorkingInterface | undefined;
   for (const iface of found.card.supportedInterfaces) {
-    if (/^grpc$/i.test(iface.protocolBinding)) {
+    if (isStandardBinding(iface.protocolBinding) && findBinding(iface.protocolBinding) === undefined) {
       yield {
         id: 'not-tried',
         level: 'note',

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { createUserMessage, DEFAULT_READ_LIMITS, DIALECTS, encodeWithLosses } from '#protocol';
+import { CURRENT_DIALECT, createUserMessage, DEFAULT_READ_LIMITS, DIALECTS, encodeWithLosses } from '#protocol';
 import { agents } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
 import { go } from '../route.ts';
@@ -29,7 +29,7 @@ const DIALECT_OPTIONS = DIALECTS.map(({ id, title }) => (
  */
 export function RawRequest() {
   const [agent, setAgent] = useState('');
-  const [dialect, setDialect] = useState('v10');
+  const [dialect, setDialect] = useState<string>(CURRENT_DIALECT);
   const [operation, setOperation] = useState<'send' | 'stream'>('send');
   const [body, setBody] = useState('');
   const [problem, setProblem] = useState('');

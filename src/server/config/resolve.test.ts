@@ -115,7 +115,7 @@ describe('every setting', () => {
         'sameAs',
         'doc',
       ],
-      ...['reload', 'name', 'group', 'env'],
+      ...['appliedBy', 'name', 'group', 'env'],
     ];
     for (const setting of SETTINGS) expect(known, setting.name).toEqual(expect.arrayContaining(Object.keys(setting)));
   });

@@ -60,8 +60,8 @@ export interface SettingDeclaration {
   readonly sameAs?: string;
   /** One or two sentences for the help and docs/config.md. */
   readonly doc: string;
-  /** `live`: a reload of the configuration can apply a change. `restart`: only a new process can. */
-  readonly reload: 'live' | 'restart';
+  /** A reload of the configuration applies a change. Absent: only a restart does, because the value is read once, when the node starts. */
+  readonly reload?: 'live';
 }
 
 /** A table of declarations by key, as `port` or `tls.cert`. */
