@@ -92,7 +92,7 @@ describe('the card', () => {
     const own = handlerOf({ agents: secured, url: 'https://agents.example.org/base/' });
     const response = await own.fetch(new Request('http://localhost:1/.well-known/agent-card.json'));
     expect(((await response.json()) as Card).supportedInterfaces.map(({ url }) => url)).toEqual([
-      'https://agents.example.org/base/a2a',
+      'https://agents.example.org/base/a2a/jsonrpc',
       'https://agents.example.org/base',
       'https://agents.example.org/base/',
       'https://agents.example.org/base',

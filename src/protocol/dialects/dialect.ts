@@ -44,10 +44,10 @@ export type RpcId = string | number | null;
 
 /**
  * How sure a dialect is that a request is its own, in increasing order: not at all; the method name
- * fits; the body has members that only this dialect has; the path belongs to this dialect. The surest
+ * fits; the method fits and the path is where its clients call; the body has members that only this dialect has; the path belongs to this dialect. The surest
  * dialect is chosen; among equals, the first in the registry.
  */
-export const CONFIDENCE = ['no', 'grammar', 'shape', 'path'] as const;
+export const CONFIDENCE = ['no', 'grammar', 'mount', 'shape', 'path'] as const;
 /** One of `CONFIDENCE`. */
 export type Confidence = (typeof CONFIDENCE)[number];
 
