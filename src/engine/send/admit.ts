@@ -15,6 +15,7 @@ import type { SendCall } from './call.ts';
 import type { ContinuedTask, ContinueParts } from './continue.ts';
 import { findContinued, isStillWaiting, madeMeanwhile } from './continue.ts';
 
+/** What accepting a message needs of the engine. */
 export interface AdmitParts extends ContinueParts, PushConfigParts {
   readonly store: ContinueParts['store'] & PushConfigParts['store'];
   readonly turns: Turns;

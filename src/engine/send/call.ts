@@ -13,6 +13,7 @@ export interface AgentFacts {
   readonly repeatsAnew: boolean;
 }
 
+/** The facts of an agent, computed once from its card. */
 export function factsOf(
   agent: string,
   { card, repeats, checksInputModes }: Pick<Agent, 'card' | 'repeats' | 'checksInputModes'>,
