@@ -24,6 +24,7 @@ export function subscribe(parts: SubscribeParts, asked: Subscription): EventStre
   return new Follower(parts, { open: () => openSubscription(parts, asked), isHeld: true });
 }
 
+/** Finds the task and decides where the stream starts. A position that is not in the log counts as none. */
 async function openSubscription(parts: SubscribeParts, asked: Subscription): Promise<FollowedTask> {
   const { request, ctx, agent } = asked;
   checkStreaming(parts.agents, agent);
