@@ -84,7 +84,7 @@ describe('the card', () => {
     const strict = handlerOf({ agents: secured, card: 'strict' });
     const card = (await (await strict.fetch(new Request(`${BASE}/.well-known/agent-card.json`))).json()) as Card;
     expect(card.url).toBeUndefined();
-    expect(card.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a`);
+    expect(card.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a/jsonrpc`);
     await strict.close();
   });
 
@@ -116,7 +116,7 @@ describe('the card', () => {
     const at = (path: string): Promise<Response> => own.fetch(new Request(`${BASE}${path}`));
     const extended = (await (await at('/extendedAgentCard')).json()) as Card & { description: string };
     expect(extended.description).toBe('for local');
-    expect(extended.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a`);
+    expect(extended.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a/jsonrpc`);
     expect((await at('/agents/unsere-agentin/extendedAgentCard')).status).toBe(400);
     await own.close();
   });

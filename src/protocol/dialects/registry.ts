@@ -114,7 +114,7 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
     byId: (id) => byId.get(id),
     restForm: ({ id }) => dialects.find((other) => other.rest !== undefined && (other.id === id || other.id.startsWith(`${id}.`))),
     detect: (hints, origin) => {
-      const found = surest(dialects, (dialect) => dialect.detect(hints));
+      const found = surest(dialects, (dialect, best) => (best === 'shape' && dialect.claimsPaths !== true ? 'no' : dialect.detect(hints)));
       const operation = hints.method === undefined ? undefined : found?.dialect.operationOf(hints.method);
       const stated = operation === 'list' || BY_TASK.has(operation) ? statedDialect(hints) : undefined;
       if (stated !== undefined) return stated;
@@ -142,10 +142,10 @@ function callsOf(dialect: Dialect, card: AgentCard, speaks: Registry['speaks']):
   return spoken.find((other) => other !== undefined);
 }
 
-function surest(dialects: readonly Dialect[], ask: (dialect: Dialect) => (typeof CONFIDENCE)[number]) {
-  let best: { readonly dialect: Dialect; readonly confidence: (typeof CONFIDENCE)[number] } | undefined;
+function surest(dialects: readonly Dialect[], ask: (dialect: Dialect, best: Confidence | undefined) => Confidence) {
+  let best: { readonly dialect: Dialect; readonly confidence: Confidence } | undefined;
   for (const dialect of dialects) {
-    const confidence = ask(dialect);
+    const confidence = ask(dialect, best?.confidence);
     if (confidence !== 'no' && CONFIDENCE.indexOf(confidence) > (best === undefined ? 0 : CONFIDENCE.indexOf(best.confidence))) {
       best = { dialect, confidence };
     }
