@@ -174,6 +174,8 @@ export interface DialectWire {
    * nothing else (`Accept`). Absent: it is a JSON response. Only for errors whose HTTP status is 200.
    */
   readonly streamErrors?: 'event' | 'event-if-only';
+  /** Where clients of this product call. On the official path of a node that serves several dialects, requests are those of 0.3 and 1.0. */
+  readonly callPath?: string;
   /** Streams have no task event. A snapshot is written as several events, which a client that resumes has already seen. */
   readonly snapshotAsEvents?: true;
   /** `get` and `cancel` of an unknown task return null instead of an error. */

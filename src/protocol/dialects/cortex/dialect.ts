@@ -71,6 +71,7 @@ const traits: Traits = {
 
 const wire: DialectWire = {
   nullForUnknownTask: true,
+  callPath: '/a2a',
   httpStatusOnError,
   timeoutMs: 120_000,
   bodyBytesMax: 1_048_576,
