@@ -93,6 +93,7 @@ export interface ClientOptions {
 export interface Connection {
   /** Where calls go. */
   readonly url: string;
+  /** How calls are sent: `JSONRPC` or `HTTP+JSON`. */
   readonly binding: ProtocolBinding;
   /** Id of the dialect. */
   readonly dialect: string;
@@ -113,7 +114,7 @@ export interface Connection {
   readonly settled: boolean;
 }
 
-/** Five minutes: longer than the keep-alive interval of every known server. */
+/** Five minutes without a byte, keep-alive comments included. */
 export const DEFAULT_IDLE_MS = 300_000;
 
 const everyDialect = createRegistry(DIALECTS);

@@ -20,11 +20,13 @@ import { TurnEvents } from './turn-events.ts';
 
 /** What an agent asks before it continues. */
 export interface Question {
+  /** The task that waits. */
   readonly taskId: TaskId;
   /** `auth`: the agent needs a credential, which is usually given outside of A2A. */
   readonly kind: 'input' | 'auth';
   /** The text of the question. */
   readonly text: string;
+  /** The agent's whole message, if it sent one. */
   readonly message: Message | undefined;
   /** The options that it offers. Empty for a free answer. */
   readonly choices: readonly Choice[];

@@ -6,9 +6,11 @@ import { openServer } from './server.ts';
 
 /** Tokens of an authorization server. Without `expiresAtMs` a token is used until it is rejected. */
 export interface Tokens {
+  /** Sent as `Authorization: Bearer …`. */
   readonly accessToken: string;
   /** Unix time in milliseconds. */
   readonly expiresAtMs?: number;
+  /** Gets a new access token without a person. */
   readonly refreshToken?: string;
 }
 
@@ -101,6 +103,7 @@ export function tokenSession(options: SessionOptions): Authenticator {
   };
 }
 
+/** Turns every failure into a `ClientError` with the server's reason. */
 async function told<T>(get: () => Promise<T>): Promise<T> {
   try {
     return await get();
