@@ -34,6 +34,7 @@ export function localAuth(token: string): Authenticator {
   };
 }
 
+/** Whether a card has a scheme that takes a bearer token. */
 export function asksForBearer(card: AgentCard | undefined): boolean {
   return (card?.securityRequirements ?? []).some(({ schemes }) =>
     Object.keys(schemes).some((name) => card?.securitySchemes?.[name]?.httpAuthSecurityScheme?.scheme.toLowerCase() === 'bearer'),

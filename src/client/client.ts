@@ -40,7 +40,7 @@ export interface PushCalls {
   create(task: string, config: Omit<PushConfig, 'taskId'>, options?: CallOptions): Promise<PushConfig>;
   /** Reads one webhook. */
   get(task: string, config: string, options?: CallOptions): Promise<PushConfig>;
-  /** All webhooks of a task, over all pages. */
+  /** The webhooks of a task. An agent may return only its first page. */
   list(task: string, options?: CallOptions): Promise<readonly PushConfig[]>;
   /** Removes a webhook. */
   delete(task: string, config: string, options?: CallOptions): Promise<void>;

@@ -113,7 +113,7 @@ export interface Connection {
   readonly settled: boolean;
 }
 
-/** Five minutes: longer than the keep-alive interval of every known server. */
+/** Five minutes without a byte, keep-alive comments included. */
 export const DEFAULT_IDLE_MS = 300_000;
 
 const everyDialect = createRegistry(DIALECTS);

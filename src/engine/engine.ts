@@ -14,7 +14,9 @@ import { keepSweeping } from './turns/sweeper.ts';
 export interface Engine {
   /** The operations of one agent. Throws for an unknown name. */
   serviceOf(agent: string): A2AService;
-  /** Adds an agent, or replaces the one with this name; the tasks under the name belong to the new one. */
+  /**
+   * Adds an agent, or replaces the one with this name; the tasks under the name belong to the new one.
+   */
   add(name: string, agent: Agent): A2AService;
   /** Tasks of all owners, for operators. */
   readonly admin: AdminService;
@@ -23,8 +25,9 @@ export interface Engine {
   /** Recovers the tasks of the last process and accepts requests from then on. To be called once. */
   start(): Promise<Recovered>;
   /**
-   * Starts no new turn, gives current runs `ms` to finish, and then stops them. Runs that can be repeated, or wait for their caller, are
-   * left for the next start; the others fail. Everything is on disk when this resolves. The store stays open.
+   * Starts no new turn, gives current runs `ms` to finish, and then stops them. Runs that can be
+   * repeated, or wait for their caller, are left for the next start; the others fail. Everything is on
+   * disk when this resolves. The store stays open.
    */
   stop(options?: { readonly ms?: number }): Promise<void>;
   /** Figures for metrics and health checks. Cheap enough to be called every second. */

@@ -15,7 +15,10 @@ export type ExtendedCard = (agent: string, ctx: CallContext) => Promise<AgentCar
 export interface EngineOptions {
   /** Where tasks are kept, for example `memoryStore()` or `openSqliteStore(path)`. */
   readonly store: Store;
-  /** By the name under which their tasks are stored. Without that name, its unfinished tasks fail at the next start. */
+  /**
+   * By the name under which their tasks are stored. Without that name, its unfinished tasks fail at the
+   * next start.
+   */
   readonly agents: Readonly<Record<string, Agent>>;
   /** Stores large content outside the log. Absent: large content stays in the log. */
   readonly blobs?: Blobs;
@@ -23,7 +26,10 @@ export interface EngineOptions {
   readonly limits?: Partial<EngineLimits>;
   /** The maximum number of running tasks of a principal. Above it a send fails with RATE_LIMITED. */
   readonly runningTasksMaxOf?: RunningTasksMaxOf;
-  /** `messageId`: a repeated message id always attaches to the first task. Default `key`: see docs/engine.md. */
+  /**
+   * `messageId`: a repeated message id always attaches to the first task. Default `key`: see
+   * docs/engine.md.
+   */
   readonly idempotency?: 'key' | 'messageId';
   /** Signs page tokens; at least 32 bytes. Default: random, so that tokens end with the process. */
   readonly secret?: Uint8Array<ArrayBuffer>;
@@ -37,7 +43,10 @@ export interface EngineOptions {
   readonly vault?: Vault;
   /** Publishes replies (`CallContext.reply`). Absent: no binding can ask for replies. */
   readonly replyPublisher?: ReplyPublisher;
-  /** What a stored dialect id means for replies, webhooks and an operator's retry. Default: what `#protocol` knows of its dialects. */
+  /**
+   * What a stored dialect id means for replies, webhooks and an operator's retry. Default: what
+   * `#protocol` knows of its dialects.
+   */
   readonly semanticsOf?: SemanticsOf;
   /** Default: the clock of the machine. */
   readonly clock?: Clock;

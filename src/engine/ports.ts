@@ -37,6 +37,7 @@ export type TaskScope = Owner | TenantScope | 'any';
 /** One entry of a task's log, numbered from 1 without gaps. A store returns everything but `seq` unchanged and does not interpret it. */
 export interface LogEntry {
   readonly seq: Seq;
+  /** What happened. */
   readonly event: TaskEvent;
   /** The caller's message that belongs to the event and to the history. Entry 1 has its message in the task. */
   readonly input?: Message;
@@ -88,6 +89,7 @@ export interface SendRecord extends SendName {
 /** What identifies a send: the caller's Idempotency-Key, or else its messageId. */
 export interface SendName {
   readonly owner: Owner;
+  /** The same token for two agents names two sends. */
   readonly agent: string;
   /** Idempotency-Key or message id, with a prefix that keeps the two apart. */
   readonly token: string;
@@ -113,6 +115,7 @@ export interface OutboxRow {
   /** Minted by the engine. */
   readonly n: number;
   readonly task: TaskKey;
+  /** The push config of the receiver. A reply has one of its own. */
   readonly config: PushConfigId;
   /** The last event that was delivered. */
   readonly done: Seq;

@@ -39,7 +39,10 @@ export interface MeshOptions {
 export interface Mesh {
   /** Messages that did not lead to a task, since the start. */
   readonly counts: Readonly<MeshCounts>;
-  /** Give it to the engine of the served agents. Without it their replies are lost when the process dies. */
+  /**
+   * Give it to the engine of the served agents. Without it their replies are lost when the process
+   * dies.
+   */
   readonly replyPublisher: ReplyPublisher;
   /** Serves the agent and announces it. Returns a function that stops both. */
   serve(agent: MeshAgent): Promise<Stop>;
@@ -49,9 +52,11 @@ export interface Mesh {
   discover(options?: RegistryOptions): Promise<MeshRegistry>;
   /** Opens an inbox for calls to other agents. */
   call(self: MeshParticipant): Promise<MeshCaller>;
-  /** Stops accepting requests. The broker stays connected for replies that are still to be published. */
+  /**
+   * Stops accepting requests. The broker stays connected for replies that are still to be published.
+   */
   stopServing: Stop;
-  /** Stops everything, and says that the served agents leave. The broker stays open. */
+  /** Stops everything, says that the served agents leave, and closes the broker connection. */
   close: Stop;
 }
 

@@ -41,9 +41,13 @@ export interface LifecycleOptions {
   readonly tracing: Tracing;
 }
 
-/** The part of the shutdown time that is reserved for the last responses and for closing the store, after runs were stopped. */
+/**
+ * The part of the shutdown time that is reserved for the last responses and for closing the store,
+ * after runs were stopped.
+ */
 const CLOSING_MS = 2000;
 
+/** Starts the engine: recovers the tasks of the last process, then accepts requests. */
 export function startLifecycle({ options, engine, agents, log, limits, tracing, audit }: LifecycleOptions): NodeLifecycle {
   let phase: NodePhase = 'starting';
   const trace = (agent: Mutable<ServedAgent>): void => {

@@ -45,9 +45,15 @@ export interface ServingOptions extends HostOriginOptions {
    * Default: the limits `callerTasksMax` and `callerStreamsMax`, and no quota for `local`.
    */
   readonly quotaOf?: (principal: string, tenant: string) => Quota | undefined;
-  /** Ways to authenticate callers; any one suffices. Cards declare them. Default: none, and every caller is the principal `local`. */
+  /**
+   * Ways to authenticate callers; any one suffices. Cards declare them. Default: none, and every caller
+   * is the principal `local`.
+   */
   readonly auth?: readonly AuthMethod[];
-  /** Your own authentication function, instead of `auth`. Cards then declare what the agents' own cards declare. */
+  /**
+   * Your own authentication function, instead of `auth`. Cards then declare what the agents' own cards
+   * declare.
+   */
   readonly authenticate?: Authenticate;
   /** Records refusals and changes. The server closes it. */
   readonly audit?: AuditLog;
@@ -64,11 +70,15 @@ export interface ServingOptions extends HostOriginOptions {
   readonly versionRequired?: boolean;
   /** Signs page tokens: at least 32 bytes, the same for every process that serves the same store. */
   readonly secret?: Uint8Array<ArrayBuffer>;
-  /** Sends webhook deliveries: `createOutbound()` of `parley-a2a/server/outbound`. Without it, webhooks are off and the cards say so. */
+  /**
+   * Sends webhook deliveries: `createOutbound()` of `parley-a2a/server/outbound`. Without it, webhooks
+   * are off and the cards say so.
+   */
   readonly outbound?: Outbound;
   /**
-   * Sign webhook deliveries and encrypt webhook credentials. Default: created for this process. With a `store` of your own, webhooks then
-   * can't have credentials, because the next process could not decrypt them.
+   * Sign webhook deliveries and encrypt webhook credentials. Default: created for this process. With a
+   * `store` of your own, webhooks then can't have credentials, because the next process could not
+   * decrypt them.
    */
   readonly keys?: NodeKeys;
   /** Carries answers to a broker: `joinMesh()` of `parley-a2a/mesh` has one. */
@@ -89,9 +99,14 @@ export interface ServingOptions extends HostOriginOptions {
   readonly version?: string;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => HttpResponse | Promise<HttpResponse>;
-  /** More agents by name. Their tasks are recovered at the start, and `Handler.add` and `remove` can replace them later. */
+  /**
+   * More agents by name. Their tasks are recovered at the start, and `Handler.add` and `remove` can
+   * replace them later.
+   */
   readonly known?: ReadonlyMap<string, Agent>;
-  /** Signs the cards. Set `url` too: without it the cards contain the host name that the caller chose. */
+  /**
+   * Signs the cards. Set `url` too: without it the cards contain the host name that the caller chose.
+   */
   readonly signer?: CardSigner;
   /** Serves `/mcp`. */
   readonly mcp?: McpMount;

@@ -70,7 +70,8 @@ export const DEFAULT_SKILLS: readonly AgentSkill[] = [
 ];
 
 /**
- * Makes an agent card from a registry of tools, each as a skill. Without tools the card has the default skills of a coding agent.
+ * Makes an agent card from a registry of tools, each as a skill. Without tools the card has the default
+ * skills of a coding agent.
  *
  * ```ts
  * const card = generateAgentCard([{ name: 'file_read', description: 'Reads a file.' }], { name: 'helper' });

@@ -1,7 +1,9 @@
 import type { AgentCard, AgentSkill } from '#protocol';
 import { unreachable } from '#protocol';
 
-/** How tools are named, as PromptKit, CortexPrism and Solace Agent Mesh expect it (docs/dialects.md). */
+/**
+ * How tools are named, as PromptKit, CortexPrism and Solace Agent Mesh expect it (docs/dialects.md).
+ */
 export type NamingScheme = 'a2a__agent__skill' | 'a2a_agent' | 'peer_agent';
 
 /** All naming schemes. */
@@ -10,6 +12,7 @@ export const NAMING_SCHEMES: readonly NamingScheme[] = ['a2a__agent__skill', 'a2
 /** The limit of language models' APIs. */
 const NAME_CHARS_MAX = 64;
 
+/** What a tool is named after. */
 export interface ToolSubject {
   /** The caller's name for the agent, or its card's name. */
   readonly agent: string;
@@ -72,11 +75,13 @@ export interface SkillFilter {
   readonly block?: readonly string[];
 }
 
+/** The skills that the filter admits. */
 export function skillsOf({ skills }: AgentCard, { allow = [], block = [] }: SkillFilter = {}): readonly AgentSkill[] {
   if (allow.length > 0) return skills.filter(({ id }) => allow.some((pattern) => fits(id, pattern)));
   return skills.filter(({ id }) => !block.some((pattern) => fits(id, pattern)));
 }
 
+/** Whether a text matches a pattern with `*`. */
 export function fits(text: string, pattern: string): boolean {
   const parts = pattern.split('*');
   const [first = '', ...rest] = parts;

@@ -5,7 +5,10 @@ import { contextId, createTaskStatus, getTextFromMessage, isFilePart, isInterrup
 export interface ToolOutcome {
   /** The task is completed, or the agent responded without a task. */
   readonly ok: boolean;
-  /** The agent asks a question or needs a credential, as `text` says. Answer with a call that has this `taskId`. */
+  /**
+   * The agent asks a question or needs a credential, as `text` says. Answer with a call that has this
+   * `taskId`.
+   */
   readonly isWaiting: boolean;
   /** State of the task, or `message` if the agent answered without a task. */
   readonly state: TaskState | 'message';

@@ -10,6 +10,7 @@ import { inputSchema } from './schemas.ts';
 
 /** A tool in the form of CortexPrism's registry (docs/dialects/cortex.md). */
 export interface WrappedTool {
+  /** Name, description and parameters for the model. */
   readonly definition: {
     readonly name: string;
     readonly description: string;
@@ -38,8 +39,8 @@ export interface WrappedError {
 const OUTPUT_CHARS_MAX = 8000;
 
 /**
- * A remote agent as one tool, `a2a_<name>`, with `message` and `contextId`. The first call fetches the card; an error drops it. Errors are
- * returned, not thrown. Only a completed task is a success.
+ * A remote agent as one tool, `a2a_<name>`, with `message` and `contextId`. The first call fetches the
+ * card; an error drops it. Errors are returned, not thrown. Only a completed task is a success.
  *
  * ```ts
  * const tool = createA2AToolWrapper('reviewer', { url: 'https://agent.example' });

@@ -34,8 +34,9 @@ export interface NodeCall {
 }
 
 /**
- * Calls a node's agent. The message id is made from the task, the node and the attempt. After a crash the same message is sent again and joins
- * the run that it started, so that neither a finished node nor a running one runs twice.
+ * Calls a node's agent. The message id is made from the task, the node and the attempt. After a crash
+ * the same message is sent again and joins the run that it started, so that neither a finished node nor
+ * a running one runs twice.
  */
 export async function callAgent(run: Running, node: CallingNode, call: NodeCall): Promise<CallOutcome> {
   const service = await run.findAgent(node.agent);

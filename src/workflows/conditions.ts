@@ -4,8 +4,9 @@ import type { TemplateScope } from './templates.ts';
 import { lookup } from './templates.ts';
 
 /**
- * Conditions: `{{check.output.score}} >= 0.8 and not ({{x.output.kind}} == "spam")`. Templates, literals, comparisons, `in`, `and`, `or`,
- * `not` (also `&&`, `||`, `!`) and parentheses. Nothing else is allowed, so that a condition has no side effects.
+ * Conditions: `{{check.output.score}} >= 0.8 and not ({{x.output.kind}} == "spam")`. Templates,
+ * literals, comparisons, `in`, `and`, `or`, `not` (also `&&`, `||`, `!`) and parentheses. Nothing else
+ * is allowed, so that a condition has no side effects.
  */
 export function holds(condition: string, scope: TemplateScope): boolean {
   return isTrue(parseCondition(condition, '')(scope));

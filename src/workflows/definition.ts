@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '#protocol';
 
 /**
- * A workflow: a graph of nodes that call agents. Its files have the format of Solace Agent Mesh (YAML or JSON, in snake_case, camelCase or with
- * Argo's names). `readWorkflow` reads them.
+ * A workflow: a graph of nodes that call agents. Its files have the format of Solace Agent Mesh (YAML
+ * or JSON, in snake_case, camelCase or with Argo's names). `readWorkflow` reads them.
  */
 export interface Workflow {
   readonly name: string;
@@ -22,6 +22,7 @@ export interface Workflow {
   readonly failFast: boolean;
   /** For nodes without a retry policy of their own. */
   readonly retry?: NodeRetry;
+  /** Skills on the card. Default: one for the whole workflow. */
   readonly skills: readonly WorkflowSkill[];
   /** For nodes without a timeout of their own. Default 5 minutes. */
   readonly nodeTimeoutMs: number;
@@ -70,7 +71,9 @@ export interface SubWorkflowNode extends Omit<AgentNode, 'type'> {
   readonly type: 'workflow';
 }
 
-/** Runs the node of the first case whose condition is true. The nodes of the other cases are skipped. */
+/**
+ * Runs the node of the first case whose condition is true. The nodes of the other cases are skipped.
+ */
 export interface SwitchNode extends NodeBase {
   readonly type: 'switch';
   readonly cases: readonly { readonly when: string; readonly node: string }[];
@@ -107,7 +110,10 @@ export type CallingNode = AgentNode | SubWorkflowNode;
 export interface NodeRetry {
   /** The number of attempts after the first. */
   readonly limit: number;
-  /** `OnFailure`: the agent's task failed. `OnError`: the agent is unreachable, or did not respond in time. */
+  /**
+   * `OnFailure`: the agent's task failed. `OnError`: the agent is unreachable, or did not respond in
+   * time.
+   */
   readonly policy: 'Always' | 'OnFailure' | 'OnError';
   /** Delay before the first repetition, in milliseconds. */
   readonly backoffMs: number;

@@ -68,7 +68,9 @@ export async function report(run: Running, text: string, signal: JsonObject): Pr
   await run.out.send({ kind: 'status', message: createAgentPartsMessage([createTextPart(text), createDataPart(signal)]) });
 }
 
-/** The values that a node's templates can name. A node that was skipped or has not run has no output. */
+/**
+ * The values that a node's templates can name. A node that was skipped or has not run has no output.
+ */
 export function scopeOf(run: Running, more: Readonly<Record<string, Json>> = {}): TemplateScope {
   const scope = new Map<string, Json>([['workflow', { input: run.input }]]);
   for (const id of run.workflow.nodes.keys()) {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { Parley } from '../support/parley.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -54,19 +55,22 @@ async function client(lane: Lane, server: Parley): Promise<void> {
       lane.acknowledged.add(task.id);
       await pause(15);
     } catch {
-      return; // the server is dead
+      return; // it is dead
     }
   }
 }
 
 async function killOnce(lane: Lane): Promise<void> {
   const server = await start(lane);
-  spawn('sh', ['-c', `sleep ${(0.05 + (Math.random() * LOAD_MS) / 1000).toFixed(3)}; kill -9 ${server.pid}`], { stdio: 'ignore' });
-  await Promise.all(Array.from({ length: CLIENTS }, () => client(lane, server)));
+  const before = lane.acknowledged.size;
+  const clients = Array.from({ length: CLIENTS }, () => client(lane, server));
+  await eventually(() => lane.acknowledged.size >= before + CLIENTS);
+  spawn('sh', ['-c', `sleep ${((Math.random() * LOAD_MS) / 1000).toFixed(3)}; kill -9 ${server.pid}`], { stdio: 'ignore' });
+  await Promise.all(clients);
   await server.ended;
 }
 
-/** Waits until no delivery is pending. */
+/** Until the webhooks have nothing left to hear. */
 async function settle(server: Parley): Promise<void> {
   const text = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text();
   const value = (metrics: string, name: string): number => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(metrics)?.[1] ?? Number.NaN);
@@ -80,7 +84,7 @@ async function settle(server: Parley): Promise<void> {
 }
 
 interface Heard {
-  /** The events of each task, in the order of their first arrival. */
+  /** Of each task, the events that arrived, in the order in which each arrived first. */
   readonly orders: ReadonlyMap<string, readonly number[]>;
   readonly altered: readonly string[];
   readonly repeated: number;
@@ -141,14 +145,14 @@ async function killMany(name: string, kills: number, isHonest: boolean): Promise
 }
 
 describe('W8: SIGKILL of a server that delivers', () => {
-  const kills = times(8, 300);
-  it(`delivers every event to the webhook, in ${kills} kills`, { timeout: 60_000 + kills * 10_000 }, async () => {
+  const kills = times(5, 300);
+  it(`loses no event that a webhook is to hear of, in ${kills} kills`, { timeout: 60_000 + kills * 10_000 }, async () => {
     const { lost, disordered, altered, events } = await killMany('honest', kills, true);
     expect({ lost, disordered, altered }).toEqual({ lost: [], disordered: [], altered: [] });
     expect(events).toBeGreaterThan(kills * 10);
   });
 
-  it('loses events in the control, which marks a delivery as done too early', async () => {
+  it('the control, which takes a delivery for arrived before it is, loses some', async () => {
     const { lost } = await killMany('liar', 3, false);
     expect(lost.length).toBeGreaterThan(0);
   });

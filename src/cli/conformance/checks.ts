@@ -244,4 +244,5 @@ const VERSIONS: readonly Check[] = [
   },
 ];
 
+/** All checks, in the order in which they run. Later ones use the task that an earlier one created. */
 export const CHECKS: readonly Check[] = [...CARD, ...CORE, ...LIST, ...STREAMS, ...VERSIONS];

@@ -76,6 +76,7 @@ export interface CallDefaults {
   readonly totalMs: number | undefined;
 }
 
+/** The context of a call, from its options and the client's defaults. */
 export function contextOf(
   options: CallOptions,
   { endpoint, extensions, totalMs }: CallDefaults,

@@ -20,6 +20,7 @@ import { TurnEvents } from './turn-events.ts';
 
 /** What an agent asks before it continues. */
 export interface Question {
+  /** The task that waits. */
   readonly taskId: TaskId;
   /** `auth`: the agent needs a credential, which is usually given outside of A2A. */
   readonly kind: 'input' | 'auth';

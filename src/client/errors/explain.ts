@@ -17,6 +17,7 @@ export function explain(thrown: unknown, url: string): A2AError | ClientError {
   return ofCause(thrown, url) ?? ofKind(thrown, url);
 }
 
+/** The error by the cause that the link gave. Undefined if there is none. */
 function ofCause(error: A2AError, url: string): ClientError | undefined {
   const { cause, message: why } = error;
   if (cause instanceof NotA2A) return ofStatus(cause, { url, cause: error, why });
@@ -122,6 +123,7 @@ export function ofStatus({ status, mediaType }: NotA2A, details: ClientErrorDeta
   });
 }
 
+/** The error for a 401. */
 export function unauthenticated(url: string, details: ClientErrorDetails = {}): ClientError {
   return new ClientError('unauthenticated', `${url} needs credentials`, {
     hint: 'pass credentials that the agent’s card asks for (auth: { bearer: … })',
@@ -131,6 +133,7 @@ export function unauthenticated(url: string, details: ClientErrorDetails = {}): 
   });
 }
 
+/** The error for a 403. */
 export function forbidden(url: string, details: ClientErrorDetails): ClientError {
   return new ClientError('forbidden', `${url} rejects these credentials`, {
     hint: 'ask for the scope or role that the agent needs',
@@ -155,6 +158,7 @@ function silent(why: string, details: { readonly url: string; readonly cause: un
   });
 }
 
+/** The error by its kind alone. Errors of the agent itself stay as they are. */
 function ofKind(error: A2AError, url: string): A2AError | ClientError {
   const { message: why, cause } = error;
   switch (error.kind) {

@@ -31,6 +31,7 @@ export interface RetryPolicy {
   readonly random: () => number;
 }
 
+/** The defaults of the option `retry`. */
 export const DEFAULT_RETRY: RetryPolicy = {
   tries: 4,
   firstDelayMs: 250,
@@ -80,6 +81,7 @@ interface Attempting extends RetryOptions {
   readonly signal: AbortSignal;
 }
 
+/** Repeats the call as the policy allows. After a 401 it gets new credentials once. */
 async function attempt<T>(call: () => Promise<T>, attempting: Attempting): Promise<T> {
   const { policy, effect, signal, refresh } = attempting;
   let hasRefreshed = false;

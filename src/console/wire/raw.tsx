@@ -23,7 +23,10 @@ const DIALECT_OPTIONS = DIALECTS.map(({ id, title }) => (
   </option>
 ));
 
-/** Sends a request that the user writes, in any dialect, to any agent of this node, and shows the raw response. */
+/**
+ * Sends a request that the user writes, in any dialect, to any agent of this node, and shows the raw
+ * response.
+ */
 export function RawRequest() {
   const [agent, setAgent] = useState('');
   const [dialect, setDialect] = useState<string>(CURRENT_DIALECT);

@@ -4,7 +4,10 @@ import type { DeliveryKind, DeliveryOutcome } from './delivery.ts';
 import type { DeliveryQueue } from './queue.ts';
 import type { QueueChange } from './schedule.ts';
 
-/** `gone`: the receiver or the task no longer exists. `aborted`: the attempt was stopped and does not count. */
+/**
+ * `gone`: the receiver or the task no longer exists. `aborted`: the attempt was stopped and does not
+ * count.
+ */
 export type Attempted = { readonly outcome: DeliveryOutcome; readonly seq: Seq } | 'gone' | 'aborted';
 
 /** What differs between the kinds of deliveries. The dispatcher does the rest. */
@@ -24,7 +27,10 @@ export interface DeliveryChannel {
   readonly ownsConfig: boolean;
   /** False: the queue is parked, for example because the agent's card no longer allows webhooks. */
   mayDeliver(queue: DeliveryQueue): boolean;
-  /** The receiver, which decides what is limited together. Undefined: it no longer exists. A string is used at once, without a look-up. */
+  /**
+   * The receiver, which decides what is limited together. Undefined: it no longer exists. A string is
+   * used at once, without a look-up.
+   */
   destinationOf(queue: DeliveryQueue): MaybePromise<string | undefined>;
   /** Never rejects. */
   attempt(queue: DeliveryQueue, signal: AbortSignal): Promise<Attempted>;

@@ -7,6 +7,7 @@ import { isIn, ownerOf } from '../tasks/keys.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TaskTable } from '../tasks/table.ts';
 
+/** What looking up a task needs of the engine. */
 export interface FindParts {
   readonly store: Pick<Store, 'task' | 'byAlias'>;
   readonly tasks: TaskTable;

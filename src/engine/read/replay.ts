@@ -70,6 +70,10 @@ async function* wordsFrom({ store }: ReplayParts, task: LiveTask, from: Seq): As
   for (const entry of [...task.saving.entries, ...task.pending.entries]) if (entry.seq > after) yield entry;
 }
 
+/**
+ * Whether a repeated run asks the question that was answered before. Ids differ between runs, so
+ * contents are compared.
+ */
 export function isSameQuestion(left: Message, right: Message): boolean {
   return JSON.stringify(left.parts) === JSON.stringify(right.parts);
 }

@@ -31,7 +31,10 @@ interface Kept {
   readonly until: number;
 }
 
-/** How often a message whose handler failed is delivered, without a pause, to the next member of the group. */
+/**
+ * How often a message whose handler failed is delivered, without a pause, to the next member of the
+ * group.
+ */
 const DELIVERIES_MAX = 5;
 
 /** Creates a broker in this process. Every participant connects to the same hub. */

@@ -19,7 +19,7 @@ export interface MqttConnectionOptions extends BrokerOptions {
   readonly cert?: string | Uint8Array;
   /** Private key of the client certificate, in PEM. */
   readonly key?: string | Uint8Array;
-  /** Interval of pings. Default: that of mqtt.js. */
+  /** Interval of pings. Default 15. */
   readonly keepaliveSeconds?: number;
   /** Time limit of the first connection, in milliseconds. */
   readonly connectTimeoutMs?: number;
@@ -83,7 +83,10 @@ function clientOptions(options: MqttConnectionOptions): IClientOptions {
   };
 }
 
-/** Fails when the first connection fails, so that the caller learns of a wrong address or password. Reconnects are retried for ever. */
+/**
+ * Fails when the first connection fails, so that the caller learns of a wrong address or password.
+ * Reconnects are retried for ever.
+ */
 async function untilConnected(client: MqttClient, { url }: MqttConnectionOptions): Promise<void> {
   const where = new URL(url).host;
   await new Promise<void>((resolve, reject) => {
@@ -104,7 +107,10 @@ async function untilConnected(client: MqttClient, { url }: MqttConnectionOptions
   });
 }
 
-/** A private method of mqtt.js. Its public API handles one message at a time; this one allows many at once. */
+/**
+ * A private method of mqtt.js. Its public API handles one message at a time; this one allows many at
+ * once.
+ */
 interface Acknowledger {
   _sendPacket(packet: { cmd: 'puback'; messageId: number; reasonCode: number }): void;
 }
@@ -176,7 +182,10 @@ function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker 
   };
 }
 
-/** The sender has published an expired message again, and another replica may have it (docs/faults.md, B5). */
+/**
+ * The sender has published an expired message again, and another replica may have it (docs/faults.md,
+ * B5).
+ */
 function isExpired({ properties }: IPublishPacket, lagMs: number): boolean {
   const seconds = properties?.messageExpiryInterval;
   return lagMs > 0 && seconds !== undefined && lagMs >= seconds * 1000;
@@ -210,8 +219,9 @@ async function closed(client: MqttClient): Promise<void> {
 type Subscriptions = Map<number, BrokerSubscription>;
 
 /**
- * A topic may match several filters, and the broker then sends one copy for all or one for each (MQTT 5 §3.3.4). The identifiers in the packet
- * name the subscriptions. Without identifiers the filters decide.
+ * A topic may match several filters, and the broker then sends one copy for all or one for each (MQTT 5
+ * §3.3.4). The identifiers in the packet name the subscriptions. Without identifiers the filters
+ * decide.
  */
 function receivers(subscriptions: Subscriptions, { topic, properties }: IPublishPacket): readonly BrokerSubscription[] {
   const named = properties?.subscriptionIdentifier;

@@ -21,8 +21,9 @@ export interface NatsConnectionOptions extends BrokerOptions {
 type Nats = typeof import('@nats-io/transport-node');
 
 /**
- * Connects to NATS core, with headers and queue groups. Needs the package `@nats-io/transport-node`. NATS stores nothing and redelivers nothing:
- * publishers keep their retained messages, and callers repeat their requests.
+ * Connects to NATS core, with headers and queue groups. Needs the package `@nats-io/transport-node`.
+ * NATS stores nothing and redelivers nothing: publishers keep their retained messages, and callers
+ * repeat their requests.
  *
  * ```ts
  * const broker = await connectNats({ servers: 'nats://127.0.0.1:4222' });

@@ -35,6 +35,7 @@ export interface ArtifactInfo {
   readonly metadata?: JsonObject;
 }
 
+/** A stored version of a file with its content. */
 export interface StoredArtifact extends ArtifactInfo {
   readonly content: Uint8Array;
 }
@@ -58,7 +59,10 @@ export interface ArtifactService {
 /** Options of `createArtifactService`. */
 export interface ArtifactServiceOptions {
   readonly objects: Objects;
-  /** `app`: each app sees its own artifacts. `namespace`: all apps share them. `custom`: the apps with the same name share them. */
+  /**
+   * `app`: each app sees its own artifacts. `namespace`: all apps share them. `custom`: the apps with
+   * the same name share them.
+   */
   readonly scope?: 'app' | 'namespace' | { readonly custom: string };
   /** Maximum size of a file in bytes. Default 64 MiB. */
   readonly bytesMax?: number;
@@ -158,7 +162,9 @@ interface Meta {
 }
 const UNKNOWN: Meta = { mediaType: 'application/octet-stream', bytes: 0 };
 
-/** Writing the content claims the version number, so that two concurrent saves get different numbers. */
+/**
+ * Writing the content claims the version number, so that two concurrent saves get different numbers.
+ */
 async function putNext(
   objects: Objects,
   path: readonly string[],
@@ -173,7 +179,10 @@ async function putNext(
   }
 }
 
-/** The short form names the reader's own artifact. The long form must name the reader, and the reader's app unless apps share. */
+/**
+ * The short form names the reader's own artifact. The long form must name the reader, and the reader's
+ * app unless apps share.
+ */
 function isOwn({ app, user }: ArtifactUri, owner: ArtifactOwner, scope: ArtifactServiceOptions['scope']): boolean {
   if (user === undefined) return true;
   return user === owner.user && (scope !== 'app' || app === owner.app);

@@ -39,6 +39,7 @@ export interface PeerCall {
 export interface PeerResult {
   /** The agent that was called. */
   readonly agent: string;
+  /** `failed` also if the agent could not be reached. */
   readonly status: 'completed' | 'failed';
   /** The agent's last task. Absent: no agent accepted the call. */
   readonly task?: Task;
@@ -58,8 +59,11 @@ export interface DelegationOptions {
   readonly timeoutMs?: number;
 }
 
+/** Options of one turn of a delegating agent. */
 export interface DelegationTurnOptions {
-  /** Answers a peer's question. Called for one question at a time. Absent: a peer that asks has failed. */
+  /**
+   * Answers a peer's question. Called for one question at a time. Absent: a peer that asks has failed.
+   */
   readonly ask?: (question: Message, agent: string) => Promise<Message>;
   /** Called with each event of a peer. */
   readonly onProgress?: (agent: string, event: TaskEvent) => void;
@@ -69,7 +73,10 @@ export interface DelegationTurnOptions {
 export interface Delegation {
   /** The agents that can be called now. */
   peers(): readonly MeshPeer[];
-  /** Runs all calls concurrently. The results are in the order of the calls. Rejects only when the turn is canceled, which cancels the peers too. */
+  /**
+   * Runs all calls concurrently. The results are in the order of the calls. Rejects only when the turn
+   * is canceled, which cancels the peers too.
+   */
   call(calls: readonly PeerCall[]): Promise<readonly PeerResult[]>;
 }
 
@@ -176,7 +183,10 @@ interface OutgoingTurn {
   readonly message: Message;
 }
 
-/** Sends one message to the peer and returns the task at the end of the stream. Canceling the turn cancels the peer's task. */
+/**
+ * Sends one message to the peer and returns the task at the end of the stream. Canceling the turn
+ * cancels the peer's task.
+ */
 async function sendTo({ call, turn, onProgress }: Delegated, link: A2AService, { id, message }: OutgoingTurn): Promise<Task> {
   let task: Task | undefined;
   const cancel = (): void => {
@@ -212,7 +222,10 @@ async function cancelTask(link: A2AService, id: string): Promise<void> {
   await link.cancel({ id: taskId(id) }, contextOf(LOCAL_PRINCIPAL, AbortSignal.timeout(CANCEL_MS_MAX))).catch(() => undefined); // the task has finished, or the peer is unreachable
 }
 
-/** The same call of the same turn has the same id, so that a repeated turn finds the existing task and does not start it twice. */
+/**
+ * The same call of the same turn has the same id, so that a repeated turn finds the existing task and
+ * does not start it twice.
+ */
 async function subTaskId({ task, history }: DelegatingTurn, call: PeerCall): Promise<string> {
   const text = JSON.stringify([task.id, history.length, call.agent, call.task_description, call.artifacts ?? []]);
   const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));

@@ -15,7 +15,10 @@ export interface MeshPeer {
   readonly seenAt: Date;
   /** The number of processes that are this agent, as far as they name themselves. */
   readonly replicas: number;
-  /** When each process was last seen, in ticks of the clock. The id is empty for a process that does not name itself. */
+  /**
+   * When each process was last seen, in ticks of the clock. The id is empty for a process that does not
+   * name itself.
+   */
   readonly instances: readonly { readonly id: string; readonly heardAt: number }[];
 }
 
@@ -41,9 +44,14 @@ export interface RegistryOptions extends NameRules {
   readonly agentMsMax?: number;
   readonly gatewayMsMax?: number;
   readonly sweepMs?: number;
-  /** Agents that were there in an earlier run. They are listed until they have been silent for too long. */
+  /**
+   * Agents that were there in an earlier run. They are listed until they have been silent for too long.
+   */
   readonly known?: readonly { readonly name: string; readonly card: AgentCard }[];
-  /** Called with each change from the first one. A broker delivers retained cards before `onChange` of the registry could be used. */
+  /**
+   * Called with each change from the first one. A broker delivers retained cards before `onChange` of
+   * the registry could be used.
+   */
   onChange?(change: PeerChange): void;
 }
 
@@ -64,10 +72,17 @@ const REMEMBERED = ' remembered';
 interface KnownPeer {
   peer: Omit<MeshPeer, 'replicas' | 'instances'>;
   text: string;
-  /** By process, with the time of its last card. The empty id is for processes that do not name themselves. */
+  /**
+   * By process, with the time of its last card. The empty id is for processes that do not name
+   * themselves.
+   */
   readonly instances: Map<string, number>;
 }
 
+/**
+ * Opens a live list of the participants. Resolves when the subscription is granted, so the list may
+ * still be empty.
+ */
 export async function openRegistry(grammar: Grammar, mesh: MeshContext, options: RegistryOptions = {}): Promise<MeshRegistry> {
   const { clock = systemClock, agentMsMax, gatewayMsMax, sweepMs } = { ...DISCOVERY_DEFAULTS, ...options };
   const known = new Map<string, KnownPeer>();

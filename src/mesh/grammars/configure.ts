@@ -15,7 +15,10 @@ export interface GrammarSettings {
 /** A grammar, and how its participants connect to the broker. */
 export interface ConfiguredGrammar {
   readonly grammar: Grammar;
-  /** Each agent needs a connection of its own, opened with these options. Absent: one connection for all agents of a process. */
+  /**
+   * Each agent needs a connection of its own, opened with these options. Absent: one connection for all
+   * agents of a process.
+   */
   readonly presenceOf?: (agent: { readonly name: string; readonly card: AgentCard; readonly process: string }) => BrokerOptions;
   /** The options of a connection that serves no agent. */
   callerOptions(id: string): BrokerOptions;

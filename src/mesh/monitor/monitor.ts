@@ -24,8 +24,9 @@ export interface MonitorOptions {
   readonly namespace: string;
   readonly grammar?: Grammar;
   /**
-   * Opens another connection for listening to the calls of other processes. On a connection of its own, an observed request can't be
-   * mistaken for one to respond to. Absent: only calls of this process are recorded.
+   * Opens another connection for listening to the calls of other processes. On a connection of its own,
+   * an observed request can't be mistaken for one to respond to. Absent: only calls of this process are
+   * recorded.
    */
   readonly connect?: () => Promise<Broker>;
   /** Listening ends this long after the last `listen()`. */

@@ -6,6 +6,7 @@ export const SWARM_KINDS = ['spawn_agent', 'execute_task', 'query_resources', 'f
 /** What a directive asks for. */
 export type SwarmKind = (typeof SWARM_KINDS)[number];
 
+/** From the least to the most urgent. */
 export const SWARM_PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
 /** The most urgent directive runs first. */
 export type SwarmPriority = (typeof SWARM_PRIORITIES)[number];
@@ -32,6 +33,7 @@ export interface Directive {
 export type NewDirective = Pick<Directive, 'kind' | 'sourceNodeId'> &
   Partial<Pick<Directive, 'payload' | 'priority' | 'targetNodeId' | 'parentDirectiveId' | 'directiveId'>> & { readonly ttlMs?: number };
 
+/** Whether a message is a directive. Its content is not checked. */
 export function isDirective({ metadata }: Message): boolean {
   return typeof metadata?.['swarmKind'] === 'string';
 }
@@ -43,7 +45,8 @@ const ENVELOPE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * CortexPrism's senders put the payload's fields one level deeper than its receivers expect them. Both levels are read, and the deeper one wins.
+ * CortexPrism's senders put the payload's fields one level deeper than its receivers expect them. Both
+ * levels are read, and the deeper one wins.
  */
 export function readDirective(message: Message, now: number): Directive {
   const metadata = message.metadata ?? {};

@@ -28,7 +28,10 @@ export interface Topology {
 
 /** The nodes of a swarm with their reports. */
 export interface SwarmNodes {
-  /** Merges a node's report about itself and the nodes that it knows. Returns the number of new snapshots. */
+  /**
+   * Merges a node's report about itself and the nodes that it knows. Returns the number of new
+   * snapshots.
+   */
   merge(from: string, resources: Json | undefined): number;
   /** The latest snapshot of each node, this one first: the report to other nodes. */
   snapshots(own: JsonObject): readonly JsonObject[];

@@ -10,7 +10,9 @@ import { bodyOf, follow, GENESIS, sealed } from '../audit/chain.ts';
 const READ_BYTES = 65_536;
 const LIMIT = 100;
 const LIMIT_MAX = 1000;
-/** Records of this time are written together under one hash. A crash loses at most this much of the log. */
+/**
+ * Records of this time are written together under one hash. A crash loses at most this much of the log.
+ */
 const GATHER_MS = 100;
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
@@ -125,6 +127,7 @@ function chainIn(bytes: Buffer, isWhole: boolean): ChainEnd | undefined {
   };
 }
 
+/** Reads a page from the start of the file. Audit logs are read rarely, so there is no index. */
 async function pageOf(path: string, { after = 0, limit = LIMIT }: AuditRequest, last: number): Promise<AuditPage> {
   const records: AuditRecord[] = [];
   const most = Math.min(limit, LIMIT_MAX);
@@ -145,6 +148,7 @@ export interface AuditLine {
   readonly isTorn: boolean;
 }
 
+/** The lines of a log file, one after the other, in bounded memory. */
 export async function* auditLines(path: string): AsyncGenerator<AuditLine, void> {
   const file = await open(path, 'r');
   try {
@@ -177,7 +181,10 @@ export interface AuditVerdict {
 
 /** The first place where the chain is broken. */
 export interface AuditProblem {
-  /** `empty`: the log has no record, although each start of a node writes one. `torn`: the last line is incomplete. */
+  /**
+   * `empty`: the log has no record, although each start of a node writes one. `torn`: the last line is
+   * incomplete.
+   */
   readonly kind: 'changed' | 'torn' | 'empty';
   readonly file: string;
   readonly line: number;

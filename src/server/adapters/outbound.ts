@@ -22,8 +22,8 @@ export interface OutboundOptions extends TargetRules {
 const CHECK_MS = 2000;
 
 /**
- * Creates the node's way out for requests to addresses that others choose: webhooks, cards, issuer keys. It refuses private addresses,
- * follows no redirects, and limits size and time.
+ * Creates the node's way out for requests to addresses that others choose: webhooks, cards, issuer
+ * keys. It refuses private addresses, follows no redirects, and limits size and time.
  *
  * ```ts
  * const outbound = createOutbound({ allowedTargets: ['10.1.0.0/16'] });
@@ -57,7 +57,10 @@ async function resolveAll(name: string): Promise<readonly string[]> {
   return found.map(({ address }) => address);
 }
 
-/** Undefined if the promise fails or takes too long: the address is then checked when the request is sent. */
+/**
+ * Undefined if the promise fails or takes too long: the address is then checked when the request is
+ * sent.
+ */
 async function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), CHECK_MS);

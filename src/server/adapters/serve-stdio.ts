@@ -18,8 +18,9 @@ export interface StdioServing {
 }
 
 /**
- * Serves the parent process on standard input and output. There is no socket, so the only caller is the process that started this one.
- * Resolves when the input has ended, every request has its response, and the store is closed.
+ * Serves the parent process on standard input and output. There is no socket, so the only caller is the
+ * process that started this one. Resolves when the input has ended, every request has its response, and
+ * the store is closed.
  */
 export async function serveOnStdio(
   found: readonly FoundAgent[],
@@ -52,6 +53,7 @@ export async function serveOnStdio(
   }
 }
 
+/** Standard input and output as a channel. */
 function pipes(): Channel {
   return {
     input: input(),

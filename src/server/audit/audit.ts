@@ -1,7 +1,9 @@
 import type { AuditPage, AuditRequest } from '#protocol';
 import type { AuditDraft } from './chain.ts';
 
-/** Stores audit records: a file (`openAudit` in adapters/audit-file.ts), or any other append-only store. */
+/**
+ * Stores audit records: a file (`openAudit` in adapters/audit-file.ts), or any other append-only store.
+ */
 export interface AuditLog {
   /** Adds a record. Returns at once; the record is written soon after. */
   append(draft: AuditDraft): void;
@@ -15,7 +17,10 @@ export interface AuditLog {
 export interface Audit {
   /** Records an allowed action. */
   record(draft: AuditDraft): void;
-  /** Records a refusal. Equal refusals within ten seconds become two records: the first, and one with the number of repeats. */
+  /**
+   * Records a refusal. Equal refusals within ten seconds become two records: the first, and one with
+   * the number of repeats.
+   */
   refused(draft: AuditDraft): void;
   close(): Promise<void>;
 }

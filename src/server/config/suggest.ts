@@ -1,4 +1,6 @@
-/** The known name that was probably meant: the one with the smallest edit distance, if that is small. */
+/**
+ * The known name that was probably meant: the one with the smallest edit distance, if that is small.
+ */
 export function suggest(name: string, known: readonly string[]): string | undefined {
   const word = bare(name);
   // At most one wrong letter in three, and at least one right letter: otherwise the names have nothing in common.

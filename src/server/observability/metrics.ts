@@ -81,7 +81,9 @@ export function createMetrics(): Metrics {
 
 const NONE: Values = [];
 
-/** One cell for each set of label values. Lookup must be fast, because each call updates several cells. */
+/**
+ * One cell for each set of label values. Lookup must be fast, because each call updates several cells.
+ */
 class Cells<T> {
   readonly #cells = new Map<string, { readonly values: Values; readonly cell: T }>();
   readonly #make: () => T;
@@ -110,6 +112,7 @@ interface Series {
   count: number;
 }
 
+/** A histogram in Prometheus' text form. Buckets are cumulative. */
 function seriesText(
   options: MetricOptions & { readonly buckets: readonly number[] },
   values: Values,

@@ -1,6 +1,6 @@
 /**
- * Why an outbound request failed. `target`: the policy forbids the address, so a retry can't succeed until an operator allows it. The other
- * reasons may be temporary.
+ * Why an outbound request failed. `target`: the policy forbids the address, so a retry can't succeed
+ * until an operator allows it. The other reasons may be temporary.
  */
 export type OutboundReason = 'target' | 'name' | 'redirect' | 'size' | 'encoding' | 'timeout' | 'network';
 

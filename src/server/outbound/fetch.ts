@@ -14,6 +14,9 @@ interface GuardedFetchOptions {
 /** Statuses whose responses have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
+/**
+ * A fetch that checks the URL, follows no redirect, and limits the size and the duration of a response.
+ */
 export function guardedFetch({ agent, policy, limits }: GuardedFetchOptions): Fetch {
   return async (request) => {
     const url = new URL(request.url);
@@ -44,6 +47,7 @@ export function guardedFetch({ agent, policy, limits }: GuardedFetchOptions): Fe
   };
 }
 
+/** A web `Response` of undici's response. The deadline ends when the body is read or dropped. */
 function responseOf(answer: Dispatcher.ResponseData, bytesMax: number, deadline: Linked): Response {
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {
@@ -59,7 +63,10 @@ function responseOf(answer: Dispatcher.ResponseData, bytesMax: number, deadline:
   return new Response(body, { status: answer.statusCode, headers });
 }
 
-/** Unlike `ReadableStream.from`, this also releases the socket of a body that is cancelled before the first read. */
+/**
+ * Unlike `ReadableStream.from`, this also releases the socket of a body that is cancelled before the
+ * first read.
+ */
 function streamOf(content: AsyncGenerator<Uint8Array>, drop: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream({
     pull: async (controller) => {

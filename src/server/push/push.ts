@@ -25,6 +25,7 @@ export function pushFor({ options, signer, metrics, webhookMsMax: msMax }: Webho
   return sealing === undefined ? { webhookSender } : { webhookSender, vault: createVault(sealing) };
 }
 
+/** Counts and times delivery attempts. */
 function counted(metrics: Metrics): (outcome: DeliveryOutcome, seconds: number) => void {
   const attempts = metrics.counter({
     name: 'parley_webhook_attempts_total',
@@ -38,6 +39,7 @@ function counted(metrics: Metrics): (outcome: DeliveryOutcome, seconds: number) 
   };
 }
 
+/** Adds gauges of the webhook queues to the metrics. */
 export function showWebhooks(engine: Engine, metrics: Metrics): void {
   metrics.gauge({ name: 'parley_webhooks_pending', help: 'Webhook queues that are not empty.' }, () => engine.stats().webhooks.pending);
   metrics.gauge({ name: 'parley_webhooks_sending', help: 'Deliveries in progress.' }, () => engine.stats().webhooks.sending);

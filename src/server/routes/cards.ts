@@ -41,7 +41,10 @@ interface Written {
 /** Bounds the cache: callers choose the host names that the cards contain. */
 const KEPT_MAX = 256;
 
-/** Serves the cards. Each is written once per base URL and shape; its ETag is the hash of these bytes (docs/cards.md). */
+/**
+ * Serves the cards. Each is written once per base URL and shape; its ETag is the hash of these bytes
+ * (docs/cards.md).
+ */
 export function createCards({ form, ageMsMax, changed, security, signer }: CardsOptions): Cards {
   const written = new WeakMap<AgentCard, Map<string, Promise<Written>>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
@@ -90,7 +93,10 @@ export async function digestOf(body: string): Promise<string> {
   return Array.from(sum.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** 304 if the client has the current version (RFC 9110 §13.2.2: `If-None-Match` takes precedence over `If-Modified-Since`). */
+/**
+ * 304 if the client has the current version (RFC 9110 §13.2.2: `If-None-Match` takes precedence over
+ * `If-Modified-Since`).
+ */
 function fresh(httpRequest: HttpRequest, { body, etag }: Written, headers: Readonly<Record<string, string>>): HttpResponse {
   const kept = { ...headers, ETag: etag };
   const tags = httpRequest.header('if-none-match');

@@ -36,7 +36,8 @@ export interface MockAgent extends Agent {
 }
 
 /**
- * An agent that responds by rules, for tests. The first matching rule decides. Without one the task is rejected.
+ * An agent that responds by rules, for tests. The first matching rule decides. Without one the task is
+ * rejected.
  *
  * ```ts
  * const agent = mockAgent({ responses: [{ match: { contains: 'hello' }, text: 'Hi!' }] });
@@ -67,7 +68,9 @@ interface MockRequest {
   readonly skill: string | undefined;
 }
 
-/** Prefers a recording that has not been used, so that recordings of equal messages play in their order. */
+/**
+ * Prefers a recording that has not been used, so that recordings of equal messages play in their order.
+ */
 function choose(rules: readonly MockRule[], { message, skill }: MockRequest, { calls, used }: Memory): MockRule | undefined {
   const fitting = rules.flatMap((rule, at) => (fitsRule(rule, message, skill) && left(rule, used.get(at)) ? [at] : []));
   const [first] = fitting;

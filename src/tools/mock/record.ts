@@ -1,7 +1,9 @@
 import type { A2AService, EventStream, Logged, Message, Part, SendResult, TaskEvent } from '#protocol';
 import { isA2AError } from '#protocol';
 
-/** One message to a real agent and its response, with the time of each event. One line of a recording. */
+/**
+ * One message to a real agent and its response, with the time of each event. One line of a recording.
+ */
 export interface MockExchange {
   /** Parts of the message. */
   readonly parts: readonly Part[];

@@ -2,7 +2,9 @@ import type { Message, Part } from '#protocol';
 import { getTextFromMessage } from '#protocol';
 import type { MockExchange } from './record.ts';
 
-/** Conditions on a message. All given conditions must hold. Without conditions every message matches. */
+/**
+ * Conditions on a message. All given conditions must hold. Without conditions every message matches.
+ */
 export interface MockMatch {
   /** Must be in the message's text. Upper and lower case are equal. */
   readonly contains?: string;
@@ -71,6 +73,7 @@ export function problemWith(rule: MockRule): string | undefined {
   }
 }
 
+/** Whether a rule matches a message. */
 export function fitsRule({ skill, match = {}, replay }: MockRule, message: Message, skillId: string | undefined): boolean {
   if (skill !== undefined && skill !== skillId) return false;
   if (replay !== undefined) return JSON.stringify(replay.parts) === JSON.stringify(message.parts);

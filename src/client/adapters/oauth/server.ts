@@ -12,7 +12,9 @@ export type TokenSource =
 
 /** A registered OAuth client and its authorization server. */
 export interface OAuthClient {
+  /** Where tokens come from. */
   readonly source: TokenSource;
+  /** The id under which the client is registered. */
   readonly clientId: string;
   /** Absent for a public client. */
   readonly clientSecret?: Secret;
@@ -53,6 +55,7 @@ export async function openServer(given: OAuthClient): Promise<Server> {
   };
 }
 
+/** The server's metadata, made from the endpoints that the caller gave. */
 function declared(source: Exclude<TokenSource, { readonly issuer: string }>): oauth.AuthorizationServer {
   return {
     issuer: new URL(source.tokenUrl).origin,
@@ -99,6 +102,7 @@ export interface CardEndpoints {
   readonly scheme: string;
   /** Which flow the card offers at these endpoints. */
   readonly flow: 'authorizationCode' | 'clientCredentials' | 'deviceCode';
+  /** The endpoints, ready to be used as `source` of a flow. */
   readonly source: TokenSource;
   /** Scopes that the card lists. */
   readonly scopes: readonly string[];

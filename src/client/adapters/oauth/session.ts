@@ -9,6 +9,7 @@ export interface Tokens {
   readonly accessToken: string;
   /** Unix time in milliseconds. */
   readonly expiresAtMs?: number;
+  /** Gets a new access token without a person. */
   readonly refreshToken?: string;
 }
 
@@ -101,6 +102,7 @@ export function tokenSession(options: SessionOptions): Authenticator {
   };
 }
 
+/** Turns every failure into a `ClientError` with the server's reason. */
 async function told<T>(get: () => Promise<T>): Promise<T> {
   try {
     return await get();

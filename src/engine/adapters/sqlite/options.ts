@@ -31,7 +31,10 @@ export interface SqliteOptions {
 export interface SqliteStore extends Store {
   /** Tasks that are not served because part of them was lost or damaged. */
   damaged(): readonly Quarantined[];
-  /** Resolves when the whole file is checked. Rejects if it is damaged; the store then rejects all calls. */
+  /**
+   * Resolves when the whole file is checked. Rejects if it is damaged; the store then rejects all
+   * calls.
+   */
   readonly verified: Promise<void>;
   /** Signs page tokens, so that they stay valid after a restart. Belongs to the file. */
   readonly secret: Uint8Array<ArrayBuffer>;

@@ -36,6 +36,7 @@ export interface MqttInbox {
   close: Stop;
 }
 
+/** Remembers which agent has a task. */
 export interface TaskRoutes {
   of(task: string): string | undefined;
   set(task: string, agent: string): void;
@@ -45,6 +46,7 @@ export interface TaskRoutes {
 const ROUTES_MAX = 10_000;
 const CLOSED_MAX = 10_000;
 
+/** Opens the reply topic of a requester. */
 export async function openInbox({ id }: MeshParticipant, mesh: MeshContext, { topics }: MqttSettings): Promise<MqttInbox> {
   const listeners = new Map<string, (response: MqttResponse) => void>();
   const closed = createRecentMap<true>(CLOSED_MAX);

@@ -21,7 +21,10 @@ export interface RequestHandling<Request> {
   isSilent?(error: A2AError): boolean;
 }
 
-/** Handles one request. Resolves when the broker may be acknowledged: the task is durable, or a response is published, or none is possible. */
+/**
+ * Handles one request. Resolves when the broker may be acknowledged: the task is durable, or a response
+ * is published, or none is possible.
+ */
 export async function handleRequest<Request>(
   message: ReceivedMessage,
   { mesh, signal }: Serving,

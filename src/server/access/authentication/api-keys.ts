@@ -9,6 +9,7 @@ export interface KeyRecord {
   readonly id: string;
   /** The owner: tasks created with the key belong to the principal `key:NAME`. */
   readonly name: string;
+  /** Tenant that the key belongs to. Absent: none. */
   readonly tenant?: string;
   /** What callers with this key may do, for example `tasks:read`. */
   readonly scopes: readonly string[];
@@ -19,7 +20,10 @@ export interface KeyRecord {
   readonly revokedAt?: string;
 }
 
-/** Looks up API keys. An implementation must compare hashes, so that its timing reveals nothing about the keys. */
+/**
+ * Looks up API keys. An implementation must compare hashes, so that its timing reveals nothing about
+ * the keys.
+ */
 export interface KeyRing {
   /**
    * The record of a key; undefined if there is none. Expired and revoked keys are found too, and
@@ -70,7 +74,10 @@ function identityOf({ name, scopes, tenant = '' }: KeyRecord): AuthenticatedIden
   return { principal: { id: `key:${name}`, scopes }, tenant: tenant as TenantId };
 }
 
-/** Authenticates the bearer of the node's own token as `local`, the owner of the machine. `isSame` must compare in constant time. */
+/**
+ * Authenticates the bearer of the node's own token as `local`, the owner of the machine. `isSame` must
+ * compare in constant time.
+ */
 export function tokenAuth(isSame: (text: string) => boolean): AuthMethod {
   return {
     name: 'token',

@@ -20,7 +20,9 @@ export interface JwtOptions {
   readonly tenantClaim?: string | undefined;
   /** Scopes that every valid token gets in addition to its own. */
   readonly scopes?: readonly string[] | undefined;
-  /** Fetches the discovery document and the keys. Use an `Outbound`, which refuses private addresses. */
+  /**
+   * Fetches the discovery document and the keys. Use an `Outbound`, which refuses private addresses.
+   */
   readonly fetch: Fetch;
   /** Accepted difference between the clocks. Default 30. */
   readonly clockToleranceSeconds?: number;
@@ -76,6 +78,7 @@ interface VerifiedToken {
   readonly expiresAt?: number;
 }
 
+/** Verifies signature, issuer, audience and expiry. `exp` and `sub` are required. */
 function verifier(options: JwtOptions): (token: string, request: HttpRequest) => Promise<VerifiedToken> {
   const keys = remoteKeys(options);
   const rules = {
@@ -99,6 +102,7 @@ function verifier(options: JwtOptions): (token: string, request: HttpRequest) =>
   };
 }
 
+/** The caller of a verified token. */
 function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpRequest): AuthenticatedIdentity | CredentialDenial {
   // Typed as a string, but jose does not check it: the array ["eve"] would turn into the text eve.
   const sub: unknown = payload.sub;
@@ -114,7 +118,10 @@ function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpReque
   };
 }
 
-/** RFC 8705 §3: a certificate-bound token is valid only with that certificate. Other kinds of `cnf` can't be checked here and are refused. */
+/**
+ * RFC 8705 §3: a certificate-bound token is valid only with that certificate. Other kinds of `cnf`
+ * can't be checked here and are refused.
+ */
 function unboundReason(confirmation: unknown, request: HttpRequest): string | undefined {
   if (confirmation === undefined) return undefined;
   const thumbprint =
@@ -123,7 +130,10 @@ function unboundReason(confirmation: unknown, request: HttpRequest): string | un
   return 'a token that is bound to another connection';
 }
 
-/** Reads `scope` (RFC 8693), `scp` (Entra) and `permissions` (Auth0). The scope `*` is dropped: only this node may grant everything. */
+/**
+ * Reads `scope` (RFC 8693), `scp` (Entra) and `permissions` (Auth0). The scope `*` is dropped: only
+ * this node may grant everything.
+ */
 function scopesIn(payload: JWTPayload): readonly string[] {
   return ['scope', 'scp', 'permissions']
     .flatMap((claim) => {
@@ -134,6 +144,7 @@ function scopesIn(payload: JWTPayload): readonly string[] {
     .filter((scope) => isScope(scope) && scope !== '*');
 }
 
+/** Why a token is rejected. If the issuer's keys are unavailable, the caller may retry. */
 function denialOf(thrown: unknown, errors: typeof JoseErrors): CredentialDenial {
   if (thrown instanceof KeysUnavailable || thrown instanceof errors.JWKSTimeout)
     return { reason: 'the issuer’s keys could not be fetched', retryAfterMs: 5000 };
@@ -147,6 +158,7 @@ function looksLikeJwt(text: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text);
 }
 
+/** Throws for settings that would accept forged or foreign tokens. */
 function checkOptions({ issuer, audience, algorithms = [], jwksUrl }: JwtOptions): void {
   for (const url of jwksUrl === undefined ? [issuer] : [jwksUrl]) {
     if (!isSafe(url)) throw new TypeError(`${url} must be an https URL (http on loopback only)`);

@@ -13,7 +13,10 @@ export interface MutualTlsOptions {
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** Kinds of subject alternative names, the most specific first. The subject's common name is ignored (RFC 9525 §2). */
+/**
+ * Kinds of subject alternative names, the most specific first. The subject's common name is ignored
+ * (RFC 9525 §2).
+ */
 const KINDS = ['URI:', 'DNS:', 'email:'];
 
 /**
@@ -52,8 +55,9 @@ function bestOf(names: readonly string[]): string | undefined {
 }
 
 /**
- * Splits OpenSSL's text of subject alternative names, which Node passes on. A text with quotes contains a name that could be read as
- * several (CVE-2021-44532). No legitimate certificate has one, so such a text gives no names.
+ * Splits OpenSSL's text of subject alternative names, which Node passes on. A text with quotes contains
+ * a name that could be read as several (CVE-2021-44532). No legitimate certificate has one, so such a
+ * text gives no names.
  */
 export function namesIn(subjectAltName: string | undefined): readonly string[] {
   if (subjectAltName === undefined || subjectAltName.includes('"')) return [];

@@ -8,9 +8,15 @@ export interface TokenBucketOptions {
   readonly ticks?: () => number;
 }
 
-/** Token buckets by name. Full buckets are forgotten, so memory is bounded by the number of recent callers. */
+/**
+ * Token buckets by name. Full buckets are forgotten, so memory is bounded by the number of recent
+ * callers.
+ */
 export interface TokenBuckets {
-  /** Takes tokens and returns 0. If there are too few, takes none and returns how many milliseconds to wait. */
+  /**
+   * Takes tokens and returns 0. If there are too few, takes none and returns how many milliseconds to
+   * wait.
+   */
   take(name: string, amount?: number): number;
   /** Takes tokens for something that was already used, even if the bucket goes below zero. */
   charge(name: string, amount: number): void;
@@ -27,6 +33,7 @@ interface Bucket {
   at: number;
 }
 
+/** A bucket is refilled when it is used; no timer runs. */
 export function createTokenBuckets({ perSecond, burst, ticks = () => performance.now() }: TokenBucketOptions): TokenBuckets {
   const buckets = new Map<string, Bucket>();
   const perMs = perSecond / 1000;

@@ -47,7 +47,10 @@ function listenAlone(server: Server, path: string, done: () => void): void {
   }
 }
 
-/** Removes the socket file of a process that was killed. If a process still answers on it, it stays, and listening fails. */
+/**
+ * Removes the socket file of a process that was killed. If a process still answers on it, it stays, and
+ * listening fails.
+ */
 async function removeLeftover(path: string): Promise<void> {
   if (statSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return;
   const isAnswered = await new Promise<boolean>((resolve) => {

@@ -17,9 +17,14 @@ export type McpSource =
 export interface McpAgentOptions {
   /** The agent's name. Default: the server's name. */
   readonly name?: string;
-  /** Maximum time until the server has started and listed its tools, in milliseconds. Default 30,000. */
+  /**
+   * Maximum time until the server has started and listed its tools, in milliseconds. Default 30,000.
+   */
   readonly startMsMax?: number;
-  /** Sends the requests to a server with an HTTP address. Default: the platform's `fetch`, which follows no redirect. */
+  /**
+   * Sends the requests to a server with an HTTP address. Default: the platform's `fetch`, which follows
+   * no redirect.
+   */
   readonly fetch?: Fetch;
 }
 
@@ -34,8 +39,9 @@ const START_MS_MAX = 30_000;
 const CALL_MS_MAX = 24 * 3_600_000;
 
 /**
- * Starts an MCP server, or connects to it, and offers its tools as skills of an agent, with their schemas. A server that dies is started again
- * for the next call. A call is never repeated automatically, because its tool may have done something already.
+ * Starts an MCP server, or connects to it, and offers its tools as skills of an agent, with their
+ * schemas. A server that dies is started again for the next call. A call is never repeated
+ * automatically, because its tool may have done something already.
  *
  * ```ts
  * const agent = await mcpAgent({ command: 'npx', args: ['-y', 'some-mcp-server'] });

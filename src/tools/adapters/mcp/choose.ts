@@ -9,9 +9,10 @@ export interface ChosenTool {
 }
 
 /**
- * Finds the tool that a message is for, and its arguments. The tool is the named skill, or the one whose name the text begins with, or the only one.
- * The arguments are the message's data, its text as JSON, or, for a tool with one string argument, the text. Otherwise it returns a text that
- * lists the tools.
+ * Finds the tool that a message is for, and its arguments. The tool is the named skill, or the one
+ * whose name the text begins with, or the only one. The arguments are the message's data, its text as
+ * JSON, or, for a tool with one string argument, the text. Otherwise it returns a text that lists the
+ * tools.
  */
 export function choose(tools: readonly Tool[], turn: Turn): ChosenTool | string {
   const named = turn.message.metadata?.['skillId'] ?? turn.task.metadata?.['skillId'];

@@ -5,12 +5,13 @@ import type { StoreThread } from './thread.ts';
 import type { CheckpointMode } from './worker.ts';
 
 /**
- * Keeps the WAL small without blocking the event loop. Above `walBytes` the thread copies it to the main file while commits continue.
- * When few pages are left, commits wait for the rest (they return a promise), and the WAL restarts. Above `walBytesMax` commits wait for
- * the whole checkpoint.
+ * Keeps the WAL small without blocking the event loop. Above `walBytes` the thread copies it to the
+ * main file while commits continue. When few pages are left, commits wait for the rest (they return a
+ * promise), and the WAL restarts. Above `walBytesMax` commits wait for the whole checkpoint.
  *
- * The WAL's file is not truncated: a commit that overwrites allocated blocks needs no journal entry of the file system, and its fsync
- * takes a tenth of the time. For the same reason the file grows by a megabyte at a time, ahead of use.
+ * The WAL's file is not truncated: a commit that overwrites allocated blocks needs no journal entry of
+ * the file system, and its fsync takes a tenth of the time. For the same reason the file grows by a
+ * megabyte at a time, ahead of use.
  */
 export interface Checkpoints {
   /** The promise that the next commit must wait for, if any. It never rejects. */
@@ -23,6 +24,7 @@ export interface Checkpoints {
   close(): Promise<void>;
 }
 
+/** Options of `createCheckpoints`. */
 export interface CheckpointsOptions {
   readonly db: DatabaseSync;
   readonly path: string;
@@ -44,6 +46,7 @@ const PAGES_LEFT = 512;
 /** Passive checkpoints before commits have to wait. */
 const ROUNDS_MAX = 4;
 
+/** Checkpoints in a thread, for SQLite versions in which that is safe (`mayShareWal`). */
 export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
   const { db, thread, walBytes, walBytesMax, commits, onEmptied, onFailed } = options;
   const size = query<{ log: number }>(db, 'PRAGMA wal_checkpoint(NOOP)');
@@ -112,7 +115,10 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
 
 const ZEROS = new Uint8Array(STEP);
 
-/** POSIX locks end when a process closes any handle of a file. SQLite holds none on the WAL, so closing this handle is safe. */
+/**
+ * POSIX locks end when a process closes any handle of a file. SQLite holds none on the WAL, so closing
+ * this handle is safe.
+ */
 function openWal(path: string): number {
   return openSync(`${path}-wal`, 'r+');
 }

@@ -30,6 +30,7 @@ interface CommitterOptions {
 /** Pause between two portions of a deleted log, so that other commits can run. */
 const PURGE_MS = 10;
 
+/** Connects transactions, marks, checkpoints and the handling of a full disk. */
 export function createCommitter(options: CommitterOptions): Committer {
   const { tables, transactions, guard, space, marks, checkpoints, onCheckpointFailed, report } = options;
   const { deferredDeletes } = tables;

@@ -2,7 +2,10 @@ import { A2AError } from '#protocol';
 import { StoreError, troubleOf } from './store-error.ts';
 import { conflict, notNow } from './task-errors.ts';
 
-/** Wraps every call of the store. After a disk failure it rejects all calls: a second fsync may report success for lost pages. */
+/**
+ * Wraps every call of the store. After a disk failure it rejects all calls: a second fsync may report
+ * success for lost pages.
+ */
 export interface FailureGuard {
   /** Runs a read. Turns SQLite's errors into ours. */
   read<T>(work: () => T): T;
@@ -16,6 +19,7 @@ export interface FailureGuard {
   readonly broken: StoreError | undefined;
 }
 
+/** `report` gets the failure that breaks the store, once. */
 export function createFailureGuard(report: (what: string, cause: unknown) => void): FailureGuard {
   let broken: StoreError | undefined;
 

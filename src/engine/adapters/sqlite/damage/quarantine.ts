@@ -4,7 +4,10 @@ import type { TaskRecord } from '../tables/task-record.ts';
 import { TASK_COLUMNS } from '../tables/task-record.ts';
 import { isDamage, taskDamaged } from './task-errors.ts';
 
-/** A task that is not served, because part of it was lost or damaged. Serving the rest would pass off a part as the whole. */
+/**
+ * A task that is not served, because part of it was lost or damaged. Serving the rest would pass off a
+ * part as the whole.
+ */
 export interface Quarantined {
   readonly key: number;
   /** Undefined if the id was lost too. */
@@ -30,6 +33,7 @@ export interface Quarantine {
   all(): readonly Quarantined[];
 }
 
+/** Loads the recorded tasks of the quarantine. */
 export function createQuarantine(db: DatabaseSync, report: (what: string, cause: unknown) => void): Quarantine {
   const insert = command(db, 'INSERT OR REPLACE INTO quarantine (key, id, why, at) VALUES (?, ?, ?, ?)');
   const rowOf = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE key = ?`);

@@ -19,6 +19,7 @@ export type StoreFault =
 /** An error of the store. `fault` tells programs what happened; the message tells people what to do. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError';
+  /** What happened, for programs. */
   readonly fault: StoreFault;
 
   constructor(fault: StoreFault, message: string, cause?: unknown) {
@@ -36,7 +37,10 @@ const FULL = 13;
 const CANTOPEN = 14;
 const CONSTRAINT = 19;
 const NOTADB = 26;
-/** The shared-memory file of the WAL could not grow. It holds no durable data, so this is treated as a full disk. */
+/**
+ * The shared-memory file of the WAL could not grow. It holds no durable data, so this is treated as a
+ * full disk.
+ */
 const IOERR_SHMSIZE = IOERR | (19 << 8);
 
 type SqliteTrouble = 'busy' | 'read-only' | 'full' | 'corrupt' | 'constraint' | 'io' | 'other';

@@ -2,8 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../damage/store-error.ts';
 
 /**
- * Pragmas that are set and read back on every connection. SQLite ignores unknown pragmas in silence, and builds differ in their
- * defaults: with `synchronous = NORMAL` a power failure loses acknowledged commits.
+ * Pragmas that are set and read back on every connection. SQLite ignores unknown pragmas in silence,
+ * and builds differ in their defaults: with `synchronous = NORMAL` a power failure loses acknowledged
+ * commits.
  */
 const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNow: string | number])[] = [
   ['page_size', 4096, 4096],
@@ -20,7 +21,10 @@ const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNo
 /** Options of a connection. */
 export interface SqliteConnectionOptions {
   readonly cacheBytes: number;
-  /** How long to wait for another connection. Keep it short on the thread of the event loop, which retries later. */
+  /**
+   * How long to wait for another connection. Keep it short on the thread of the event loop, which
+   * retries later.
+   */
   readonly busyMs?: number;
 }
 
@@ -54,7 +58,10 @@ export function assertSettings(db: DatabaseSync): void {
   }
 }
 
-/** Rolls back, if a transaction is open. Some errors end the transaction by themselves, and then ROLLBACK fails. */
+/**
+ * Rolls back, if a transaction is open. Some errors end the transaction by themselves, and then
+ * ROLLBACK fails.
+ */
 export function rollBack(db: DatabaseSync): void {
   try {
     db.exec('ROLLBACK');
@@ -69,8 +76,8 @@ export function readPragma(db: DatabaseSync, pragma: string): unknown {
 }
 
 /**
- * Up to SQLite 3.51.2, two connections that write and checkpoint at the same moment can corrupt the database (the "WAL-reset bug").
- * With those versions one connection does both.
+ * Up to SQLite 3.51.2, two connections that write and checkpoint at the same moment can corrupt the
+ * database (the "WAL-reset bug"). With those versions one connection does both.
  */
 export function mayShareWal(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);

@@ -33,7 +33,10 @@ export function openDatabase(files: StoreFiles, options: OpenOptions): DatabaseS
   }
 }
 
-/** Creates the database under another name and renames it, so that a crash leaves a complete database or none. */
+/**
+ * Creates the database under another name and renames it, so that a crash leaves a complete database or
+ * none.
+ */
 function create(path: string, options: OpenOptions): void {
   const fresh = `${path}.new`;
   for (const end of ['', '-wal', '-shm']) rmSync(fresh + end, { force: true });
