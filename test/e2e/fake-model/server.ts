@@ -13,14 +13,14 @@ const PROVIDERS = [anthropic, openaiChat, openaiResponses, gemini];
 
 export interface FakeModel {
   readonly url: string;
-  /** What was asked for, path by path. */
+  /** The paths of the requests. */
   readonly requests: readonly string[];
-  /** How many answers it is giving at this moment. */
+  /** The number of open responses. */
   readonly speaking: number;
   close(): Promise<void>;
 }
 
-/** The one model behind every coding CLI under test: it speaks each vendor's API on loopback and does what the prompt says (model.ts). */
+/** The model of every coding CLI under test: it serves each vendor's API on loopback and follows the prompt (model.ts). */
 export async function startFakeModel(log: (line: string) => void = () => {}): Promise<FakeModel> {
   const requests: string[] = [];
   let answered = 0;
