@@ -253,6 +253,7 @@ export interface Dialect {
   openStream(requestId: RpcId | undefined): StreamWriter;
   /** Starts reading a stream. */
   openReader(env: ReadEnv): StreamReader;
+  /** How events are sent to webhooks. */
   readonly webhook: WebhookForm;
   /** Routes of the HTTP+JSON form. Absent: the dialect has none. */
   readonly rest?: RestGrammar;
