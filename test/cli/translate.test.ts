@@ -51,7 +51,7 @@ describe('parley translate', () => {
     expect(parley(['translate', '--to', 'v10', '--from', 'v01'], '{"method":"message/send"}').err).toContain(
       'A2A 0.1 has no method message/send',
     );
-    expect(parley(['translate', '--to', 'v10'], '{}').err).toContain('no request, response, event or card of any known dialect');
+    expect(parley(['translate', '--to', 'v10'], '{}').err).toContain('not a request, response, event or card of any known dialect');
   });
 
   it('finds the dialect of a request, by its path where that matters', () => {

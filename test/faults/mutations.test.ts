@@ -11,8 +11,8 @@ import { mutate, seeded } from '../support/mutate.ts';
 import { times } from './size.ts';
 
 /**
- * Every recorded request, mutated with a seed: 100,000 in the full size. Nothing throws, hangs or answers 5xx, and what is refused has
- * changed nothing. The share of each outcome is printed, because a mutator that only makes garbage would prove little.
+ * Every recorded request, mutated with a seed: 100,000 in the full size. Nothing throws, hangs or answers 5xx, and a refused request
+ * changes nothing. The share of each outcome is printed, because a mutator that only makes garbage would prove little.
  */
 const MUTATIONS = times(20_000, 100_000);
 const SERVICE_LIVES = 50; // requests; then a new service, so that reading its state stays cheap
