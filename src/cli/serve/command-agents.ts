@@ -58,6 +58,7 @@ export function codingNames(settings: Settings): readonly string[] {
   return knownAgents(settings.run.agents).map(({ name }) => name);
 }
 
+/** The options of a coding agent or a command, from the settings below `run`. */
 function runOptions(name: string, { run, data, memory }: Settings): RunOptions {
   const cwd = resolve(run.cwd ?? process.cwd());
   if (!existsSync(cwd) || !statSync(cwd).isDirectory()) throw new CliError(`run.cwd: there is no folder ${cwd}`, { exit: 2 });
@@ -88,6 +89,7 @@ export function checkRules({ run }: Settings): void {
   policyOf(run);
 }
 
+/** The approval rules. Without `--approve-all`, everything that no rule covers is asked. */
 function policyOf({ approveAll, rules }: Settings['run']): ApprovalPolicy {
   try {
     return { rules: rules.map(readRule), otherwise: approveAll ? 'allow' : 'ask' };

@@ -231,6 +231,8 @@ export interface Dialect {
   operationOf(method: string): Operation | undefined;
   /** How sure the dialect is that a request is its own. */
   detect(hints: Hints): Confidence;
+  /** `detect` may return `path`. Without this, the dialect is not asked about a request whose body another dialect has recognised. */
+  readonly claimsPaths?: true;
   /** Reads JSON of the wire into a canonical value. Never throws on bad input. */
   decode<K extends Shape>(shape: K, raw: unknown, env: ReadEnv): Decoded<Shapes[K]>;
   /**
