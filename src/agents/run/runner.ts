@@ -70,6 +70,7 @@ interface Running extends RunnerOptions, RunSettings {
   readonly reaped: Promise<number>;
 }
 
+/** Prepares the folder and the session, then runs the driver. */
 async function* run(runner: Running, turn: Turn): AsyncGenerator<AgentOutput> {
   const prepared = await prepare(runner, turn);
   if ('kind' in prepared) {

@@ -60,6 +60,7 @@ export function codingNames(settings: Settings): readonly string[] {
   return knownAgents(settings.run.agents).map(({ name }) => name);
 }
 
+/** The options of a coding agent or a command, from the settings below `run`. */
 function runOptions(name: string, settings: Settings): RunOptions {
   const { run, data, memory } = settings;
   const cwd = resolve(run.cwd ?? process.cwd());
@@ -94,6 +95,7 @@ export function checkRules({ run }: Settings): void {
   policyOf(run);
 }
 
+/** The approval rules. Without `--approve-all`, everything that no rule covers is asked. */
 function policyOf({ approveAll, rules }: Settings['run']): ApprovalPolicy {
   try {
     return { rules: rules.map(readRule), otherwise: approveAll ? 'allow' : 'ask' };

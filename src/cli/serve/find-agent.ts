@@ -36,6 +36,7 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
   });
 }
 
+/** Loads an agent from a file. It must be the default export. */
 async function fromModule(given: string): Promise<FoundAgent> {
   const path = resolve(given);
   if (!existsSync(path)) throw new CliError(`there is no file ${path}`, { hint: 'check the path; parley init makes a new agent', exit: 2 });

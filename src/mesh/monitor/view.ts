@@ -61,6 +61,7 @@ export function meshView(options: MeshViewOptions): MeshPort {
   };
 }
 
+/** A peer as operators see it. It counts as stale after several missed announcements. */
 function peerOf({ kind, name, card, seenAt, instances }: MeshPeer, options: MeshViewOptions): AdminPeer {
   const { grammar = samGrammar, announceMs = DISCOVERY_DEFAULTS.announceMs, clock = systemClock, instance, gateway } = options;
   const now = clock.ticks?.() ?? clock.now().getTime();

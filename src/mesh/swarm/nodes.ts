@@ -100,6 +100,7 @@ export function createSwarmNodes({ self, clock = systemClock, ...given }: SwarmN
   };
 }
 
+/** A node with its latest resources. */
 function shown(id: string, { seenAt, via, history }: Known, oldest: number): SwarmNode {
   return {
     id,
