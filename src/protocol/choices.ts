@@ -85,6 +85,7 @@ function isToolAnswer(metadata: Part['metadata']): metadata is JsonObject {
   return typeof id === 'string' && id !== '';
 }
 
+/** The answer as text: its own, or the result of a tool that a PromptKit client ran. */
 function wordOf(answer: Message): string {
   const text = getTextFromMessage(answer);
   if (text.trim() !== '') return text;
