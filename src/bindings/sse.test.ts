@@ -136,7 +136,7 @@ describe('encodeFrames', () => {
 
   it('can’t be made to forge a field', () => {
     const data = 'a\nid: 9\r\revent: x\r\n\r\nb';
-    expect(parse(encodeFrames([{ data }]))).toEqual([{ data: 'a\nid: 9\n\nevent: x\n\nb' }]);
+    expect(parse(String(encodeFrames([{ data }])))).toEqual([{ data: 'a\nid: 9\n\nevent: x\n\nb' }]);
   });
 
   it('is read back as it was', () => {
@@ -146,7 +146,7 @@ describe('encodeFrames', () => {
     );
     fc.assert(
       fc.property(fc.array(frame), fc.array(fc.nat(400)), (frames, cuts) => {
-        const read = parse(encodeFrames(frames), cuts);
+        const read = parse(String(encodeFrames(frames)), cuts);
         expect(read).toEqual(frames.map(({ id, ...rest }) => (id === undefined ? rest : { ...rest, id: String(id) })));
       }),
     );
