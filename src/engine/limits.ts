@@ -14,6 +14,11 @@ export const ENGINE_LIMITS = {
   taskBytesMax: { default: 268_435_456, reload: 'live', doc: 'Maximum content of one task, messages and artifacts together.' },
   artifactBytesMax: { default: 67_108_864, reload: 'live', doc: 'Maximum content of one artifact, all chunks together.' },
   spillBytes: { default: 1_048_576, reload: 'live', doc: 'A part with more content than this is stored as a file of its own.' },
+  pageBytesMax: {
+    default: 8_388_608,
+    reload: 'live',
+    doc: 'Maximum content of one page of a list. A page ends early, with a token for the next one, before a task that does not fit.',
+  },
   runningTasksMax: {
     default: 1000,
     reload: 'live',

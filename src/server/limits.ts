@@ -25,6 +25,21 @@ export const SERVER_LIMITS = {
     reload: 'restart',
     doc: 'Maximum number of open connections. 0: as many as the process may open files, less a reserve.',
   },
+  unsentConnectionBytesMax: {
+    default: 402_653_184,
+    reload: 'restart',
+    doc: 'Maximum size of what one connection has not read yet of its response. Beyond it the connection is closed. 0: no limit.',
+  },
+  unsentCallerBytesMax: {
+    default: 0,
+    reload: 'restart',
+    doc: 'Maximum size of what all connections of one caller have not read yet. Beyond it the slowest is closed. 0: half of `unsentBytesMax`. `local` is never limited.',
+  },
+  unsentBytesMax: {
+    default: 0,
+    reload: 'restart',
+    doc: 'Maximum size of what all connections have not read yet. Beyond it the slowest is closed. 0: a quarter of the heap.',
+  },
   streamsMax: { default: 0, reload: 'restart', doc: 'Maximum number of open streams. 0: nine in ten of the connections.' },
   requestsPerSecondMax: {
     default: 20,

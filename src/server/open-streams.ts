@@ -38,7 +38,7 @@ export function trackOpenStreams(timers: Timers = systemTimers): OpenStreams {
       return open.size;
     },
     track: ({ body }, isStillValid) => {
-      if (body === null || typeof body === 'string') return;
+      if (body === null || typeof body === 'string' || body.isDocument === true) return;
       open.add(body);
       if (isStillValid !== undefined) {
         checked.set(body, isStillValid);

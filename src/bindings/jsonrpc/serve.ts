@@ -1,8 +1,9 @@
-import type { A2AService, Dialect, DialectId, Hints, RpcId } from '#protocol';
+import type { A2AService, Dialect, DialectId, Hints, Json, RpcId } from '#protocol';
 import { A2AError, answeringDialect } from '#protocol';
 import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import { contextOf } from '../call-context.ts';
+import { jsonBody } from '../document-stream.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { respondTo } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
@@ -15,7 +16,7 @@ import { respond } from '../respond.ts';
 import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
 import { JSON_RPC } from './binding.ts';
 import type { RpcRequest } from './wire.ts';
-import { errorText, readableId, readEnvelope, requestObject, resultText } from './wire.ts';
+import { errorText, readableId, readEnvelope, requestObject } from './wire.ts';
 
 /** JSON-RPC with its server half. */
 export const JSON_RPC_SERVED: Binding<'JSONRPC'> = {
@@ -128,7 +129,7 @@ function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<Http
   return respond(
     { httpRequest, service, options, dialect, caller, operation, raw: rpc.params, env },
     {
-      result: (value, headers) => json(resultText(id, value), 200, headers),
+      result: (value, headers) => json(resultBody(id, value), 200, headers),
       openStream: () => dialect.openStream(id),
       errorFrame: (error) => ({ event: 'error', data: writeSafely(error, (safe) => errorText(id, dialect.error.write(safe))) }),
     },
@@ -155,6 +156,10 @@ function notPost(exchange: Exchange): HttpResponse {
   return json(errorText(null, error), 405, { Allow: 'POST' });
 }
 
-function json(text: string, status: number, headers: Record<string, string>): HttpResponse {
-  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: text };
+function resultBody(id: RpcId, result: Json): HttpResponse['body'] {
+  return jsonBody(result, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`, '}');
+}
+
+function json(body: HttpResponse['body'], status: number, headers: Record<string, string>): HttpResponse {
+  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body };
 }

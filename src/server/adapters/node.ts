@@ -3,6 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { exposureProblem } from '../access/exposure.ts';
 import { isLoopback } from '../access/host-origin.ts';
+import type { UnsentLimits } from '../access/limits/unsent-budget.ts';
+import { createUnsentBudget } from '../access/limits/unsent-budget.ts';
 import type { AgentLike } from '../agents/served-agent.ts';
 import type { Handler } from '../handler.ts';
 import { createHandler } from '../handler.ts';
@@ -16,7 +18,7 @@ import { RELAY_LIMITS } from '../routes/console-relay.ts';
 import { listen } from './node/bind.ts';
 import type { HttpHost } from './node/http-server.ts';
 import { createHttpHost, handleRequest } from './node/http-server.ts';
-import { connectionsRoom, watchProcess } from './node/process-stats.ts';
+import { connectionsRoom, heapMax, watchProcess } from './node/process-stats.ts';
 import type { TlsOptions } from './node/tls.ts';
 import { proxiesOf } from './node/tls.ts';
 import { createOutbound } from './outbound.ts';
@@ -139,8 +141,9 @@ const SAMPLE_MS = 5000;
  * ```
  */
 export function nodeListener(handler: Handler): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  const budget = createUnsentBudget(unsentLimits(DEFAULT_SERVER_LIMITS));
   return (incoming, outgoing) => {
-    handleRequest(incoming, outgoing, { handler, limits: DEFAULT_SERVER_LIMITS }).catch(() => outgoing.destroy());
+    handleRequest(incoming, outgoing, { handler, limits: DEFAULT_SERVER_LIMITS, budget }).catch(() => outgoing.destroy());
   };
 }
 
@@ -148,7 +151,16 @@ function nodeLimits({ limits }: ServeOptions): ServerLimits {
   const all: ServerLimits = { ...DEFAULT_SERVER_LIMITS, ...limits };
   const connectionsMax = all.connectionsMax > 0 ? all.connectionsMax : connectionsRoom();
   const streamsMax = all.streamsMax > 0 ? all.streamsMax : Math.max(1, Math.floor(connectionsMax * 0.9));
-  return { ...all, connectionsMax, streamsMax };
+  return { ...all, connectionsMax, streamsMax, ...unsentLimits(all) };
+}
+
+function unsentLimits({ unsentConnectionBytesMax, unsentCallerBytesMax, unsentBytesMax }: ServerLimits): UnsentLimits {
+  const all = unsentBytesMax > 0 ? unsentBytesMax : Math.floor(heapMax() / 4);
+  return {
+    unsentConnectionBytesMax,
+    unsentCallerBytesMax: unsentCallerBytesMax > 0 ? unsentCallerBytesMax : Math.floor(all / 2),
+    unsentBytesMax: all,
+  };
 }
 
 /** Accepted Host names: the bind address, or every interface address when bound to 0.0.0.0 or ::. */

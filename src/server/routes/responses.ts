@@ -1,4 +1,5 @@
 import type { HttpResponse } from '#bindings';
+import { jsonBody } from '#bindings';
 import type { ErrorKind, Json } from '#protocol';
 import { ERRORS, GRPC_STATUS, isA2AError } from '#protocol';
 
@@ -6,7 +7,7 @@ import { ERRORS, GRPC_STATUS, isA2AError } from '#protocol';
 export const NO_SNIFF = { 'X-Content-Type-Options': 'nosniff' } as const;
 
 export function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
-  return { status, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
+  return { status, headers: { ...headers, 'Content-Type': 'application/json' }, body: jsonBody(value) };
 }
 
 export function text(body: string, type: string, status = 200): HttpResponse {

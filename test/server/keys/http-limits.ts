@@ -4,8 +4,9 @@ import { eventually } from '../../support/eventually.ts';
 import { expectFigure } from '../../support/figures.ts';
 import { metric, raw, sendBody } from '../../support/server.ts';
 import { rawStream } from '../../support/sse.ts';
+import { unread } from '../../support/unread.ts';
 import type { Checks } from './serving.ts';
-import { post, served, start } from './serving.ts';
+import { post, send, served, start } from './serving.ts';
 
 export const HTTP_LIMIT_CHECKS: Checks = {
   'limits.bodyBytesMax': () =>
@@ -85,6 +86,8 @@ export const HTTP_LIMIT_CHECKS: Checks = {
       await expect(fetch(`${url}/healthz`)).rejects.toThrow();
       for (const stream of streams) stream.break();
     }),
+  'limits.unsentConnectionBytesMax': () => cutsOneOf(1, { unsentConnectionBytesMax: 1_000_000 }),
+  'limits.unsentBytesMax': () => cutsOneOf(2, { unsentBytesMax: 1_000_000 }),
   'limits.streamsMax': () =>
     served({ limits: { streamsMax: 1 } }, async ({ port, url }) => {
       const stream = await rawStream(port, { path: '/message:stream', body: sendBody('sleep=5000') });
@@ -112,5 +115,16 @@ async function cardsRead(limits: ParleyConfig['limits'] & {}, statuses: readonly
     const read = (): Promise<Response> => fetch(`${url}/.well-known/agent-card.json`, { headers: { 'X-Forwarded-For': '203.0.113.7' } });
     const responses = await Promise.all(Array.from({ length: 20 }, read));
     expect([...new Set(responses.map(({ status }) => status))].sort()).toEqual(statuses);
+  });
+}
+
+/** Opens connections that do not read a large response, and waits until one of them is closed. */
+async function cutsOneOf(connections: number, limits: ParleyConfig['limits'] & {}): Promise<void> {
+  await served({ limits }, async (server) => {
+    const { id } = await send(server, 'chunks=16 size=1048576', { returnImmediately: true });
+    await eventually(async () => (await metric(server.url, 'parley_tasks_running')) === 0);
+    const sockets = Array.from({ length: connections }, () => unread(server.port, `/tasks/${id}`));
+    await eventually(async () => (await metric(server.url, 'parley_streams_cut_total')) === 1);
+    for (const socket of sockets) socket.destroy();
   });
 }

@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { BlockList } from 'node:net';
 import type { HttpResponse } from '#bindings';
+import type { UnsentBudget } from '../../access/limits/unsent-budget.ts';
+import { createUnsentBudget } from '../../access/limits/unsent-budget.ts';
 import type { Handler } from '../../handler.ts';
 import type { ServerLimits } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
@@ -50,11 +52,13 @@ export interface HandleRequestOptions {
   /** Proxies whose `X-Forwarded-For` header is trusted. */
   readonly trusted?: BlockList | undefined;
   readonly onCut?: () => void;
+  /** Limits what slow readers leave unsent. */
+  readonly budget?: UnsentBudget;
 }
 
 /** Handles one request of Node's HTTP server. */
 export async function handleRequest(incoming: IncomingMessage, outgoing: ServerResponse, options: HandleRequestOptions): Promise<void> {
-  const { handler, limits, isLast, onCut, trusted } = options;
+  const { handler, limits, isLast, onCut, trusted, budget } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
   const refused = checkHead(incoming, limits.headersMax);
   const answer = refused === undefined ? await handler.respond(request) : { ...refused, headers: { ...refused.headers, ...NO_SNIFF } };
@@ -65,6 +69,8 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
     isLast: isUnread || refused !== undefined || isLast?.() === true,
     onDelivered: request.delivered,
     onCut,
+    budget,
+    caller: answer.caller,
     hold: isUnread ? drained(incoming) : undefined,
   });
 }
@@ -73,12 +79,17 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
 export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: HttpHostOptions): HttpHost {
   let busy = 0;
   let isStopping = false;
-  const cut = metrics.counter({ name: 'parley_streams_cut_total', help: 'Streams closed because the client did not read them.' });
+  const cut = metrics.counter({
+    name: 'parley_streams_cut_total',
+    help: 'Streams and other responses closed because the client did not read them.',
+  });
   const dropped = metrics.counter({
     name: 'parley_connections_dropped_total',
     help: 'Connections refused because of the connection limit.',
   });
-  const options: HandleRequestOptions = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]), trusted };
+  const budget = createUnsentBudget(limits);
+  metrics.gauge({ name: 'parley_unsent_bytes', help: 'Content that slow readers have not taken yet.' }, () => budget.bytes);
+  const options: HandleRequestOptions = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]), trusted, budget };
 
   const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     busy += 1;
