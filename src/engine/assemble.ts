@@ -41,10 +41,9 @@ interface Assembled {
 
 /** The only place that knows all parts. */
 export function assemble(options: EngineOptions): Assembled {
-  const { store, blobs, timers = systemTimers, report = () => {} } = options;
+  const { store, blobs, timers = systemTimers, report = () => {}, ids = randomIds } = options;
   const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
   const clock = createEngineClock(options.clock ?? systemClock);
-  const ids = options.ids ?? randomIds;
   const agents = new Map(Object.entries(options.agents));
   const lifecycle: EngineLifecycle = { phase: 'new' };
   const counts = { events: 0, deleted: 0 };

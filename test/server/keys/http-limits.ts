@@ -121,7 +121,7 @@ async function cardsRead(limits: ParleyConfig['limits'] & {}, statuses: readonly
 /** Opens connections that do not read a large response, and waits until one of them is closed. */
 async function cutsOneOf(connections: number, limits: ParleyConfig['limits'] & {}): Promise<void> {
   await served({ limits }, async (server) => {
-    const { id } = await send(server, 'chunks=16 size=1048576', { returnImmediately: true });
+    const { id } = await send(server, 'chunks=16 size=1048576 delay=10', { returnImmediately: true });
     await eventually(async () => (await metric(server.url, 'parley_tasks_running')) === 0);
     const sockets = Array.from({ length: connections }, () => unread(server.port, `/tasks/${id}`));
     await eventually(async () => (await metric(server.url, 'parley_streams_cut_total')) === 1);
