@@ -86,8 +86,8 @@ export const HTTP_LIMIT_CHECKS: Checks = {
       await expect(fetch(`${url}/healthz`)).rejects.toThrow();
       for (const stream of streams) stream.break();
     }),
-  'limits.unsentConnectionBytesMax': () => cutsOneOf(1, { unsentConnectionBytesMax: 1_000_000 }),
-  'limits.unsentBytesMax': () => cutsOneOf(2, { unsentBytesMax: 1_000_000 }),
+  'limits.unsentConnectionBytesMax': () => cutsOneOf(1, { unsentConnectionBytesMax: 4_000_000 }),
+  'limits.unsentBytesMax': () => cutsOneOf(2, { unsentBytesMax: 4_000_000 }),
   'limits.streamsMax': () =>
     served({ limits: { streamsMax: 1 } }, async ({ port, url }) => {
       const stream = await rawStream(port, { path: '/message:stream', body: sendBody('sleep=5000') });
@@ -121,7 +121,7 @@ async function cardsRead(limits: ParleyConfig['limits'] & {}, statuses: readonly
 /** Opens connections that do not read a large response, and waits until one of them is closed. */
 async function cutsOneOf(connections: number, limits: ParleyConfig['limits'] & {}): Promise<void> {
   await served({ limits }, async (server) => {
-    const { id } = await send(server, 'chunks=16 size=1048576 delay=10', { returnImmediately: true });
+    const { id } = await send(server, 'chunks=16 size=1048576 delay=100', { returnImmediately: true });
     await eventually(async () => (await metric(server.url, 'parley_tasks_running')) === 0);
     const sockets = Array.from({ length: connections }, () => unread(server.port, `/tasks/${id}`));
     await eventually(async () => (await metric(server.url, 'parley_streams_cut_total')) === 1);
