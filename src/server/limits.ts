@@ -25,6 +25,16 @@ export const SERVER_LIMITS = {
     reload: 'restart',
     doc: 'Maximum number of open connections. 0: as many as the process may open files, less a reserve.',
   },
+  addressConnectionsMax: {
+    default: 0,
+    reload: 'restart',
+    doc: 'Maximum number of open connections of one client address, and of open requests of one address behind a trusted proxy. 0: a quarter of `connectionsMax`. Loopback is never limited.',
+  },
+  reservedConnections: {
+    default: 16,
+    reload: 'restart',
+    doc: 'How many of the last connections are kept for operators: half for admin routes, half for this machine. At most a tenth of `connectionsMax`.',
+  },
   unsentConnectionBytesMax: {
     default: 402_653_184,
     reload: 'restart',

@@ -11,6 +11,7 @@ import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { NO_SNIFF } from '../../routes/responses.ts';
 import { checkHead } from './check-head.ts';
+import { ConnectionLimits } from './connection-limits.ts';
 import { NodeHttpRequest } from './http-request.ts';
 import { answerParserErrors } from './parser-errors.ts';
 import type { TlsOptions } from './tls.ts';
@@ -24,6 +25,7 @@ export interface HttpHostOptions {
   readonly metrics: Metrics;
   readonly tls?: TlsOptions | undefined;
   readonly trusted?: BlockList | undefined;
+  readonly limitLoopback?: boolean | undefined;
 }
 
 export interface HttpHost {
@@ -54,13 +56,14 @@ export interface HandleRequestOptions {
   readonly onCut?: () => void;
   /** Limits what slow readers leave unsent. */
   readonly budget?: UnsentBudget;
+  readonly connections?: ConnectionLimits;
 }
 
 /** Handles one request of Node's HTTP server. */
 export async function handleRequest(incoming: IncomingMessage, outgoing: ServerResponse, options: HandleRequestOptions): Promise<void> {
-  const { handler, limits, isLast, onCut, trusted, budget } = options;
+  const { handler, limits, isLast, onCut, trusted, budget, connections } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
-  const refused = checkHead(incoming, limits.headersMax);
+  const refused = connections?.refuse(incoming, outgoing) ?? checkHead(incoming, limits.headersMax);
   const answer = refused === undefined ? await handler.respond(request) : { ...refused, headers: { ...refused.headers, ...NO_SNIFF } };
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
@@ -76,7 +79,7 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
 }
 
 /** Creates Node's HTTP server for a handler, with stricter timeouts and limits than Node's defaults (docs/faults.md, H7 to H9). */
-export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: HttpHostOptions): HttpHost {
+export function createHttpHost({ handler, limits, log, metrics, tls, trusted, limitLoopback = false }: HttpHostOptions): HttpHost {
   let busy = 0;
   let isStopping = false;
   const cut = metrics.counter({
@@ -85,11 +88,20 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: 
   });
   const dropped = metrics.counter({
     name: 'parley_connections_dropped_total',
-    help: 'Connections refused because of the connection limit.',
+    help: 'Connections refused because of a connection limit.',
   });
   const budget = createUnsentBudget(limits);
   metrics.gauge({ name: 'parley_unsent_bytes', help: 'Content that slow readers have not taken yet.' }, () => budget.bytes);
-  const options: HandleRequestOptions = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]), trusted, budget };
+  const connections = new ConnectionLimits({ limits, trusted, limitLoopback, onRefused: () => dropped.add([]) });
+  const options: HandleRequestOptions = {
+    handler,
+    limits,
+    isLast: () => isStopping,
+    onCut: () => cut.add([]),
+    trusted,
+    budget,
+    connections,
+  };
 
   const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     busy += 1;
@@ -117,6 +129,7 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: 
   server.on('checkExpectation', take); // `checkHead` refuses it
   answerParserErrors(server);
   server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
+  connections.watch(server);
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));
   return {

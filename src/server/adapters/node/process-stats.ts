@@ -63,10 +63,16 @@ const FALLBACK = 10_000;
 
 /** The maximum number of connections, from the system's limit of open files. */
 export function connectionsRoom(): number {
+  const limit = openFilesLimit();
+  return limit === undefined ? FALLBACK : Math.max(16, limit - RESERVE);
+}
+
+/** How many files and sockets this process may open (`ulimit -n`). Undefined where the system does not say, which is outside Linux. */
+export function openFilesLimit(): number | undefined {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-    return soft === undefined ? FALLBACK : Math.max(16, Number(soft) - RESERVE);
+    return soft === undefined ? undefined : Number(soft);
   } catch {
-    return FALLBACK; // not on Linux
+    return undefined;
   }
 }
