@@ -1,10 +1,10 @@
 import type { Frame, Logged, StreamWriter, Task, TaskEvent, TaskId } from '#protocol';
 import { jsonChars } from '#protocol';
-import type { OpenStream } from './dispatch.ts';
 import { encodeBatch } from './encode-batch.ts';
 import type { HttpResponse, ResponseStream } from './http.ts';
 import type { KeepAliveStream } from './keep-alive.ts';
 import { startKeepAlive, stopKeepAlive } from './keep-alive.ts';
+import type { OpenStream } from './open-stream.ts';
 import type { EncodedPieces } from './sse.ts';
 import { EVENT_STREAM, encodeFrames, encodeRetry, KEEP_ALIVE, RESET } from './sse.ts';
 

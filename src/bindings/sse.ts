@@ -63,11 +63,12 @@ export class EncodedPieces {
   }
 }
 
-function smallFrame(frame: Frame, data: string): string {
+/** One frame whose data is a text. */
+export function smallFrame(frame: Omit<Frame, 'data'>, data: string): string {
   return `${fieldsOf(frame)}data: ${oneLine(data) ? data : data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n\n`;
 }
 
-function fieldsOf({ id, event }: Frame): string {
+function fieldsOf({ id, event }: Omit<Frame, 'data'>): string {
   return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`;
 }
 

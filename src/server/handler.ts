@@ -8,7 +8,7 @@ import type { ServedAgent } from './agents/served-agent.ts';
 import { assembleNode } from './assemble.ts';
 import type { HandlerOptions } from './options.ts';
 import { headOf, NO_SNIFF, refusal } from './routes/responses.ts';
-import { handlerOf } from './routes/route-handlers.ts';
+import { respondOn } from './routes/route-handlers.ts';
 import type { RequestPath, Route } from './routes/routes.ts';
 import { methodsOf, parsePath, routesAt } from './routes/routes.ts';
 
@@ -20,6 +20,7 @@ export interface Handler {
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>;
   /** Resolves when the tasks of the previous process are recovered. Requests wait for it. */
   readonly ready: Promise<void>;
+  /** The served agents, the root agent first. Changes with `add` and `remove`. */
   readonly agents: readonly ServedAgent[];
   /** Serves an agent at `/agents/{name}`, in place of the agent of that name if there is one. */
   add(name: string, agent: Agent): ServedAgent;
@@ -76,7 +77,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (found.agent === undefined || route === undefined || caller === undefined) return { route: undefined, response: noRoute(found) };
     if (node.starting !== undefined) await node.starting;
     const httpRequest = access.countBody(caller, request, route);
-    const response = await handlerOf(route)(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
+    const response = await respondOn(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
     if (route.access === 'admin') access.recordAdminRequest(request, response, caller);
     return { route, response: request.method === 'HEAD' ? headOf(response) : response, caller };
   };
@@ -88,7 +89,7 @@ export function createHandler(options: HandlerOptions): Handler {
       const { route, response, caller } = outcome;
       requests.add([route?.name ?? 'none', String(response.status)]);
       if (log.isOn('debug')) log.debug('request', { method: request.method, path: request.path, status: response.status });
-      openStreams.track(response, caller?.isStillValid);
+      if (response.body !== null && typeof response.body !== 'string') openStreams.track(response.body, caller?.isStillValid);
       const headers = { ...response.headers, ...NO_SNIFF, ...access.corsHeaders(request) };
       const key = caller === undefined || isLocal(caller) ? undefined : callerKey(caller);
       const sent: HttpResponse = { status: response.status, headers, body: response.body, caller: key };

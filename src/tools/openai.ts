@@ -5,7 +5,9 @@ import { outcomeJson } from './outcome.ts';
 
 /** A tool in the form of OpenAI's chat API. */
 export interface OpenAiTool {
+  /** OpenAI's name for tools that the caller runs. */
   readonly type: 'function';
+  /** Name, description and the JSON Schema of the arguments. */
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 }
 
@@ -19,11 +21,20 @@ export function toOpenAiTools(tools: readonly AgentTool[]): readonly OpenAiTool[
 
 /** A model's tool call. */
 export interface OpenAiToolCall {
+  /** Identifies the call. The result must repeat it. */
   readonly id: string;
+  /** The tool, and its arguments as JSON text. */
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** Runs a model's tool call and returns the message for the model. Errors are part of that message. */
+/**
+ * Runs a model's tool call and returns the message for the model. Errors become the content of that
+ * message.
+ *
+ * ```ts
+ * for (const call of choice.message.tool_calls) messages.push(await callOpenAiTool(tools, call));
+ * ```
+ */
 export async function callOpenAiTool(
   tools: readonly AgentTool[],
   call: OpenAiToolCall,

@@ -1,3 +1,4 @@
+import { bindingWords } from '#bindings';
 import type { ClientError, ClientErrorKind } from '#client';
 import { explain } from '#client';
 import { MissingEntry } from '#client/strict';
@@ -120,6 +121,7 @@ const own = (name: string): Row => ({ code: `PARLEY_ERR_${name}`, exit: 1 });
 /** The specification forbids additions to its eight codes. Where none fits, ours have the prefix PARLEY_ERR. */
 const ROWS: Readonly<Record<ClientErrorKind, Row>> = {
   'bad-target': { code: 'A2ACLI_ERR_USAGE', exit: 2 },
+  'forbidden-target': own('FORBIDDEN_TARGET'),
   dns: UNREACHABLE,
   refused: UNREACHABLE,
   tls: UNREACHABLE,
@@ -165,7 +167,7 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (call: CallDescription, er
   },
   'version-not-accepted': (_, error) =>
     `allow it with --a2a-version ${/(?<![\d.])[\d.]+$/.exec(error?.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
-  'no-interface': () => 'JSONRPC and HTTP+JSON are supported',
+  'no-interface': () => `the agent must offer ${bindingWords()}`,
   tls: () => 'trust its authority with --ca FILE; --insecure accepts every certificate, an attacker’s too',
   redirect: ({ url }) => `calls to ${url} are redirected, and calls never follow redirects: the card must name the final address`,
   'too-large': () => 'a command accepts 256 MiB; in code, set answerBytesMax and eventBytesMax (docs/client.md)',

@@ -2,8 +2,11 @@ import type { ProtocolBinding } from '#bindings';
 
 /** An endpoint that answered before. */
 export interface RememberedEndpoint {
+  /** Where requests go. */
   readonly url: string;
+  /** `JSONRPC` or `HTTP+JSON`. */
   readonly binding: ProtocolBinding;
+  /** Id of the dialect. */
   readonly dialect: string;
 }
 
@@ -12,7 +15,9 @@ export interface RememberedEndpoint {
  * file, a browser in its storage.
  */
 export interface ConnectionMemory {
+  /** The endpoint that answered last time. */
   recall(target: string): RememberedEndpoint | undefined | Promise<RememberedEndpoint | undefined>;
+  /** Called when an endpoint has answered. */
   remember(target: string, endpoint: RememberedEndpoint): void | Promise<void>;
 }
 

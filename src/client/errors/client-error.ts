@@ -9,11 +9,13 @@ export interface ClientErrorDetails {
   readonly why?: string;
   /** What to try next. */
   readonly hint?: string;
+  /** The address that was called. */
   readonly url?: string;
   /** The HTTP status, if there was a response. */
   readonly status?: number;
   /** Where a redirect leads. */
   readonly location?: string;
+  /** The underlying error. */
   readonly cause?: unknown;
 }
 
@@ -33,12 +35,19 @@ const BRAND = Symbol.for('parley.ClientError');
  */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
+  /** What went wrong, for programs. docs/client.md lists the kinds. */
   readonly kind: ClientErrorKind;
+  /** What happened, in one sentence. */
   readonly what: string;
+  /** The reason, if it is known. */
   readonly why: string | undefined;
+  /** What to try next. */
   readonly hint: string | undefined;
+  /** The address that was called. */
   readonly url: string | undefined;
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
+  /** Where a redirect points. It was not followed. */
   readonly location: string | undefined;
 
   constructor(kind: ClientErrorKind, what: string, details: ClientErrorDetails = {}) {

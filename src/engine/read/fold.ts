@@ -15,6 +15,7 @@ export interface LogParts {
   readonly largeReads: LargeReads;
 }
 
+/** Entries that are read from the store at once. */
 const PAGE = 512;
 /** Pages of large tasks are limited by their size too. Between two pages other work runs. */
 const PAGE_BYTES = 1_048_576;
@@ -116,6 +117,7 @@ async function foldAll(parts: LogParts, task: LiveTask): Promise<TurnView> {
   return { task: folded, history: folded.history?.slice(0, before) ?? [] };
 }
 
+/** A task to read, up to an entry. */
 export interface StoredTask {
   readonly key: TaskKey;
   readonly last: Seq;

@@ -1,6 +1,5 @@
 import type { Agent, CallContext, SendRequest } from '#protocol';
 import type { Owner } from '../ports.ts';
-import { ownerOf } from '../tasks/keys.ts';
 import type { Modes } from '../turns/modes.ts';
 import { inputModes, modesOf, outputModes } from '../turns/modes.ts';
 
@@ -14,6 +13,7 @@ export interface AgentFacts {
   readonly repeatsAnew: boolean;
 }
 
+/** The facts of an agent, computed once from its card. */
 export function factsOf(
   agent: string,
   { card, repeats, checksInputModes }: Pick<Agent, 'card' | 'repeats' | 'checksInputModes'>,
@@ -33,8 +33,4 @@ export interface SendCall {
   readonly ctx: CallContext;
   readonly facts: AgentFacts;
   readonly owner: Owner;
-}
-
-export function sendCall(facts: AgentFacts, request: SendRequest, ctx: CallContext): SendCall {
-  return { request, ctx, facts, owner: ownerOf(ctx, request) };
 }

@@ -32,8 +32,9 @@ export interface ServeOptions extends ServingOptions, PolicyOptions {
   readonly host?: string;
   /** A Unix socket instead of host and port. Only its owner can open it. */
   readonly socket?: string;
+  /** Certificate and key for https. Default: http. */
   readonly tls?: TlsOptions;
-  /** A proxy in front has TLS, and callers can't bypass it. */
+  /** A proxy in front has TLS, and callers can't bypass it. Default false. */
   readonly insecureBehindProxy?: boolean;
   /** Addresses or networks of proxies whose `X-Forwarded-For` header is trusted. */
   readonly trustedProxies?: readonly string[];
@@ -47,12 +48,15 @@ export interface NodeServer {
   readonly url: string;
   /** 0 for a Unix socket. */
   readonly port: number;
+  /** The handler, for adding and removing agents. */
   readonly handler: Handler;
   /** Shuts down within `drainMsMax`. Resolves when all connections and the store are closed. */
   close(): Promise<void>;
 }
 
+/** Port of `parley serve` and of `serve`. */
 export const DEFAULT_PORT = 41_242;
+/** Loopback, so that a node is not reachable from other machines by default. */
 export const DEFAULT_HOST = '127.0.0.1';
 
 /**
@@ -78,6 +82,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const limits = nodeLimits(options);
   const outbound = options.outbound ?? createOutbound(options);
   const pulse = watchProcess(metrics);
+  const { isOverloaded: overloaded } = options;
   const relay = options.relay === undefined && isPrivate(options) ? relayOf(options) : undefined;
   if (options.allowLoopbackTargets === true) log.warn('outbound requests may go to this machine; use this for development only');
   const handler = createHandler({
@@ -90,7 +95,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     version: options.version ?? packageVersion(),
     allowedHosts: [...(options.allowedHosts ?? []), ...namesOf(host)],
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
-    isOverloaded: () => (options.isOverloaded?.() ?? false) || pulse.isOverloaded(),
+    isOverloaded: overloaded === undefined ? pulse.isOverloaded : () => overloaded() || pulse.isOverloaded(),
   });
   const { tls, limitLoopback } = options;
   const nodeHost = createHttpHost({ handler, limits, log, metrics, tls, trusted: proxiesOf(options.trustedProxies ?? []), limitLoopback });

@@ -28,7 +28,10 @@ export interface RouteContext {
   readonly metrics: Metrics;
   /** The node's public keys. */
   readonly jwks: () => Promise<{ readonly keys: readonly JsonWebKey[] }>;
-  /** The node's URL: the configured one, or the one that the request was sent to, whose host was checked. */
+  /**
+   * The node's URL: the configured one, or the one that the request was sent to, whose host was
+   * checked.
+   */
   readonly baseOf: (httpRequest: HttpRequest) => string;
   readonly noteBase: (httpRequest: HttpRequest) => void;
   readonly serving: (agent: ServedAgent, place: RequestPath) => BindingServeOptions;
@@ -99,11 +102,11 @@ const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
     }),
 };
 
-/** The handler of a route: the binding's `serve`, or one of `ROUTE_HANDLERS`. */
-export function handlerOf(route: Route): RouteHandler {
-  const { binding } = route;
-  if (binding === undefined) return ROUTE_HANDLERS[route.name];
-  return (site, visit) => binding.serve(visit.httpRequest, visit.agent.service, optionsFor(site, visit));
+/** Lets the route respond: with the binding's `serve`, or with one of `ROUTE_HANDLERS`. */
+export function respondOn(site: RouteContext, visit: RoutedRequest): HttpResponse | Promise<HttpResponse> {
+  const { route, httpRequest, agent } = visit;
+  if (route.binding === undefined) return ROUTE_HANDLERS[route.name](site, visit);
+  return route.binding.serve(httpRequest, agent.service, optionsFor(site, visit));
 }
 
 /** At the root, the request's model names the agent. Below an agent's path it is always that agent. */

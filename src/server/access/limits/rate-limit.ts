@@ -8,8 +8,8 @@ import { isLoopback } from '../host-origin.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /**
- * Limits the requests and bytes of each caller, and on public routes of each client address. The principal `local` has no limit, nor has
- * loopback on public routes.
+ * Limits the requests and bytes of each caller, and on public routes of each client address. The
+ * principal `local` has no limit, nor has loopback on public routes.
  */
 export interface RateLimiter {
   /** A RATE_LIMITED error, or undefined if the caller is within its limits. */
@@ -28,6 +28,7 @@ type RateLimits = Pick<
   | 'bodyBytesMax'
 >;
 
+/** One bucket for requests and one for bytes, for each caller. */
 export function createRateLimiter(limits: RateLimits): RateLimiter {
   const { callerBytesPerMinuteMax, bodyBytesMax } = limits;
   const ofCallers = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
@@ -56,9 +57,9 @@ export function createRateLimiter(limits: RateLimits): RateLimiter {
 }
 
 /** Whom a request counts against. Undefined: nobody. */
-function keyOf(caller: Caller, { peer }: HttpRequest, route: Route): string | undefined {
+function keyOf(caller: Caller, request: HttpRequest, route: Route): string | undefined {
   if (route.access !== 'public') return isLocal(caller) ? undefined : callerKey(caller);
-  const address = peer?.address;
+  const address = request.peer?.address;
   if (address === undefined || isLoopback(address)) return undefined;
   // Probes have a bucket of their own: other requests of the same proxy must not make the node look dead.
   return route.name === 'health' || route.name === 'ready' ? `probe ${address}` : `address ${address}`;

@@ -3,6 +3,7 @@ import type { HttpResponse, ResponseStream } from '#bindings';
 import { textStream } from '#bindings';
 import type { UnsentBudget, UnsentResponse } from '../../access/limits/unsent-budget.ts';
 
+/** Options of `writeAnswer`. */
 export interface WriteOptions {
   /** A client that reads nothing for this long is disconnected. */
   readonly idleMsMax: number;
