@@ -26,6 +26,8 @@ import { authFolder } from './secret-files.ts';
 export interface FoundAgent {
   readonly agent: AgentLike;
   readonly source: string;
+  /** This node calls a remote agent with a credential of its own. Whoever calls the agent here uses that credential. */
+  readonly lendsCredential?: boolean;
 }
 
 /** What a node needs beside its settings. */
@@ -63,8 +65,13 @@ export async function serveConfigured(
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
+  const lent = lender(found);
+  if (lent !== undefined && !settings.auth) {
+    log.warn(`DANGEROUS: everybody on this machine can call ${lent} with the credential of this node (--no-auth)`);
+  }
   const { token, ...secured } = accessFromSettings(settings, {
     runsCommands: commander(found),
+    lendsCredential: lent,
     fetch: get ?? issuerFetch(settings),
     onKeys,
   });
@@ -140,6 +147,11 @@ function issuerFetch({ jwt: { issuer, jwksUrl }, allowedTargets, allowLoopbackTa
   const namedUrls = [issuer, jwksUrl].filter((url) => url !== undefined);
   const outbound = createOutbound({ allowedTargets, allowLoopbackTargets, namedUrls });
   return outbound.fetchWithin({ bytesMax: 1_048_576, msMax: 10_000 });
+}
+
+function lender(found: readonly FoundAgent[]): string | undefined {
+  const agent = found.find((each) => each.lendsCredential === true)?.agent;
+  return agent === undefined ? undefined : pathName(agent.card.name);
 }
 
 function commander(found: readonly FoundAgent[]): string | undefined {
