@@ -65,13 +65,9 @@ export async function serveConfigured(
   const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
-  const lent = lender(found);
-  if (lent !== undefined && !settings.auth) {
-    log.warn(`DANGEROUS: everybody on this machine can call ${lent} with the credential of this node (--no-auth)`);
-  }
   const { token, ...secured } = accessFromSettings(settings, {
     runsCommands: commander(found),
-    lendsCredential: lent,
+    lendsCredential: lender(found, settings, log),
     fetch: get ?? issuerFetch(settings),
     onKeys,
   });
@@ -149,9 +145,12 @@ function issuerFetch({ jwt: { issuer, jwksUrl }, allowedTargets, allowLoopbackTa
   return outbound.fetchWithin({ bytesMax: 1_048_576, msMax: 10_000 });
 }
 
-function lender(found: readonly FoundAgent[]): string | undefined {
+function lender(found: readonly FoundAgent[], { auth }: Settings, log: Log): string | undefined {
   const agent = found.find((each) => each.lendsCredential === true)?.agent;
-  return agent === undefined ? undefined : pathName(agent.card.name);
+  if (agent === undefined) return undefined;
+  const name = pathName(agent.card.name);
+  if (!auth) log.warn(`DANGEROUS: everybody on this machine can call ${name} with the credential of this node (--no-auth)`);
+  return name;
 }
 
 function commander(found: readonly FoundAgent[]): string | undefined {
