@@ -22,6 +22,7 @@ import { partsFrom } from './parts/read-parts.ts';
 import { saveArtifacts } from './parts/save-artifacts.ts';
 import type { RunContext } from './run-context.ts';
 import { createRunContext } from './run-context.ts';
+import { effectiveDefaults } from './settings/effective-defaults.ts';
 
 const spec: CommandSpec = {
   name: 'ask',
@@ -44,7 +45,14 @@ Where nobody can answer, the question is printed and the exit code is 6.`,
     '0 answered; 1 failed, by the agent or on the way; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time; 6 the agent waits for an answer; 130 canceled, 143 by SIGTERM.',
 };
 
-export const askCommand: Command = { name: 'ask', help: helpFor(spec), spec, run };
+export const askCommand: Command = {
+  name: 'ask',
+  get help() {
+    return helpFor(spec, effectiveDefaults(spec));
+  },
+  spec,
+  run,
+};
 
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
@@ -56,7 +64,7 @@ async function run(args: readonly string[]): Promise<number> {
     const reached = await reachAgent(asked, target);
     return await ask(asked, reached, { input, screen: json ? silentScreen : openScreen(), json });
   } catch (thrown) {
-    return await printError(thrown, { json: wantsJson(args, process.env), contract: false, secrets: asked.secrets });
+    return await printError(thrown, { json: wantsJson(args, process.env), secrets: asked.secrets });
   }
 }
 

@@ -19,6 +19,12 @@ export function readTransports(given: readonly string[]): readonly (ProtocolBind
   });
 }
 
+/** Says that a preference for gRPC has no effect, instead of ignoring it. */
+export function grpcWarning(given: readonly string[]): string {
+  const isWanted = readTransports(given).includes('GRPC');
+  return isWanted ? 'warning: --transport grpc is not supported yet; the next preference, or the card’s order, is used\n' : '';
+}
+
 /** Reads `--a2a-version`. */
 export function readVersion(version: string | undefined): string | undefined {
   if (version === undefined || /^\d+\.\d+(\.\d+)?$/.test(version)) return version;

@@ -1,11 +1,13 @@
 import type { Auth, ClientOptions } from '#client';
 import { A2AClient } from '#client';
 import type { Fetch } from '#protocol';
+import { addressOf } from '../agent/address.ts';
 import { commonOptions } from '../agent/client-options.ts';
 import { loggedInToken } from '../agent/credentials.ts';
 import type { CallDescription } from '../agent/errors.ts';
 import { asCliError } from '../agent/errors.ts';
 import { readAgentReference } from '../agent/target.ts';
+import { trustCertificateTo } from '../agent/tls.ts';
 import { readTransports } from '../agent/transports.ts';
 import { usage } from '../command.ts';
 import { textOf } from '../flags/parse.ts';
@@ -22,6 +24,7 @@ export interface ReachedAgent {
 export async function reachAgent(run: RunContext, given: string): Promise<ReachedAgent> {
   const { settings, signal } = run;
   const { target, followCards, configured } = await readAgentReference(given);
+  trustCertificateTo(run, [addressOf(target)]);
   const options = await clientOptions(run, { url: target, token: configured?.authToken });
   const call: CallDescription = {
     url: target,
@@ -61,7 +64,7 @@ async function clientOptions(run: RunContext, target: AuthTarget): Promise<Clien
 /** Here `--transport` names the only binding, not a preference. */
 function supported(binding: ReturnType<typeof readTransports>[number]): NonNullable<ClientOptions['binding']> {
   if (binding !== 'GRPC') return binding;
-  throw usage('--transport: gRPC is not supported', 'use JSONRPC or HTTP+JSON (or rest)');
+  throw usage('--transport grpc is not supported yet', 'use JSONRPC or HTTP+JSON (or rest)');
 }
 
 async function authFor(run: RunContext, { url, token }: AuthTarget, fetch: Fetch): Promise<Auth | undefined> {

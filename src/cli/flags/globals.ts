@@ -24,7 +24,7 @@ export const GLOBALS: readonly Flag[] = [
     value: 'BINDING',
     env: true,
     default: "the card's order",
-    doc: 'Preferred binding: JSONRPC or HTTP+JSON (rest).',
+    doc: 'Preferred binding: JSONRPC or HTTP+JSON (rest). GRPC is not supported yet.',
   },
   {
     name: 'a2a-version',
@@ -56,7 +56,14 @@ export const GLOBALS: readonly Flag[] = [
   },
   { name: 'verbose', short: 'v', kind: 'switch', env: true, default: 'concise', doc: 'Show more of what was exchanged.' },
   { name: 'debug', kind: 'switch', env: true, doc: 'Log what goes over the wire to standard error, without secrets.' },
-  { name: 'timeout', kind: 'text', value: 'TIME', env: true, default: 'none', doc: 'Give up after 500ms, 30s, 1m30s.' },
+  {
+    name: 'timeout',
+    kind: 'text',
+    value: 'TIME',
+    env: true,
+    default: '60s for one call, none for a wait',
+    doc: 'Give up after 500ms, 30s, 1m30s.',
+  },
   { name: 'insecure', kind: 'switch', env: true, default: 'TLS verified', doc: 'Do not verify TLS certificates. Warns.' },
   { name: 'ca', kind: 'text', value: 'FILE', env: true, doc: 'Certificates (PEM) to trust besides the usual ones.' },
   { name: 'cert', kind: 'text', value: 'FILE', env: true, doc: 'Client certificate (PEM), for mutual TLS.' },
@@ -71,7 +78,7 @@ export const POLL: Flag = {
   value: 'TIME',
   env: true,
   default: '2s',
-  doc: 'Longest pause between polls.',
+  doc: 'The pause between polls.',
 };
 export const STREAM: Flag = { name: 'stream', kind: 'switch', doc: 'Print each event as it comes; with -o json as JSON lines.' };
 export const CONTEXT_ID: Flag = {
@@ -93,5 +100,26 @@ export const ASYNC: Flag = {
 };
 export const WAIT: Flag = { name: 'wait', aliases: ['watch'], kind: 'switch', env: true, doc: 'Wait until the task is done or needs you.' };
 
+/** Who the caller is to an authorization server, for `auth login`. */
+export const CLIENT: readonly Flag[] = [
+  { name: 'client-id', kind: 'text', value: 'ID', env: true, doc: 'Who you are to the authorization server. Required.' },
+  { name: 'client-secret', kind: 'text', value: 'TEXT', env: true, secret: true, doc: 'For client credentials.' },
+];
+
+/** What a receiver of push notifications recognises the agent by. */
+export const PUSH_SECRETS: readonly Flag[] = [
+  {
+    name: 'token',
+    kind: 'text',
+    value: 'TEXT',
+    env: true,
+    secret: true,
+    doc: 'Comes back with each event, so that the receiver knows it.',
+  },
+  { name: 'auth-credentials', kind: 'text', value: 'TEXT', env: true, secret: true, doc: 'The credential of --auth-scheme.' },
+];
+
 /** Everything that the environment or a file can set. */
-export const CONFIGURABLE: readonly Flag[] = [...GLOBALS, POLL, CONTEXT_ID, TASK_ID, ASYNC, WAIT].filter(({ env }) => env === true);
+export const CONFIGURABLE: readonly Flag[] = [...GLOBALS, POLL, CONTEXT_ID, TASK_ID, ASYNC, WAIT, ...CLIENT, ...PUSH_SECRETS].filter(
+  ({ env }) => env === true,
+);

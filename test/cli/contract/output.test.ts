@@ -97,7 +97,8 @@ describe('output', () => {
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     expect(out).toContain('wiped');
     expect(out).toMatch(/^Text:\n[^\n]+\n\nData:\n\{\n {2}"n": 1\n\}\n\n$/m);
-    expect((await run(['chat', script.url], { input: 'hello\n' })).out).toBe('chunk 1\n');
+    const chat = await run(['chat', script.url], { input: 'hello\n' });
+    expect(chat.out).toMatch(/^Task: \S+\nContext: \S+\nState: COMPLETED\nArtifact: chunks\nText:\nchunk 1\n\n\n$/);
     await agent.close();
   });
 

@@ -39,7 +39,7 @@ describe('task push-config', () => {
 
   verifies('A2ACLI_PUSH_002', 'a local webhook gets the events of a live agent', async () => {
     const { task } = await begun(script.url, 'ask');
-    const listening = start(['task', 'push-config', 'listen', '-a', script.url, task, '-o', 'json']);
+    const listening = start(['task', 'push-config', 'listen', '-a', script.url, task, '-o', 'json', '--stream']);
     await listening.until(/listening at/, 'err');
     await run(['send', '-a', script.url, '--task-id', task, 'blue']);
     const ran = await listening.ended;
@@ -60,7 +60,7 @@ describe('task push-config', () => {
         DeleteTaskPushNotificationConfig: () => ({ result: null }),
       },
     });
-    const listening = start(['task', 'push-config', 'listen', '-a', agent.url, 't-1', '-o', 'json']);
+    const listening = start(['task', 'push-config', 'listen', '-a', agent.url, 't-1', '-o', 'json', '--stream']);
     await listening.until(/listening at/, 'err');
     const post = (body: object, token: string) =>
       fetch(hook?.url ?? '', { method: 'POST', body: JSON.stringify(body), headers: { Authorization: `Bearer ${token}` } });

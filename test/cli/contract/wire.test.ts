@@ -114,7 +114,7 @@ describe('version', () => {
     const silent = await run(['send', '-a', old.url, '-o', 'json', 'hi']);
     expect([silent.code, jsonOf(silent)]).toMatchObject([
       1,
-      { error: { code: 'VersionNotSupportedError', hint: expect.stringContaining('--a2a-version 0.3') } },
+      { error: { code: 'PARLEY_ERR_VERSION', a2aCode: null, hint: expect.stringContaining('--a2a-version 0.3') } },
     ]);
     expect(old.requests.filter(({ rpc }) => rpc !== undefined)).toHaveLength(0);
     await old.close();
@@ -137,14 +137,9 @@ describe('version', () => {
       card: { capabilities: {} },
       on: { '*': () => ({ error: { code: -32603, message: 'should not be called' } }) },
     });
-    const codes: Record<string, string> = {
-      'task subscribe t-1': 'UnsupportedOperationError',
-      'task push-config list t-1': 'PushNotificationNotSupportedError',
-      'card get --extended': 'UnsupportedOperationError',
-    };
-    for (const [words, code] of Object.entries(codes)) {
+    for (const words of ['task subscribe t-1', 'task push-config list t-1', 'card get --extended']) {
       const ran = await run([...words.split(' '), '-a', agent.url, '-o', 'json']);
-      expect([ran.code, jsonOf(ran)], words).toMatchObject([1, { error: { code, a2aCode: null } }]);
+      expect([ran.code, jsonOf(ran)], words).toMatchObject([1, { error: { code: 'PARLEY_ERR_NOT_DECLARED', a2aCode: null } }]);
     }
     expect(agent.requests.filter(({ rpc }) => rpc !== undefined)).toHaveLength(0);
     await agent.close();
