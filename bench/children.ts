@@ -14,15 +14,15 @@ export interface Server {
   readonly pid: number;
   residentBytes(): number;
   stop(): Promise<void>;
-  /** For one that may be too busy to hear that it should stop. */
+  /** Kills a server that may be too busy to handle SIGTERM. */
   kill(): void;
 }
 
-/** Where tasks are kept, and other flags of `parley serve`. */
+/** The flag for the store, and other flags of `parley serve`. */
 export type StoreFlags = readonly ['--memory', ...string[]] | readonly ['--data', string, ...string[]];
 
 const BUILT = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
-/** Ends the process when ours has gone, however that happened: by a kill -9 too. */
+/** Preloaded module that ends the child when this process ends, even by kill -9. */
 const TIED = fileURLToPath(new URL('servers/tied.mjs', import.meta.url));
 const READY_MS_MAX = 30_000;
 const STOP_MS_MAX = 15_000;
@@ -31,12 +31,12 @@ const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
 export interface ServeFlags {
-  /** For its Node, as `--cpu-prof`. */
+  /** Flags for Node, for example `--cpu-prof`. */
   readonly node?: readonly string[];
   readonly serve?: readonly string[];
 }
 
-/** `parley serve` from the built package. */
+/** Starts `parley serve` of the built package. */
 export function startParley(
   agents: string | readonly string[],
   store: StoreFlags,
@@ -46,12 +46,12 @@ export function startParley(
   return start([...node, '--import', TIED, BUILT, 'serve', ...served, '--port', '0', '--json', '--log', 'error', ...store, ...serve]);
 }
 
-/** What stands beside it, from bench/servers. */
+/** Starts a baseline from bench/servers. */
 export function startBeside(name: 'bare' | 'sdk'): Promise<Server> {
   return start(['--import', TIED, fileURLToPath(new URL(`servers/${name}.ts`, import.meta.url))]);
 }
 
-/** A folder that is gone when the run is over. */
+/** Creates a folder that `cleanUp` removes. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));
   folders.add(folder);
@@ -63,7 +63,7 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Leaves nothing behind: no process, no folder. For the end of the run, good or bad. */
+/** Kills all processes and removes all folders of the run. */
 export function cleanUp(): void {
   for (const child of running) child.kill('SIGKILL');
   for (const folder of folders) removeFolder(folder);
@@ -71,7 +71,7 @@ export function cleanUp(): void {
 
 async function start(args: readonly string[]): Promise<Server> {
   const began = performance.now();
-  // The channel is what ties the child to us: it is closed by the system when we are gone.
+  // The child watches this channel: the system closes it when this process ends.
   const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   running.add(child);
   child.once('exit', () => running.delete(child));

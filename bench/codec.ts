@@ -5,8 +5,8 @@ import type { Measured } from './measure.ts';
 import { compare } from './measure.ts';
 
 /**
- * What a dialect costs over JSON itself. Both sides start from the same bytes and end in text: the platform decodes UTF-8,
- * parses and stringifies; we do the same with every check of the protocol room between, to the canonical model and back.
+ * Measures a dialect's codec compared with plain JSON. Both sides start from the same bytes and end in text. The baseline decodes UTF-8,
+ * parses and stringifies. Parley also makes all its checks, and converts to the canonical model and back.
  */
 const env: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 const task = { id: taskId('0192c7d0-task'), contextId: contextId('0192c7d0-context') };
@@ -86,7 +86,7 @@ function measure(dialect: Dialect, work: Work, rounds: number): Measured {
     if (!decoded.ok) throw new Error(`${dialect.id} reads its own ${work.name}: ${JSON.stringify(decoded)}`);
     return JSON.stringify(dialect.encode(work.shape, decoded.value as never)).length;
   };
-  // Short turns, many of them: what else the machine does then falls on both sides alike.
+  // Many short turns, so that other work on the machine affects both sides alike.
   return compare({ ours, beside: platform, rounds, iterations: Math.ceil(500_000 / bytes.length) });
 }
 

@@ -4,7 +4,7 @@ import { createUserMessage, dialectId, LOCAL_PRINCIPAL, messageId } from '#proto
 import { memoryStore } from '../src/engine/adapters/memory.ts';
 
 /**
- * The engine alone, over the store in memory: what is left for a binding, a disk and a network to spend.
+ * Measures the engine alone, over the store in memory: no binding, no disk, no network.
  *
  *     node --conditions=our-src bench/engine.ts [--rounds 5] [--sends 40000] [--chunks 64000]
  */
@@ -15,7 +15,7 @@ const IN_FLIGHT = 32;
 
 const card: AgentCard = {
   name: 'bench',
-  description: 'Does what is measured.',
+  description: 'Runs the measured work.',
   version: '1',
   supportedInterfaces: [],
   capabilities: { streaming: true },
@@ -39,7 +39,7 @@ const chatty: Agent = {
 };
 
 let messages = 0;
-/** As a parsed body has it: a flat string, not the rope that `randomUUID` makes. */
+/** The id is a flat string, as in a parsed body, and not the rope that `randomUUID` makes. */
 const message = (text: string) => createUserMessage(text, { messageId: messageId(`m${++messages}`) });
 
 const context = (): CallContext => ({

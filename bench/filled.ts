@@ -8,7 +8,7 @@ const ids = timeOrderedIds();
 export const OWNER = { tenant: '', principal: 'local' } as const;
 export const AGENT = 'echo';
 
-/** A store as a server would have left it after so many tasks of the echo agent. One in a hundred has failed, few are unfinished. */
+/** Fills a store as a server would after so many tasks of the echo agent. One in a hundred has failed, one in a thousand is unfinished. */
 export async function fill(store: SqliteStore, tasks: number, events: number): Promise<void> {
   const STEP = 1000;
   for (let key = 1; key <= tasks; key += STEP) {

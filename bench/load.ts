@@ -4,30 +4,30 @@ import { within } from './deadline.ts';
 
 export interface Load {
   readonly url: string;
-  /** A request's body, with `ID_PLACE` where each one's own id goes. */
+  /** A request's body, with `ID_PLACE` in the place of the id. */
   readonly body: string;
-  /** `A2A-Version`, if the dialect has one. */
+  /** The `A2A-Version` header, if the dialect has one. */
   readonly version?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly ms: number;
 }
 
-/** As many characters as an id takes, so that no request has to be put together anew. */
+/** As long as every id, so that an id can be written into the prepared bytes. */
 export const ID_PLACE = 'id-000000000000';
 const DIGITS = 12;
 
 let sent = 0;
 
-/** Another one every time, of the length of `ID_PLACE`. */
+/** Returns a new id with the length of `ID_PLACE`. */
 export function nextId(): string {
   sent += 1;
   return `id-${String(sent).padStart(DIGITS, '0')}`;
 }
 
 /**
- * A client that costs little: raw sockets, one request under way on each, bytes made beforehand, answers told by their length. What it
- * saves goes to the server, which shares the machine with it.
+ * A cheap client: raw sockets with one request at a time, prepared bytes, responses recognised by their length. Client and server share
+ * the machine, so the processor time that the client saves is left to the server.
  */
 export async function requestsPerSecond({ url, body, version: named, headers = {}, connections, ms }: Load): Promise<number> {
   const { hostname, port, pathname } = new URL(url);
@@ -54,7 +54,7 @@ function callUntil(socket: Socket, request: Buffer, until: number): Promise<numb
   const next = (): void => {
     sent += 1;
     for (let at = place + DIGITS - 1, left = sent; at >= place; at -= 1, left = Math.floor(left / 10)) request[at] = 0x30 + (left % 10);
-    socket.write(Buffer.from(request)); // a copy: the last one may not have been sent yet
+    socket.write(Buffer.from(request)); // a copy, because the previous write may not be flushed yet
   };
   return new Promise((resolve, reject) => {
     let done = 0;
@@ -66,7 +66,7 @@ function callUntil(socket: Socket, request: Buffer, until: number): Promise<numb
       const answer = gathered === undefined ? chunk : Buffer.concat([gathered, chunk]);
       gathered = answer;
       const length = lengthOf(answer);
-      if (Number.isNaN(length)) return reject(new Error(`an answer without its length: ${answer.toString('utf8')}`));
+      if (Number.isNaN(length)) return reject(new Error(`a response without Content-Length: ${answer.toString('utf8')}`));
       if (length === undefined || answer.length < length) return;
       gathered = undefined;
       if (!isWell(answer)) return reject(new Error(answer.toString('utf8')));
@@ -82,7 +82,7 @@ export interface Caller {
   close(): void;
 }
 
-/** One connection that asks, waits, and says how long that took: what `fetch` adds to a millisecond is not measured along. */
+/** One connection that sends a request, waits, and returns the time. It avoids `fetch`, whose own cost matters at a millisecond. */
 export async function openCaller(url: string): Promise<Caller> {
   const { host, port } = new URL(url);
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
@@ -117,7 +117,7 @@ function isWell(answer: Buffer): boolean {
   return answer.compare(OK, 0, OK.length, 0, OK.length) === 0 && !answer.includes(ERROR);
 }
 
-/** Bytes of the whole answer, head and body; undefined while the head is not complete, NaN if it does not say. */
+/** Bytes of the whole response, head and body. Undefined while the head is incomplete, NaN if it has no Content-Length. */
 function lengthOf(answer: Buffer): number | undefined {
   const end = answer.indexOf(BLANK);
   if (end === -1) return undefined;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-/** Two ways to do one thing, measured in turns (ABAB), so that whatever else the machine does falls on both. */
+/** Two ways to do one thing, measured in turns (ABAB), so that other work on the machine affects both alike. */
 export interface Measured {
-  /** Median of the rounds' ratios ours / beside; below 1 we are faster. */
+  /** Median of the rounds' ratios ours / beside. Below 1, ours is faster. */
   readonly ratio: number;
   /** Lowest and highest quartile of the rounds. */
   readonly spread: readonly [number, number];
@@ -44,7 +44,7 @@ export function compare(what: Comparison): Measured {
   };
 }
 
-/** Microseconds an iteration. */
+/** Returns microseconds per iteration. */
 function run(work: () => number, iterations: number): number {
   const start = performance.now();
   for (let at = 0; at < iterations; at += 1) sink += work();
@@ -52,7 +52,7 @@ function run(work: () => number, iterations: number): number {
   return sink < 0 ? Number.NaN : (took * 1000) / iterations;
 }
 
-/** A median with its quartiles, for people. */
+/** Formats a median with its quartiles. */
 export function quartiles(values: readonly number[], digits = 2): string {
   const sorted = values.toSorted((a, b) => a - b);
   const [low, middle, high] = [0.25, 0.5, 0.75].map((share) =>
@@ -61,10 +61,10 @@ export function quartiles(values: readonly number[], digits = 2): string {
   return `${middle} (${low}–${high})`;
 }
 
-/** Something measured once a round for each of several sides. */
+/** Values of each side, one per round. */
 export type Rounds<Side extends string> = Readonly<Record<Side, readonly number[]>>;
 
-/** Each side once, and again, and again: what else the machine does falls on all of them. The first round warms up and is dropped. */
+/** Measures each side once per round, so that other work on the machine affects all alike. The first round is a warm-up and is dropped. */
 export async function inTurns<Side extends string>(
   sides: readonly Side[],
   rounds: number,
@@ -80,7 +80,7 @@ export async function inTurns<Side extends string>(
   return measured;
 }
 
-/** One side over another, round by round. */
+/** The ratio of two sides in each round. */
 export function ratios<Side extends string>(measured: Rounds<Side>, side: Side, beside: Side): readonly number[] {
   return measured[side].map((value, round) => value / (measured[beside][round] ?? Number.NaN));
 }
@@ -96,7 +96,7 @@ function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Processor time that a process has taken so far. Clock ticks are hundredths of a second on Linux. */
+/** Processor time of a process so far. Clock ticks are hundredths of a second on Linux. */
 export function cpuMicros(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10_000;

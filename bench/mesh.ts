@@ -10,7 +10,7 @@ import { connectNats } from '../src/mesh/adapters/nats.ts';
 import { programOf, startMosquitto, startNats } from '../test/support/brokers.ts';
 
 /**
- * Requests and streams through the mesh beside bare request/reply and publish of the same client at the same QoS on the same broker.
+ * Compares requests and streams through the mesh with bare request/reply and publish: same client, same QoS, same broker.
  *
  *     node --conditions=our-src bench/mesh.ts [--sends 4000] [--rounds 3] [--flight 32]
  */
@@ -19,7 +19,7 @@ const sends = numberOf('--sends', 4000);
 const rounds = numberOf('--rounds', 3);
 const flight = numberOf('--flight', 32);
 const encoder = new TextEncoder();
-/** About as long as what goes over the mesh. */
+/** About as long as a message of the mesh. */
 const BODY = JSON.stringify({ text: 'x'.repeat(400) });
 
 const ctx: CallContext = {
@@ -36,7 +36,7 @@ const BROKERS = [
 
 for (const { name, program, start, connect } of BROKERS) {
   if (programOf(program) === undefined) {
-    process.stdout.write(`${name}: ${program} is not here\n`);
+    process.stdout.write(`${name}: ${program} is not installed\n`);
     continue;
   }
   const running = await start();
@@ -51,7 +51,7 @@ process.exit();
 async function compare(name: string, connect: () => Promise<Broker>): Promise<void> {
   const [bare, bareServer, broker, server] = await Promise.all([connect(), connect(), connect(), connect()]);
   const ask = await bareCalls(bare, bareServer);
-  const echo = defineAgent({ name: 'echo', description: 'Says it again.', run: (turn) => turn.text });
+  const echo = defineAgent({ name: 'echo', description: 'Repeats the text.', run: (turn) => turn.text });
   const script = builtInAgents.get('script')?.create();
   if (script === undefined) throw new Error('script is missing');
   const mesh = joinMesh({ broker: server, namespace: NAMESPACE });
@@ -78,7 +78,7 @@ async function compare(name: string, connect: () => Promise<Broker>): Promise<vo
   await Promise.all([mesh.close(), calling.close(), bare.close(), bareServer.close()]);
 }
 
-/** A question and its answer, each one message with the size of ours, and each acknowledged. */
+/** A request and its reply: one message each, of the mesh's size, each acknowledged. */
 async function bareCalls(client: Broker, server: Broker): Promise<() => Promise<void>> {
   const waiting = new Map<string, () => void>();
   await server.subscribe({
@@ -130,7 +130,7 @@ async function perSecond(work: () => Promise<void>, count: number): Promise<numb
   const cpu = process.cpuUsage();
   await Promise.all(Array.from({ length: flight }, worker));
   const { user, system } = process.cpuUsage(cpu);
-  if (process.argv.includes('--cpu')) process.stdout.write(`  ${((user + system) / count).toFixed(0)} µs of processor each\n`);
+  if (process.argv.includes('--cpu')) process.stdout.write(`  ${((user + system) / count).toFixed(0)} µs of processor time each\n`);
   return (count * 1000) / (performance.now() - begun);
 }
 

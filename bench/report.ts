@@ -5,7 +5,7 @@ import type { Figure } from './figures/figure.ts';
 
 export function figureTable(all: readonly Figure[]): string {
   const lines = all.map(({ what, value, beside, goal }) => `| ${what} | ${value} | ${beside} | ${goal} |`);
-  return ['| work | measured | beside it | goal |', '|---|---|---|---|', ...lines].join('\n');
+  return ['| work | measured | compared with | goal |', '|---|---|---|---|', ...lines].join('\n');
 }
 
 export function codecTable(all: readonly CodecRow[]): string {
@@ -28,7 +28,7 @@ export function machine(rounds: number): string {
   return `Node ${process.version}, ${cpus().length} cores (${first?.model.trim() ?? 'unknown'}), ${rounds} rounds in turns, median (quartiles).`;
 }
 
-/** Between its two marks in docs/benchmarks.md. */
+/** Replaces the text between the two marks of a section in docs/benchmarks.md. */
 export function writeSection(name: string, text: string): void {
   const file = new URL('../docs/benchmarks.md', import.meta.url);
   const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`];

@@ -17,7 +17,7 @@ import { codecTable, figureTable, machine, writeSection } from './report.ts';
 
 type Measuring = (sizes: Sizes) => Promise<readonly Figure[]>;
 
-/** By the section of docs/benchmarks.md that they are written to. */
+/** The measurements of each section of docs/benchmarks.md. */
 const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = {
   server: {
     sends: benchSends,
@@ -36,10 +36,10 @@ const NAMES = ['codec', ...Object.values(SECTIONS).flatMap((section) => Object.k
 const USAGE = `npm run bench -- [--only NAME,…] [--quick] [--write] [--json]
 
   --only    some of: ${NAMES.join(', ')} (default: all)
-  --quick   a small form, to see that everything runs; its figures say little
+  --quick   a small run that shows that everything works; its figures mean little
   --rounds  rounds of each comparison
   --write   puts the tables into docs/benchmarks.md
-  --json    one line of JSON a figure
+  --json    one line of JSON per figure
 
 Server figures need the built package: npm run build`;
 
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   const only = values.only?.split(',') ?? NAMES;
   const unknown = only.filter((name) => !NAMES.includes(name));
   if (values.help || unknown.length > 0) {
-    console.error(unknown.length > 0 ? `nothing is called ${unknown.join(', ')}\n\n${USAGE}` : USAGE);
+    console.error(unknown.length > 0 ? `unknown names: ${unknown.join(', ')}\n\n${USAGE}` : USAGE);
     process.exitCode = unknown.length > 0 ? 2 : 0;
     return;
   }
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
 function sizesOf(): Sizes {
   const sizes = values.quick ? QUICK : FULL;
   const rounds = Number(values.rounds ?? sizes.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1) throw new TypeError('--rounds takes a number from 1');
+  if (!Number.isInteger(rounds) || rounds < 1) throw new TypeError('--rounds must be a whole number of at least 1');
   return { ...sizes, rounds };
 }
 
@@ -96,7 +96,7 @@ function codecs({ rounds }: Sizes): void {
   if (values.write) writeSection('codec', `${codecTable(rows)}\n\n${machine(rounds)}`);
 }
 
-/** One that fails does not take the others with it, but the run has failed. */
+/** A measurement that fails does not stop the others, but the exit code is 1. */
 async function attempt(name: string, measuring: Promise<readonly Figure[]>): Promise<readonly Figure[]> {
   try {
     return await measuring;

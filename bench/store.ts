@@ -10,7 +10,7 @@ import { openSqliteStore } from '../src/engine/adapters/sqlite.ts';
 import { AGENT, chunk, fill, newTask, OWNER, of } from './filled.ts';
 
 /**
- * The SQLite store alone: what the engine writes for quick sends and for long streams, lists among many tasks, and opening.
+ * Measures the SQLite store alone: commits of quick sends and long streams, lists among many tasks, and opening a file.
  *
  *     node --conditions=our-src bench/store.ts [--sends 60000] [--chunks 256000] [--tasks 1000000] [--only commits,stream,lists,open]
  */
@@ -28,7 +28,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Beside it: SQLite itself, one row a send, in transactions of the same size, as durable. */
+/** The baseline is bare SQLite: one row per send, in transactions of the same size, equally durable. */
 async function benchCommits(sends: number): Promise<void> {
   for (const size of [1, 32, 500]) {
     const count = size === 1 ? Math.ceil(sends / 10) : sends;
@@ -39,7 +39,7 @@ async function benchCommits(sends: number): Promise<void> {
     let key = 0;
     const ours: number[] = [];
     const beside: number[] = [];
-    // Longest time that the loop could not turn: a commit that returns a promise does not hold it up.
+    // The time that a commit blocks the event loop. A commit that returns a promise blocks it less.
     const held: number[] = [];
     let cpu = 0;
     for (let at = 0; at < count; at += size) {
@@ -67,7 +67,7 @@ async function benchCommits(sends: number): Promise<void> {
     }
     console.log(
       `commits of ${size}: ${rate(count, ours)} sends/s (bare SQLite ${rate(count, beside)}), ${spread(ours)}; ` +
-        `${(cpu / count).toFixed(1)} µs of CPU a send; the loop was held up ${spread(held)}`,
+        `${(cpu / count).toFixed(1)} µs of CPU per send; the event loop was blocked ${spread(held)}`,
     );
     bare.close();
     await store.close();
@@ -149,7 +149,7 @@ async function benchOpen(): Promise<void> {
   await store.close();
 }
 
-/** What the engine hands over for one blocking send to a quick agent. */
+/** The writes of the engine for one blocking send to a quick agent. */
 function sendWrites(key: number): Write[] {
   const { row, first, message } = newTask(key);
   const entries: LogEntry[] = [

@@ -1,17 +1,45 @@
-// `npm run faults [FILE…]`: every repeated fault in its full size (1,000 kills of the server, 10,000 streams …), and every figure (a duration, a
-// rate, an amount of memory) compared with its limit. Takes about an hour, on a machine that does nothing else.
+// `npm run faults [ID|FILE…]`: every repeated fault in its full size (1,000 kills of the server, 10,000 streams …), and every figure (a duration,
+// a rate, an amount of memory) compared with its limit. Takes about an hour, on a machine that does nothing else. `npm run faults list` prints
+// the ids of docs/faults.md and their test files.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import { ensureInstalled, ROOT, runTool } from './install.mjs';
 
+const given = process.argv.slice(2);
+const faults = faultsOfPage();
+if (given[0] === 'list') {
+  if (given[1] === '--json') console.log(JSON.stringify(Object.fromEntries(faults)));
+  else
+    for (const [id, { fault, files }] of faults) console.log(`${id.padEnd(4)} ${fault}${files.map((file) => `\n       ${file}`).join('')}`);
+  process.exit(0);
+}
+const unknown = given.filter((name) => /^[A-Z]\d+$/.test(name) && !faults.has(name));
+if (unknown.length > 0) {
+  console.error(`There is no fault ${unknown.join(', ')}. See: npm run faults list`);
+  process.exit(2);
+}
 await ensureInstalled();
 process.env['PARLEY_FAULTS'] = 'full';
 // Figures are taken from the package as users install it.
 const built = runTool('tsc', ['-p', 'tsconfig.build.json']);
 if (built.status !== 0) process.exit(built.status ?? 1);
-const given = process.argv.slice(2);
-const { status } = runTool('vitest', ['run', '--no-file-parallelism', ...(given.length > 0 ? given : filesWithFigures())]);
+const files = given.length > 0 ? given.flatMap((name) => faults.get(name)?.files ?? [name]) : filesWithFigures();
+const { status } = runTool('vitest', ['run', '--no-file-parallelism', ...new Set(files)]);
 process.exit(status ?? 1);
+
+/** The rows of docs/faults.md by id. Several ids may share a row, and "the same" stands for the tests of the row above. */
+function faultsOfPage() {
+  const byId = new Map();
+  let before = [];
+  for (const line of readFileSync(join(ROOT, 'docs/faults.md'), 'utf8').split('\n')) {
+    const [, ids = '', fault = '', outcome = '', tests = ''] = line.split('|').map((cell) => cell.trim());
+    if (!/^[A-Z]\d/.test(ids)) continue;
+    const linked = [...tests.matchAll(/\]\(([^)]+\.test\.ts)\)/g)].map((match) => normalize(join('docs', match[1])));
+    before = tests.startsWith('the same') ? before : linked;
+    for (const id of ids.split(', ')) byId.set(id, { fault, outcome, files: before });
+  }
+  return byId;
+}
 
 /** The faults, and every other test file with a figure in it. */
 function filesWithFigures() {

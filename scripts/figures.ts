@@ -1,6 +1,6 @@
 import { DIALECTS } from '#protocol';
 
-/** The figures of the README. Each has one source: the place where it is measured or declared. */
+/** The figures of the README. Each comes from the one place where it is measured or declared. */
 type Figures = Readonly<Record<string, (benchmarks: string) => string>>;
 
 const FIGURES: Figures = {
@@ -18,11 +18,11 @@ function measured(benchmarks: string, row: RegExp): string {
   return found;
 }
 
-/** Fills what stands between `<!-- figure: NAME -->` and `<!-- /figure -->`, which may be within a line. */
+/** Replaces the text between `<!-- figure: NAME -->` and `<!-- /figure -->`, which may be inside a line. */
 export function withFigures(page: string, benchmarks: string): string {
   return page.replace(/<!-- figure: (\w+) -->.*?<!-- \/figure -->/g, (_, name: string) => {
     const find = FIGURES[name];
-    if (find === undefined) throw new Error(`nobody knows the figure ${name}`);
+    if (find === undefined) throw new Error(`unknown figure ${name}`);
     return `<!-- figure: ${name} -->${find(benchmarks)}<!-- /figure -->`;
   });
 }

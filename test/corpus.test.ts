@@ -158,12 +158,19 @@ function checkFrames(exchange: Exchange, dialect: Dialect, frames: readonly stri
     it('writes the stream', () => {
       expect(isStreamOperation(exchange.operation as Operation)).toBe(true);
       const writer = dialect.openStream(exchange.rest === undefined ? (exchange.request?.id ?? null) : undefined);
-      const logged: Logged[] = events.map((event, at) => ({ seq: seq(at + 1), event }));
+      const closing = exchange.staysOpen === true ? undefined : lastQuestion(events);
+      const logged: Logged[] = events.map((event, at) => ({ seq: seq(at + 1), event, ...(event === closing ? { closes: true } : {}) }));
       const task = exchange.canonical.result as never;
       const written = [...writer.frames(logged), ...writer.end(task)];
       expect(written.map((frame) => parsed(frame.data))).toEqual(frames.map(parsed));
     });
   }
+}
+
+/** The question that a recorded stream ends with. */
+function lastQuestion(events: readonly TaskEvent[]): TaskEvent | undefined {
+  const last = events.findLast(({ task }) => task === undefined);
+  return last?.statusUpdate?.status.state === 'TASK_STATE_INPUT_REQUIRED' ? last : undefined;
 }
 
 function checkCard(exchange: Exchange, dialect: Dialect): void {

@@ -10,15 +10,15 @@ import { sendIn } from './sends.ts';
 
 const CONNECTIONS = 32;
 type Side = 'open' | 'checked';
-/** Counted as ever, and never reached. */
+/** Limits that are counted as usual, but never reached. */
 const WIDE = ['requestsPerSecondMax', 'requestsBurstMax', 'callerTasksMax', 'callerBytesPerMinuteMax'].flatMap((name) => [
   '--limit',
   `${name}=1000000000`,
 ]);
 
 /**
- * Blocking sends to two durable nodes, in turns: one that is open and writes nothing down, and one whose callers show a key that is
- * looked up, counted, authorised and written into the audit log.
+ * Measures blocking sends to two durable nodes, in turns. One is open and has no audit log. The other looks up the caller's key, counts
+ * the call, authorises it and records it in the audit log.
  */
 export async function benchAccess({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
   const folder = newFolder();
@@ -52,7 +52,7 @@ function accessFigures(rates: Rounds<Side>, micros: Rounds<Side>): readonly Figu
     },
     {
       what: '',
-      value: `${quartiles(micros.checked, 0)} µs of processor a send`,
+      value: `${quartiles(micros.checked, 0)} µs of processor time per send`,
       beside: `open ${quartiles(micros.open, 0)} µs: ${quartiles(ratios(micros, 'checked', 'open'))} ×`,
       goal: '≤ 1.05',
     },

@@ -5,10 +5,10 @@ import { newFolder, startParley } from '../children.ts';
 import { inTurns, quartiles } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
 
-/** Runs of each side for a round of the others: one is a single moment. */
+/** Runs of each side per round: a single run varies too much. */
 const RUNS_A_ROUND = 4;
 
-// It settles first: what is measured is the way of the bytes, not the start of a process.
+// The fake CLI waits first, so that the start of its process is not measured.
 const FAKE = `
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 await pause(150);
@@ -17,8 +17,8 @@ await pause(50);
 `;
 
 /**
- * Between the first byte that a CLI writes and the first event that a client of its stream reads. The CLI is a fake that writes when it
- * wrote: clocks of one machine agree between its processes. Beside it the same bytes through nothing but a pipe.
+ * Measures the time from the first byte of a CLI to the first event that a client of its stream reads. The fake CLI writes the current
+ * time, which works because processes of one machine share a clock. The baseline is the same bytes through a pipe alone.
  */
 export async function benchAgents({ rounds }: Sizes): Promise<readonly Figure[]> {
   const folder = newFolder();

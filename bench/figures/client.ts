@@ -7,12 +7,12 @@ import { startParley } from '../children.ts';
 import { quartiles } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
 
-/** Our client, the official SDK's and the bare platform, on one server, in turns. */
+/** Parley's client, the official SDK's client, and bare `fetch`, against one server in turns. */
 type Side = 'ours' | 'sdk' | 'fetch';
 const SIDES = ['fetch', 'ours', 'sdk'] as const satisfies readonly Side[];
 const AT_ONCE = 16;
 const CHUNKS = 20_000;
-/** Rounds that do not count: a stream lasts some 40 ms, and what the compiler does meanwhile is processor time as well. */
+/** Rounds that do not count: a stream takes some 40 ms, and the compiler's work in that time is processor time too. */
 const WARM_UPS = 4;
 
 let sent = 0;
@@ -45,7 +45,7 @@ const SENDS: Readonly<Record<Side, (clients: Clients) => Promise<unknown>>> = {
   fetch: async ({ url }) => await (await fetch(url, { method: 'POST', headers: HEADERS, body: bodyOf('SendMessage', TEXT) })).json(),
 };
 
-/** A rate, and what one of them took of this process's time: the latter hardly changes with what else the machine does. */
+/** A rate, and this process's processor time per unit, which other work on the machine hardly changes. */
 interface Sample {
   readonly perSecond: number;
   readonly cpuMicros: number;

@@ -1,4 +1,4 @@
-/** One figure: what was measured, beside what, and the goal it is held against. */
+/** One row of a table: what was measured, the value, the baseline, and the goal. */
 export interface Figure {
   readonly what: string;
   readonly value: string;
@@ -6,10 +6,10 @@ export interface Figure {
   readonly goal: string;
 }
 
-/** How much is measured. `quick` is for those who want to know whether it works; its figures say little. */
+/** How much is measured. The quick sizes only show that everything works. */
 export interface Sizes {
   readonly rounds: number;
-  /** Of one side in one round. */
+  /** Duration of one round for one side. */
   readonly ms: number;
   readonly subscribers: number;
   readonly subscriberRounds: number;

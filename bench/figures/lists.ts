@@ -21,7 +21,7 @@ interface Listed {
   readonly totalSize: number;
 }
 
-/** A page as a client asks for it, over HTTP: found, folded and written; the first one, and the thousandth. */
+/** Measures the first and the thousandth page of a list over HTTP, as a client requests it. */
 export async function benchLists({ listed }: Sizes): Promise<readonly Figure[]> {
   const folder = newFolder();
   const store = openSqliteStore(join(folder, 'tasks.db'));
@@ -37,7 +37,7 @@ export async function benchLists({ listed }: Sizes): Promise<readonly Figure[]> 
       last.push((await pageOf(caller, far)).ms);
     }
   };
-  await within(WALK_MS_MAX, 'asking for pages', inTurn());
+  await within(WALK_MS_MAX, 'requesting pages', inTurn());
   caller.close();
   await server.stop();
   removeFolder(folder);
@@ -49,7 +49,7 @@ export async function benchLists({ listed }: Sizes): Promise<readonly Figure[]> 
       goal: '≤ 5 ms',
     },
     {
-      what: 'the thousandth over the first, medians',
+      what: '1000th page divided by the first, medians',
       value: `${(percentile(last, 0.5) / percentile(first, 0.5)).toFixed(2)} ×`,
       beside: `${percentile(first, 0.5).toFixed(2)} and ${percentile(last, 0.5).toFixed(2)} ms`,
       goal: '≤ 1.5 ×',

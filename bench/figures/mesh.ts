@@ -15,7 +15,7 @@ import { cpuMicros, inTurns, quartiles, ratios } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
 import { count } from './figure.ts';
 
-/** The mesh beside the bare client library: the same broker, the same QoS, as many under way. */
+/** The mesh compared with the bare client library: same broker, same QoS, same concurrency. */
 type Side = 'bare' | 'sam' | 'mqtt';
 const SIDES = ['bare', 'sam', 'mqtt'] as const satisfies readonly Side[];
 const AT_ONCE = 32;
@@ -24,11 +24,11 @@ const AGENTS = 1000;
 const NAMESPACE = 'bench/mesh';
 const TEXT = 'Add a health check endpoint to the service';
 
-/** Does one request, and says how many answers it had. */
+/** Sends one request and returns the number of its replies. */
 type Ask = (text: string) => Promise<number>;
 
 export async function benchMesh({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
-  // Without it Mosquitto holds small packets back for up to 40 ms, and that would be all that is measured.
+  // Without this option Mosquitto delays small packets by up to 40 ms, which would hide everything else.
   const broker = await startMosquitto(['set_tcp_nodelay true']);
   const other = spawn(
     process.execPath,
@@ -68,13 +68,13 @@ const TITLES = { sam: 'SAM’s grammar', mqtt: 'A2A over MQTT' } as const;
 
 interface Measured {
   readonly rates: Rounds<Side>;
-  /** Processor time of both ends, for each answer. */
+  /** Processor time of both ends per reply. */
   readonly micros: Rounds<Side>;
 }
 
 interface Measuring {
   readonly asks: Readonly<Record<Side, Ask>>;
-  /** The other end. */
+  /** The process id of the other end. */
   readonly pid: number;
   readonly rounds: number;
   readonly ms: number;
@@ -100,11 +100,11 @@ function figuresOf(
       what,
       value: `× ${quartiles(ratios(rates, side, 'bare'))} of the bare client`,
       beside: `${quartiles(rates[side], 0)} ${unit}; bare ${quartiles(rates.bare, 0)}`,
-      goal: `× 0.5, ${AT_ONCE} under way`,
+      goal: `× 0.5, ${AT_ONCE} concurrent`,
     },
     {
       what: '',
-      value: `${quartiles(micros[side], 0)} µs of processor each`,
+      value: `${quartiles(micros[side], 0)} µs of processor time each`,
       beside: `bare ${quartiles(micros.bare, 0)} µs: × ${quartiles(ratios(micros, 'bare', side))}`,
       goal: '× 0.5',
     },
@@ -117,7 +117,7 @@ function ownMicros(): number {
 }
 
 async function untilReady(child: ChildProcess): Promise<void> {
-  if (child.stdout === null) throw new Error('it has no output');
+  if (child.stdout === null) throw new Error('the child process has no standard output');
   await Promise.race([
     once(child.stdout, 'data'),
     once(child, 'exit').then(() => Promise.reject(new Error('the other end did not start'))),
@@ -129,7 +129,7 @@ async function answered(ask: Ask, text: string, ms: number): Promise<{ readonly 
   let answers = 0;
   const worker = async (): Promise<void> => {
     while (performance.now() - began < ms) {
-      const had = await ask(text); // not in one: `answers` would be read before the wait
+      const had = await ask(text); // not one expression: `answers` would be read before the await
       answers += had;
     }
   };
@@ -184,7 +184,7 @@ async function meshAsk(url: string, grammar: Grammar, open: (() => Promise<unkno
   };
 }
 
-/** One process announces them all; another participant, on a connection of its own, has heard of all. */
+/** Measures how long it takes until one connection has discovered all agents that another one announces. */
 async function found(url: string, grammar: Grammar, title: string): Promise<Figure> {
   const join = async (): Promise<Mesh> =>
     joinMesh({ broker: await connectMqtt({ url, sessionSeconds: 0 }), namespace: 'bench/many', grammar });

@@ -9,7 +9,7 @@ import { count } from './figure.ts';
 
 const CONNECTIONS = 32;
 
-/** A small message in a dialect's own words. */
+/** A request with a small message, in one dialect. */
 export function sendIn(id: string): Pick<Load, 'body' | 'version'> {
   const dialect = createRegistry(DIALECTS).byId(id);
   if (dialect === undefined) throw new Error(`no dialect ${id}`);
@@ -18,7 +18,7 @@ export function sendIn(id: string): Pick<Load, 'body' | 'version'> {
   return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: dialect.methods.send, params }), version: dialect.wire.versionHeader };
 }
 
-/** Blocking sends to the echo agent. */
+/** Measures blocking sends to the echo agent. */
 export async function benchSends({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
   const servers = {
     durable: await startParley('echo', ['--data', newFolder()]),
@@ -57,7 +57,7 @@ function sendFigures(rates: Rounds<'durable' | 'bare' | 'memory' | 'sdk'>): read
 const PATHS = { v10: '/a2a', v03: '/a2a/jsonrpc', v02: '/a2a', v01: '/a2a', society: '/', promptkit: '/a2a', cortex: '/api/a2a' } as const;
 const SPOKEN = Object.keys(PATHS) as readonly (keyof typeof PATHS)[];
 
-/** Each dialect's own send beside 1.0's, on one durable server. */
+/** Measures a send in each dialect, compared with a send in 1.0 on the same durable server. */
 export async function benchDialects({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
   const server = await startParley('echo', ['--data', newFolder()]);
   const rates = await inTurns(SPOKEN, rounds, (name) =>
@@ -66,7 +66,7 @@ export async function benchDialects({ rounds, ms }: Sizes): Promise<readonly Fig
   await server.stop();
   return SPOKEN.filter((name) => name !== 'v10').map((name) => ({
     what: `send in \`${name}\``,
-    value: `${quartiles(ratios(rates, name, 'v10'))} of v10’s`,
+    value: `${quartiles(ratios(rates, name, 'v10'))} of its rate`,
     beside: `send in \`v10\` ${count(percentile(rates.v10, 0.5))}/s`,
     goal: '≥ 0.9',
   }));

@@ -10,7 +10,7 @@ import { count } from './figure.ts';
 
 const FILL_MS_MAX = 120_000;
 
-/** From the start of the process to its `ready` line, printed when it takes requests. */
+/** Measures the time from the start of the process to its `ready` line, which it prints when it accepts requests. */
 export async function benchStart({ rounds, kept }: Sizes): Promise<readonly Figure[]> {
   const folder = newFolder();
   const store = openSqliteStore(join(folder, 'tasks.db'));
@@ -27,7 +27,7 @@ export async function benchStart({ rounds, kept }: Sizes): Promise<readonly Figu
   removeFolder(folder);
   return [
     {
-      what: 'built package, start to ready, nothing kept',
+      what: 'built package, start to ready, empty store',
       value: `${quartiles(times.empty, 0)} ms`,
       beside: `the SDK’s start ${quartiles(times.sdk, 0)} ms`,
       goal: '≤ 300 ms',

@@ -8,7 +8,7 @@ import { percentile, quartiles } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
 import { count } from './figure.ts';
 
-/** What one round of one side gave. */
+/** The result of one round of one side. */
 interface Told {
   readonly residentMb: number;
   readonly p99Ms: number;
@@ -16,7 +16,7 @@ interface Told {
 
 interface Side {
   readonly start: () => Promise<Server>;
-  /** Makes what is subscribed to; the request that subscribes, and the one that says one event to all. */
+  /** Creates the task, and returns the path that subscribes to it and the path that sends one event to all subscribers. */
   readonly open: (server: Server) => Promise<{ readonly get: string; readonly tell: string }>;
 }
 
@@ -38,7 +38,7 @@ const parley: Side = {
 };
 const bare: Side = { start: () => startBeside('bare'), open: async () => ({ get: '/events', tell: '/tell' }) };
 
-/** Many streams of one task that nothing happens to, until one event goes to all of them. */
+/** Opens many streams of one idle task, then sends one event to all of them. */
 export async function benchSubscribers({ subscribers, subscriberRounds }: Sizes): Promise<readonly Figure[]> {
   const [ours, beside]: [Told[], Told[]] = [[], []];
   for (let round = 0; round < subscriberRounds; round += 1) {
@@ -89,7 +89,7 @@ async function tellAll(side: Side, subscribers: number): Promise<Told> {
   }
 }
 
-/** Readers on raw sockets, who only look for the words that they wait for. */
+/** Readers on raw sockets that only look for the expected text. */
 class Crowd {
   readonly #sockets: Socket[] = [];
   readonly #request: string;
@@ -125,7 +125,7 @@ class Crowd {
     if (this.#heardAt.length === this.#sockets.length) this.#whenAll?.();
   }
 
-  /** When each of them heard it. */
+  /** Resolves with the time at which each reader got the event. */
   listen(): Promise<readonly number[]> {
     return new Promise((resolve) => {
       this.#whenAll = () => resolve(this.#heardAt);

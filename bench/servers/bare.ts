@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The platform beside us: `node:http` that parses a request and answers the same JSON as an echo agent would, or that holds a stream of
- * server-sent events (`GET /events`) until `POST /tell` says the last one to all.
+ * The `node:http` baseline. It parses a request and answers with the JSON of an echo agent, or holds a stream of server-sent events
+ * (`GET /events`) until `POST /tell` sends the last event to all streams.
  */
 const readers = new Set<ServerResponse>();
 

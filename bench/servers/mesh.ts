@@ -5,12 +5,12 @@ import { joinMesh, mqttGrammar } from '#mesh';
 import { memoryStore } from '../../src/engine/adapters/memory.ts';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 
-/** The other end of the mesh's figures: an agent in both grammars, and beside it the bare client library. */
+/** The other end of the mesh figures: an agent in both grammars, and the baseline with the bare client library. */
 const url = process.argv[2] ?? '';
 
 const agent = defineAgent({
   name: 'bench',
-  description: 'Echoes, or says as many words as it is asked for.',
+  description: 'Echoes the text, or answers with the requested number of words.',
   run: async function* (turn) {
     const words = Number(/^words=(\d+)$/.exec(turn.text)?.[1] ?? 0);
     for (let at = 0; at < words; at += 1) yield `word ${at} `;

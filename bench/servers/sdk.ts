@@ -5,7 +5,7 @@ import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from '@a2a-js/sd
 import { jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
 import express from 'express';
 
-/** The official SDK beside us, as its documentation serves it: Express, tasks in memory. `chunks=N` streams N chunks. */
+/** The baseline with the official SDK, as its documentation serves it: Express, tasks in memory. `chunks=N` streams N chunks. */
 class Echo implements AgentExecutor {
   readonly execute = async ({ taskId, contextId, userMessage }: RequestContext, bus: ExecutionEventBus): Promise<void> => {
     const [first] = userMessage.parts;

@@ -16,7 +16,7 @@ const REQUIRED = [
 const SKILL_REQUIRED = ['id', 'name', 'description', 'tags'];
 
 describe('a card', () => {
-  it('has everything that 1.0 requires, of a name and a description', () => {
+  it('has everything that 1.0 requires, from a name and a description', () => {
     const card = createCard({ name: 'Weather of Tomorrow!', description: 'Guesses.' });
     expect(card).toEqual({
       name: 'Weather of Tomorrow!',
@@ -32,18 +32,18 @@ describe('a card', () => {
     for (const name of SKILL_REQUIRED) expect(card.skills[0]).toHaveProperty(name);
   });
 
-  it('knows only members of the 1.0 card, whatever the definition holds', () => {
+  it('has only members of the 1.0 card, whatever the definition contains', () => {
     const definition = { name: 'a', description: 'A.', run: () => '', recovery: 'fail', open: () => 1 };
     const card = createCard(definition);
     expect(writeCard(card, { form: 'strict' })).toEqual(card);
   });
 
-  it('names its skills by their ids, where they have no names', () => {
+  it('uses the id of a skill without a name as its name', () => {
     const { skills } = createCard({ name: 'a', description: 'A.', skills: [{ id: 'sum', description: 'Adds.' }] });
     expect(skills).toEqual([{ id: 'sum', name: 'sum', description: 'Adds.', tags: ['sum'] }]);
   });
 
-  it('takes over the rest', () => {
+  it('copies the other members', () => {
     const rest = {
       provider: { organization: 'Us', url: 'https://us.example' },
       documentationUrl: 'https://us.example/docs',
@@ -68,7 +68,7 @@ describe('a card', () => {
     expect(card.capabilities).toEqual({ streaming: false, pushNotifications: true, extensions });
   });
 
-  it('of a name that is all signs still has a skill with an id', () => {
+  it('has a skill with an id even if the name has no letters', () => {
     const [skill] = createCard({ name: '???', description: 'A.' }).skills;
     expect(skill?.id).toBe('agent');
   });

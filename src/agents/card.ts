@@ -4,20 +4,24 @@ import { publishedSkill, schemaExtension } from './skills.ts';
 
 /** The public description of an agent. */
 export interface CardDefinition {
+  /** For people and for the path: `/agents/<name>`. */
   readonly name: string;
+  /** What the agent does. Clients and models choose agents by it. */
   readonly description: string;
-  /** The agent's own version. */
+  /** Version of the agent, not of the protocol. */
   readonly version?: string;
   /** Default: one skill that describes the whole agent. */
   readonly skills?: readonly SkillDefinition[];
   /** Streaming and push notifications are on by default. */
   readonly capabilities?: AgentCapabilities;
-  /** Media types it takes; `image/*` and `*\\/*` are patterns. Text and JSON if not said. */
+  /** Accepted media types. `image/*` and `*\/*` are patterns. Default: text and JSON. */
   readonly inputModes?: readonly string[];
+  /** Media types that the agent produces. Default: text and JSON. */
   readonly outputModes?: readonly string[];
   readonly provider?: AgentProvider;
   readonly documentationUrl?: string;
   readonly iconUrl?: string;
+  /** Usually left out: the server adds the schemes that it enforces. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
   readonly securityRequirements?: readonly SecurityRequirement[];
 }

@@ -15,7 +15,7 @@ async function shortly(agent: Agent, words = 'hi'): Promise<readonly string[]> {
 }
 
 describe('a generator', () => {
-  it('yields text, parts and what the helpers make', async () => {
+  it('yields text, parts and outputs of the helpers', async () => {
     const agent = defineAgent({
       ...NAMED,
       async *run() {
@@ -41,7 +41,7 @@ describe('a generator', () => {
     ]);
   });
 
-  it('may be a plain one, and may return its last word', async () => {
+  it('may be synchronous, and may return its final output', async () => {
     const agent = defineAgent({
       ...NAMED,
       *run() {
@@ -52,7 +52,7 @@ describe('a generator', () => {
     expect(await shortly(agent)).toEqual(['text a', 'reject enough']);
   });
 
-  it('has its finally blocks run when nobody listens any more', async () => {
+  it('runs its finally blocks when the reader stops', async () => {
     let isCleaned = false;
     const agent = defineAgent({
       ...NAMED,
@@ -79,7 +79,7 @@ describe('a generator', () => {
     [{ text: 7 }],
     [{ text: 'a', url: 'b' }],
     [{ kind: 'shout' }],
-  ])('that yields %j gets an error, and the task shows nothing of it', async (value) => {
+  ])('that yields %j gets an error, and the value does not reach the task', async (value) => {
     const agent = defineAgent({
       ...NAMED,
       async *run() {
@@ -89,7 +89,7 @@ describe('a generator', () => {
     await expect(outputs(agent, fakeTurn('hi'))).rejects.toThrow(/an agent yielded .*data\(value\) sends any JSON/);
   });
 
-  it('throws through', async () => {
+  it('passes exceptions on', async () => {
     const agent = defineAgent({
       ...NAMED,
       // biome-ignore lint/correctness/useYield: it throws first
@@ -136,7 +136,7 @@ describe('a function', () => {
     expect(await shortly(defineAgent({ ...NAMED, run: () => later }))).toEqual(['text hi']);
   });
 
-  it('returns a stream of chunks, as a model client gives it', async () => {
+  it('returns a stream of chunks, like the one of a model client', async () => {
     const chunks = new ReadableStream<string>({
       start: (controller) => {
         controller.enqueue('a');
@@ -149,7 +149,7 @@ describe('a function', () => {
 });
 
 describe('the turn', () => {
-  it('has the message at hand', async () => {
+  it('has the content of the message', async () => {
     const file: Part = { raw: 'AQID', filename: 'b.bin' };
     const agent = defineAgent({
       ...NAMED,
@@ -165,7 +165,7 @@ describe('the turn', () => {
     expect(output).toMatchObject({ parts: [{ data: { text: 'a\nb', data: 7, files: 1, parts: 5 } }, {}] });
   });
 
-  it('has what open made, typed', async () => {
+  it('has the value of open, with its type', async () => {
     const agent = defineAgent({
       ...NAMED,
       open: async (id) => ({ id, seen: 2 }),
@@ -179,7 +179,7 @@ describe('the turn', () => {
     expect((await outputs(agent, fakeTurn('hi', { conversation }))).map(inShort)).toEqual(['text 2']);
   });
 
-  it('asks within the run, and tells which option was taken', async () => {
+  it('asks within the run, and returns the chosen option', async () => {
     const agent = defineAgent({
       ...NAMED,
       async *run(turn) {
@@ -230,7 +230,7 @@ describe('the turn', () => {
     expect((await answered({ tool_call_id: 'c', tool_result: { a: 1 } })).map(inShort)).toEqual(['text [{"a":1},null]']);
   });
 
-  it('knows the option that a later message takes', async () => {
+  it('knows the option that a later message chooses', async () => {
     const agent = defineAgent({ ...NAMED, run: (turn) => `${turn.option}` });
     const question = { ...createAgentTextMessage('Which?'), parts: [createChoicesPart(['red', 'blue'])] };
     const turn = fakeTurn('red', { history: [createUserMessage('paint'), question] });
@@ -239,17 +239,17 @@ describe('the turn', () => {
 });
 
 describe('the definition', () => {
-  it('fails a run that a crash cut off, unless it says otherwise', () => {
+  it('fails an interrupted run by default', () => {
     expect(defineAgent({ ...NAMED, run: () => '' }).recovery).toBe('fail');
     expect(defineAgent({ ...NAMED, recovery: 'resume', run: () => '' }).recovery).toBe('resume');
   });
 
-  it('takes a repeated message id for a repeat, unless it says otherwise', () => {
+  it('treats a repeated message id as a repeated send by default', () => {
     expect(defineAgent({ ...NAMED, run: () => '' }).repeats).toBeUndefined();
     expect(defineAgent({ ...NAMED, repeats: 'anew', run: () => '' }).repeats).toBe('anew');
   });
 
-  it('has an extended card only if it makes one', async () => {
+  it('has an extended card only with the option extendedCard', async () => {
     const agent = defineAgent({
       ...NAMED,
       extendedCard: (card, { id }) => ({ ...card, description: `For ${id}.` }),
@@ -262,7 +262,7 @@ describe('the definition', () => {
     expect(without.extendedCard).toBeUndefined();
   });
 
-  it('is refused at once without a name, or with two skills of one id', () => {
+  it('is rejected at once without a name, or with two skills of the same id', () => {
     const skill = { id: 'a', description: 'A.' };
     expect(() => defineAgent({ ...NAMED, name: ' ', run: () => '' })).toThrow('needs a name');
     expect(() => defineAgent({ ...NAMED, skills: [skill, skill], run: () => '' })).toThrow('two skills have the id a');

@@ -10,7 +10,9 @@ import { baseTurn, unansweredApproval } from './turn.ts';
 import type { Returned, Yielded } from './yielded.ts';
 import { checkedReturn, checkedYield, iteratorOf } from './yielded.ts';
 
+/** What `defineAgent` takes: the content of the card, and the function that answers messages. */
 export interface AgentDefinition<Skills extends readonly SkillDefinition[], Conversation> extends CardDefinition {
+  /** Skills of the card. A skill with schemas has its input and output checked. */
   readonly skills?: Skills;
   /** What to do with a run that a crash interrupted. Default `fail`; choose another if repeating the run does no harm. */
   readonly recovery?: Agent['recovery'];

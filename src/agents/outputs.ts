@@ -10,12 +10,19 @@ export type Output<Kind extends AgentOutput['kind']> = Extract<AgentOutput, { re
 /** An output that ends a run with a message. It is never mistaken for data. */
 export type LastWord = Output<'ask' | 'auth' | 'reject' | 'fail' | 'message'>;
 
+/** Options of `ask` and `turn.ask`. */
 export interface AskOptions {
   /** Choices, sent as a data part beside the text. `option` of the answer tells which one was chosen. */
   readonly options?: readonly ChoiceLike[];
 }
 
-/** A progress note. The task stays `working`, and the note joins its history. */
+/**
+ * A progress note. The task stays `working`, and the note joins its history.
+ *
+ * ```ts
+ * yield status('Reading the files');
+ * ```
+ */
 export function status(note?: Content, metadata?: Metadata): Output<'status'> {
   return {
     kind: 'status',
@@ -34,27 +41,34 @@ export function artifact(made: Omit<Output<'artifact'>, 'kind'>): Output<'artifa
   return { kind: 'artifact', ...made };
 }
 
-/** An artifact of one data part. */
+/** An artifact with one data part. */
 export function data(value: Json, options: { readonly name?: string } = {}): Output<'data'> {
   return { kind: 'data', data: value, ...options };
 }
 
-/** Asks the caller and ends this run; the answer starts the next run. `turn.ask` waits within the run instead. */
+/**
+ * Asks the caller and ends this run; the answer starts the next run. `turn.ask` waits within the run
+ * instead.
+ *
+ * ```ts
+ * return ask('Deploy to production?', { options: ['yes', 'no'] });
+ * ```
+ */
 export function ask(question?: Content, options: AskOptions = {}): Output<'ask'> {
   return question === undefined ? { kind: 'ask' } : { kind: 'ask', question: questionMessage(question, options) };
 }
 
-/** Asks the caller for credentials, which arrive outside of A2A. */
+/** Asks the caller for credentials, which arrive outside of A2A. The run may continue afterwards. */
 export function auth(request: Content): Output<'auth'> {
   return { kind: 'auth', request: agentMessage(request) };
 }
 
-/** Rejects the request. */
+/** Rejects the request: the agent will not do it. The task ends as rejected. */
 export function reject(reason: Content): Output<'reject'> {
   return { kind: 'reject', reason: agentMessage(reason) };
 }
 
-/** Fails the task. */
+/** Ends the task as failed. */
 export function fail(reason: Content): Output<'fail'> {
   return { kind: 'fail', reason: agentMessage(reason) };
 }
@@ -73,6 +87,7 @@ export function complete(closing?: Content, metadata?: Metadata): Output<'comple
   };
 }
 
+/** The message of a question, with its options as a data part. */
 export function questionMessage(question: Content, { options }: AskOptions): Message {
   const asked = agentMessage(question);
   return options === undefined ? asked : { ...asked, parts: [...asked.parts, createChoicesPart(options)] };

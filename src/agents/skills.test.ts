@@ -63,11 +63,11 @@ describe('the input of a skill', () => {
     expect(await shortly(adder, [{ text: 'please' }, { data: { a: 1, b: 2 } }, { data: { a: 9, b: 9 } }])).toEqual(['data {"sum":3}']);
   });
 
-  it('or the text, as JSON', async () => {
+  it('is the text parsed as JSON, if there is no data part', async () => {
     expect(await shortly(adder, '{"a": 20, "b": 22}')).toEqual(['data {"sum":42}']);
   });
 
-  it('as text is held to what a data part is held to', async () => {
+  it('has the same limits as text and as a data part', async () => {
     const seen: unknown[] = [];
     const any: StandardSchema = { '~standard': { version: 1, vendor: 'v', validate: (value) => ({ value: seen.push(value) }) } };
     const agent = defineAgent({ ...NAMED, skills: [{ id: 's', description: 'S.', input: any }], run: () => undefined });
@@ -77,11 +77,11 @@ describe('the input of a skill', () => {
     expect(seen.map((value) => typeof value)).toEqual(['number', 'object', 'string', 'string', 'string', 'string']);
   });
 
-  it('is what the schema makes of it', async () => {
+  it('is the result of the schema', async () => {
     expect(await shortly(several, [{ data: { who: ' you ', and: 'me' } }], forSkill('greet'))).toEqual(['text hello you']);
   });
 
-  it('that does not fit is refused, for people and for programs', async () => {
+  it('is rejected if it does not match, with text for people and data for programs', async () => {
     const refused = await outputs(adder, fakeTurn([{ data: { a: 1, b: 'two' } }]));
     expect(refused).toMatchObject([
       {
@@ -97,14 +97,14 @@ describe('the input of a skill', () => {
     expect(await shortly(adder, 'one and two')).toEqual(['reject The input does not fit skill add: must be an object']);
   });
 
-  it('names the place of a problem as a path', async () => {
+  it('reports the path of a problem', async () => {
     const issues: SchemaIssue[] = [{ message: 'is odd', path: ['items', { key: 0 }, 'price', 1] }];
     const odd: StandardSchema = { '~standard': { version: 1, vendor: 'v', validate: async () => ({ issues }) } };
     const agent = defineAgent({ ...NAMED, skills: [{ id: 's', description: 'S.', input: odd }], run: () => 'ran' });
     expect(await shortly(agent, 'x')).toEqual(['reject The input does not fit skill s: items[0].price[1]: is odd']);
   });
 
-  it('stays that of the task: a later message answers a question', async () => {
+  it('stays the same for later messages of the task', async () => {
     const first: Message = createUserMessage([{ data: { a: 1, b: 2 } }], forSkill('add'));
     expect(await shortly(several, 'yes', { history: [first] })).toEqual(['text 3']);
     expect(await shortly(several, 'yes', { history: [first], ...forSkill('chat') })).toEqual(['text 3']);
@@ -112,7 +112,7 @@ describe('the input of a skill', () => {
 });
 
 describe('the skill', () => {
-  it('is the one that the message names, or the task, or else none of several', async () => {
+  it('is the one that the message or the task names, or none if there are several', async () => {
     expect(await shortly(several, '{"a":1,"b":2}', forSkill('add'))).toEqual(['text 3']);
     expect(await shortly(several, '{"a":1,"b":2}', { taskMetadata: { skillId: 'add' } })).toEqual(['text 3']);
     expect(await shortly(several, 'hi', forSkill('chat'))).toEqual(['text chat: hi']);
@@ -120,8 +120,8 @@ describe('the skill', () => {
     expect(await shortly(several, 'hi', { metadata: { skillId: 7 } })).toEqual(['text undefined: hi']);
   });
 
-  it('that nobody has is refused where something would run unchecked', async () => {
-    expect(await shortly(several, 'hi', forSkill('fly'))).toEqual(['reject There is no skill "fly" here. There is: add, greet, chat.']);
+  it('is rejected if it is unknown and skills have schemas', async () => {
+    expect(await shortly(several, 'hi', forSkill('fly'))).toEqual(['reject There is no skill "fly" here. Known skills: add, greet, chat.']);
     const plain = defineAgent({ ...NAMED, skills: [{ id: 'chat', description: 'C.' }], run: (turn) => turn.skill });
     expect(await shortly(plain, 'hi', forSkill('fly'))).toEqual(['text chat']);
   });
@@ -131,7 +131,7 @@ describe('the output of a skill', () => {
   const giving = (run: (turn: { readonly text: string }) => never): Agent =>
     defineAgent({ ...NAMED, skills: [{ id: 'add', description: 'Adds.', output: SUM }], run });
 
-  it('is what is returned, as the schema makes it', async () => {
+  it('is the returned value, after the schema', async () => {
     expect(
       await shortly(
         giving(() => ({ sum: 1, secret: 2 }) as never),
@@ -140,13 +140,13 @@ describe('the output of a skill', () => {
     ).toEqual(['data {"sum":1}']);
   });
 
-  it('is what is returned even if it looks like something else', async () => {
+  it('is the returned value even if it looks like parts', async () => {
     const TEXT = objectOf<{ text: string }>({ text: 'string' });
     const agent = defineAgent({ ...NAMED, skills: [{ id: 't', description: 'T.', output: TEXT }], run: () => ({ text: 'a part?' }) });
     expect(await shortly(agent, 'x')).toEqual(['data {"text":"a part?"}']);
   });
 
-  it('is checked where it is yielded as data; words pass', async () => {
+  it('is checked when it is yielded as data; text is not', async () => {
     const agent = defineAgent({
       ...NAMED,
       skills: [{ id: 'add', description: 'Adds.', output: SUM }],
@@ -162,7 +162,7 @@ describe('the output of a skill', () => {
     });
   });
 
-  it('that does not fit fails the task', async () => {
+  it('fails the task if it does not match', async () => {
     await expect(
       shortly(
         giving(() => 'three' as never),
@@ -171,7 +171,7 @@ describe('the output of a skill', () => {
     ).rejects.toMatchObject({ kind: 'INVALID_AGENT_RESPONSE' });
   });
 
-  it('may be a last word instead, or nothing', async () => {
+  it('may be a final output or nothing instead', async () => {
     expect(
       await shortly(
         giving(() => reject('no') as never),
@@ -192,7 +192,7 @@ describe('the output of a skill', () => {
     ).toEqual([]);
   });
 
-  it('is checked by the compiler, where there is one', () => {
+  it('is checked by the compiler if the agent has one skill', () => {
     // @ts-expect-error a sum is a number
     defineAgent({ ...NAMED, skills: [{ id: 'add', description: 'Adds.', output: SUM }], run: () => ({ sum: 'three' }) });
   });
@@ -210,7 +210,7 @@ describe('the card', () => {
       run: () => '',
     }).card;
 
-  it('shows the schemas as JSON Schema, where the library can tell', () => {
+  it('shows the schemas as JSON Schema, if the library can convert them', () => {
     const companion: StandardSchema = {
       '~standard': {
         ...PAIR['~standard'],
@@ -232,13 +232,13 @@ describe('the card', () => {
     });
   });
 
-  it('by a method of the schema, too', () => {
+  it('shows them also if the schema has its own method for it', () => {
     const shown = { params: { skills: { add: { input: { vendor: 'by-hand', schema } } } } };
     expect(published(objectOf({}, { toJSONSchema: () => schema })).capabilities.extensions).toMatchObject([shown]);
     expect(published(objectOf({}, { toJsonSchema: () => schema })).capabilities.extensions).toMatchObject([shown]);
   });
 
-  it('only names a schema that can not be shown', () => {
+  it('names a schema that can’t be converted', () => {
     const throws = () => {
       throw new Error('a transform has no JSON Schema');
     };
@@ -248,7 +248,7 @@ describe('the card', () => {
     }
   });
 
-  it('says that such a skill takes and gives JSON, and keeps the schema itself off the skill', () => {
+  it('declares JSON for such a skill, and does not put the schema on the skill', () => {
     const [add, chat] = published(PAIR, SUM).skills;
     expect(add).toEqual({
       id: 'add',
@@ -261,7 +261,7 @@ describe('the card', () => {
     expect(chat?.inputModes).toBeUndefined();
   });
 
-  it('says nothing of schemas where there are none', () => {
+  it('has no schema extension without schemas', () => {
     const { card } = defineAgent({ ...NAMED, skills: [{ id: 'chat', description: 'C.' }], run: () => '' });
     expect(card.capabilities.extensions).toBeUndefined();
   });

@@ -18,8 +18,10 @@ import { check, jsonSchemaOf, sentence } from './schema.ts';
 
 /** A skill of the card, with its input and output schemas. */
 export interface SkillDefinition {
+  /** Unique within the agent. Callers choose the skill by it. */
   readonly id: string;
   readonly description: string;
+  /** Default: the id. */
   readonly name?: string;
   readonly tags?: readonly string[];
   readonly examples?: readonly string[];
@@ -32,7 +34,9 @@ export interface SkillDefinition {
   readonly output?: StandardSchema;
 }
 
+/** Type of a skill's input, after its schema has parsed it. */
 export type SkillInput<Skill> = Skill extends { readonly input: StandardSchema<unknown, infer Output> } ? Output : undefined;
+/** Type of the value that a skill's run may return. */
 export type SkillOutput<Skill> = Skill extends { readonly output: StandardSchema<infer Input, unknown> } ? Input : never;
 
 /**
@@ -41,6 +45,7 @@ export type SkillOutput<Skill> = Skill extends { readonly output: StandardSchema
  */
 export const SKILL_SCHEMAS = 'urn:parley:a2a:skill-schemas:v1';
 
+/** The skill as the card shows it, without schemas. */
 export function publishedSkill(skill: SkillDefinition): AgentSkill {
   const { input: _, output: __, ...published } = skill;
   const modes = {
@@ -81,6 +86,7 @@ function describe(schema: StandardSchema, side: 'input' | 'output'): JsonObject 
   return known === undefined ? { vendor } : { vendor, schema: known };
 }
 
+/** The skill of a turn and its checked input. */
 export interface ChosenSkill {
   readonly skill: SkillDefinition | undefined;
   /** The input schema's result for the message that started the task. */
@@ -112,7 +118,7 @@ export async function checkOutput(skill: SkillDefinition | undefined, value: unk
 }
 
 function unknownSkill(named: string, skills: readonly SkillDefinition[]): LastWord {
-  return reject(`There is no skill ${JSON.stringify(named.slice(0, 100))} here. There is: ${skills.map(({ id }) => id).join(', ')}.`);
+  return reject(`There is no skill ${JSON.stringify(named.slice(0, 100))} here. Known skills: ${skills.map(({ id }) => id).join(', ')}.`);
 }
 
 /** As text for people, and as data for programs that can correct themselves. */

@@ -33,13 +33,17 @@ export interface Answer extends MessageContent {
 
 /** One message to the agent, with its context. It may answer a question with which an earlier run ended. */
 export interface BaseTurn<Conversation> extends Answer {
+  /** The task with this message added. */
   readonly task: Task;
+  /** Id of the conversation. */
   readonly contextId: ContextId;
   /** Earlier messages of the task, oldest first. */
   readonly history: readonly Message[];
+  /** The authenticated caller. */
   readonly principal: Principal;
   /** The value that `open` returned for this context. */
   readonly conversation: Conversation;
+  /** Media types that the caller accepts. Empty: all. */
   readonly acceptedOutputModes: readonly string[];
   /** Counts from 1; more than 1 only after a crash, under recovery `retry` or `resume`. */
   readonly attempt: number;
@@ -47,7 +51,13 @@ export interface BaseTurn<Conversation> extends Answer {
   readonly trace: TraceContext | undefined;
   /** Fires on cancel, on a timeout and on shutdown. Pass it to long operations. */
   readonly signal: AbortSignal;
-  /** Asks the caller and waits within the run, while the task is input-required. */
+  /**
+   * Asks the caller and waits for the answer within the run. The task is input-required meanwhile.
+   *
+   * ```ts
+   * const answer = await turn.ask('Which branch?', { options: ['main', 'next'] });
+   * ```
+   */
   ask(question: Content, options?: AskOptions): Promise<Answer>;
   /** Resolves when all outputs so far are on disk. Await it before an external effect, so that a crash after it leaves a record. */
   durable(): Promise<void>;
@@ -71,6 +81,7 @@ type SkillChoice<Skills extends readonly SkillDefinition[]> = Skills extends rea
 export type AgentTurn<Conversation = undefined, Skills extends readonly SkillDefinition[] = readonly []> = BaseTurn<Conversation> &
   SkillChoice<Skills>;
 
+/** Parses a message into text, data and files. */
 export function said(message: Message): MessageContent {
   return {
     message,
@@ -81,6 +92,7 @@ export function said(message: Message): MessageContent {
   };
 }
 
+/** The answer to a question, with the option that it chooses. */
 export function answerTo(question: Message | undefined, message: Message): Answer {
   return { ...said(message), option: question === undefined ? undefined : choiceIn(message, getChoicesFromMessage(question)) };
 }

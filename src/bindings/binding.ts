@@ -11,6 +11,7 @@ export interface RefusalOptions extends BindingServeOptions {
 
 /** Which paths of an agent a server routes to a binding. */
 export interface BindingRoute {
+  /** HTTP methods that the binding answers at its paths. Others get 405. */
   readonly methods: readonly string[];
   /** Exact paths below the agent's base path. Absent: `matches` decides, after the exact paths of all bindings. */
   readonly paths?: readonly string[];

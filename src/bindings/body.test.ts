@@ -21,7 +21,7 @@ describe('parseJson', () => {
     expect(parseJson(bytes('{"a":[1,"ü"]}'), 64)).toEqual({ ok: true, value: { a: [1, 'ü'] } });
   });
 
-  it('takes the last of a key that stands twice (docs/faults I2)', () => {
+  it('uses the last value of a repeated key (docs/faults I2)', () => {
     expect(parseJson(bytes('{"id":1,"id":2}'), 64)).toEqual({ ok: true, value: { id: 2 } });
   });
 
@@ -46,33 +46,33 @@ describe('parseJson', () => {
     'half a million arrays that never close': bytes('['.repeat(524_288)),
   };
   for (const [name, input] of Object.entries(refused)) {
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       const parsed = parseJson(input, 64);
       expect(parsed.ok ? 'read' : parsed.error.kind).toBe('PARSE_ERROR');
     });
   }
 
-  it('does not say what it found', () => {
+  it('does not include the input in the error', () => {
     const parsed = parseJson(bytes('{"password": hunter2}'), 64);
     expect(parsed.ok ? '' : parsed.error.message).toBe('Invalid JSON payload');
   });
 });
 
-describe('members', () => {
-  it('are arrays, objects and what objects hold; other items of a list are not', () => {
+describe('the member count', () => {
+  it('counts arrays, objects and object members, but no other items of a list', () => {
     const fits = (text: string, max: number): boolean => parseJson(bytes(text), 64, max).ok;
     expect([fits('{"a":1,"b":[]}', 4), fits('{"a":1,"b":[]}', 3)]).toEqual([true, false]);
     expect([fits(`[${'1,'.repeat(999)}1]`, 1), fits('[[],{}]', 2)]).toEqual([true, false]);
     expect(fits('["a:b","{:[","\\":"]', 1)).toBe(true);
   });
 
-  it('are as many as come where nobody says otherwise', () => {
+  it('has no limit by default', () => {
     expect(parseJson(bytes(`[${'{},'.repeat(99_999)}{}]`), 64).ok).toBe(true);
   });
 });
 
 describe('nestsWithin', () => {
-  it('takes what is at the limit', () => {
+  it('accepts JSON at the limit', () => {
     expect(nestsWithin(bytes(nested(64)), 64)).toBe(true);
     expect(nestsWithin(bytes(`[${`${nested(63)},`.repeat(50)}1]`), 64)).toBe(true);
     expect(nestsWithin(bytes(nested(65)), 64)).toBe(false);
@@ -84,7 +84,7 @@ describe('nestsWithin', () => {
     expect(nestsWithin(bytes(`["\\\\",${nested(70)}]`), 64)).toBe(false);
   });
 
-  it('agrees with a walk over the parsed value', () => {
+  it('agrees with counting in the parsed value', () => {
     const depthOf = (value: unknown): number =>
       typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
     fc.assert(
@@ -99,7 +99,7 @@ describe('nestsWithin', () => {
 describe('readBytes', () => {
   const streamed = (...pieces: readonly Uint8Array[]): Response => new Response(streamOf(...pieces));
 
-  it('reads bodies of any pieces', async () => {
+  it('reads bodies in chunks of any size', async () => {
     const whole = bytes('x'.repeat(10_000));
     const single = Array.from({ length: 10_000 }, () => bytes('x'));
     expect(await readBytes(streamed(whole), 10_000)).toEqual(whole);
@@ -107,7 +107,7 @@ describe('readBytes', () => {
     expect(await readBytes(new Response(null), 10)).toEqual(new Uint8Array(0));
   });
 
-  it('waits no longer than the signal for a body that has stopped coming', async () => {
+  it('stops waiting for a stalled body when the signal fires', async () => {
     let cancelled = false;
     const body = new ReadableStream<Uint8Array>({
       pull: () => new Promise(() => undefined),
@@ -119,7 +119,7 @@ describe('readBytes', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('refuses by the declared length before it reads', async () => {
+  it('rejects by Content-Length before reading', async () => {
     let read = 0;
     const pull = (): void => {
       read += 1;
@@ -130,7 +130,7 @@ describe('readBytes', () => {
     expect(read).toBe(0);
   });
 
-  it('refuses a body that is longer than it said, without taking it in', async () => {
+  it('rejects a body that is longer than its Content-Length, without buffering it', async () => {
     let sent = 0;
     let cancelled = false;
     const body = new ReadableStream<Uint8Array>({

@@ -5,12 +5,18 @@ import { IdleTimer } from './idle-timer.ts';
 
 /** The limits that a body must keep before it is decoded. */
 export interface BodyLimits {
+  /** Maximum size of a body in bytes. */
   readonly bodyBytesMax: number;
+  /** Maximum nesting of arrays and objects. */
   readonly jsonDepthMax: number;
-  /** Maximum number of arrays, objects and object members together. These are what makes JSON slow to parse; numbers and strings in arrays cost little. */
+  /**
+   * Maximum number of arrays, objects and object members together. These make JSON slow to parse;
+   * numbers and strings in arrays cost little.
+   */
   readonly jsonMembersMax: number;
 }
 
+/** 1 MiB, 64 levels, 50,000 members. */
 export const DEFAULT_BODY_LIMITS: BodyLimits = { bodyBytesMax: 1_048_576, jsonDepthMax: 64, jsonMembersMax: 50_000 };
 
 /** Parsed JSON of any shape, or the error. */
@@ -54,6 +60,7 @@ export async function readBytes(message: Request | Response, bodyBytesMax: numbe
   return await readTimed(message, bodyBytesMax, { timer, idleMs: timeout.idleMs });
 }
 
+/** A timer that runs already, and the idle time to use once the body starts. */
 export interface TimedRead {
   readonly timer: IdleTimer;
   readonly idleMs: number | undefined;

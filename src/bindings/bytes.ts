@@ -1,8 +1,8 @@
 const EMPTY = new Uint8Array(0);
 
 /**
- * Joins chunks into one growing block, so that a body sent in single bytes takes no more memory than one sent at once. A single chunk is not
- * copied.
+ * Joins chunks into one growing buffer, so that a body that arrives in single bytes takes no more
+ * memory than one that arrives at once. A single chunk is not copied.
  */
 export class ByteCollector {
   #block: Uint8Array = EMPTY;
@@ -13,6 +13,7 @@ export class ByteCollector {
     return this.#length;
   }
 
+  /** Appends a chunk. The first chunk is kept by reference, so the caller must not reuse its buffer. */
   add(piece: Uint8Array): void {
     if (this.#length === 0) {
       this.#block = piece;

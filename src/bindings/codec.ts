@@ -21,18 +21,21 @@ export function decodeRequest<Op extends Operation>(operation: Op, raw: unknown,
   throw invalidParams(decoded);
 }
 
+/** A request in a dialect, before it is put into an envelope. */
 export interface EncodedRequest {
   readonly params: Json;
   /** The JSON-RPC id that the dialect demands for this request. Undefined: any id will do. */
   readonly rpcId: RpcId | undefined;
 }
 
+/** Writes a request in the peer's dialect. */
 export function encodeRequest<Op extends Operation>(operation: Op, request: Requests[Op], dialect: Dialect): EncodedRequest {
   const shape: Shape = REQUEST_SHAPES[operation];
   const value: Shapes[Shape] = request;
   return { params: dialect.encode(shape, value), rpcId: dialect.rpcId?.(shape, value) };
 }
 
+/** Writes a result in the caller's dialect. */
 export function encodeResult<Op extends UnaryOperation>(operation: Op, result: Results[Op], dialect: Dialect): Json {
   const shape: Shape = RESULT_SHAPES[operation];
   const value: Shapes[Shape] = result;
@@ -57,6 +60,7 @@ export function unreadable(decoded: Exclude<Decoded<unknown>, { ok: true }>): A2
   return new A2AError('INVALID_AGENT_RESPONSE', `the response can't be read: ${where} ${decoded.problem}`);
 }
 
+/** The error for an operation that the dialect does not have. */
 export function unsupported(operation: Operation, dialect: Dialect): A2AError {
   return new A2AError('UNSUPPORTED_OPERATION', `${dialect.title} has no ${operation}`);
 }

@@ -9,6 +9,7 @@ export interface DisconnectSignal {
   release(): void;
 }
 
+/** Makes the signal for one call. Call `release` when its stream has ended. */
 export function disconnectSignal(request: HttpRequest): DisconnectSignal {
   const { signal } = request;
   // A signal costs as much memory as the rest of a waiting stream. A request that can be aborted from here needs no second one.
@@ -20,6 +21,7 @@ export function disconnectSignal(request: HttpRequest): DisconnectSignal {
   return { signal: controller.signal, abort, release: () => signal.removeEventListener('abort', abort) };
 }
 
+/** Uses the request's own signal, so that a waiting stream holds one signal instead of two. */
 class OwnDisconnectSignal implements DisconnectSignal {
   readonly #request: HttpRequest;
 

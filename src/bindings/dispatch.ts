@@ -21,6 +21,7 @@ export interface UnaryCall<Op extends UnaryOperation> {
   readonly dialect: Dialect;
 }
 
+/** The same table, typed for the operations with one result. */
 const UNARY: UnaryOperations = OPERATIONS;
 
 /** Calls the service and writes its result in the caller's dialect. The service must already behave as that dialect expects (`behave`). */
@@ -34,6 +35,7 @@ export async function answerUnary<Op extends UnaryOperation>(call: UnaryCall<Op>
   }
 }
 
+/** Whether the dialect writes this error as a null result. */
 function isWrittenAsNull(thrown: unknown, operation: Operation, dialect: Dialect): boolean {
   if (dialect.wire.nullForUnknownTask !== true || (operation !== 'get' && operation !== 'cancel')) return false;
   return isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND';
@@ -47,6 +49,7 @@ export interface OpenStream {
   readonly rest: AsyncIterator<Batch, unknown>;
 }
 
+/** Waits for the first batch, so that a failure before it can still become an error response. */
 export async function openStream(events: EventStream): Promise<OpenStream> {
   const rest = events[Symbol.asyncIterator]();
   return { first: await rest.next(), rest };

@@ -23,6 +23,10 @@ export interface EventWire {
   ended(): void;
 }
 
+/**
+ * A response that streams events as server-sent events. `X-Accel-Buffering: no` stops nginx from
+ * buffering them.
+ */
 export function eventAnswer(events: OpenStream, wire: EventWire, headers: Record<string, string>): HttpResponse {
   return {
     status: 200,

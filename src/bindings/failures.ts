@@ -1,9 +1,7 @@
-/**
- * Why a link failed: the `cause` of the A2AError that it throws. The client explains errors to people by it. It is never sent to a peer,
- * which gets only the error's kind and message.
- */
+// Why a link failed: the `cause` of the A2AError that it throws. The client explains errors to people with it. A cause is never sent to a
+// peer, which gets only the error's kind and message.
 
-/** The response is not one of A2A: a proxy's error page, for example. */
+/** The response is not an A2A response, for example a proxy's error page. */
 export class NotA2A extends Error {
   override readonly name = 'NotA2A';
   readonly status: number;

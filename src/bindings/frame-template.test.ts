@@ -58,7 +58,7 @@ function alone(datas: readonly string[], dialect: Dialect): readonly Logged[] {
 describe('frames that differ only in their text', () => {
   for (const id of ['v10', 'v03', 'v02.5']) {
     const dialect = registry.byId(id as never) as Dialect;
-    it(`are read as each would be alone, in ${id}`, async () => {
+    it(`give the same events as reading each frame in full, in ${id}`, async () => {
       const words = fc.oneof(
         fc.string({ unit: 'binary' }).map((text) => text.toWellFormed()),
         fc.constantFrom('a', 't', 'append', 'text', '"', '\\', '\n', '', '{"text":"x"}'),
@@ -75,7 +75,7 @@ describe('frames that differ only in their text', () => {
     });
   }
 
-  it('can’t be forged: what does not stay within its quotes is read whole', async () => {
+  it('are read in full when the text is not a closed JSON string', async () => {
     const data = (words: string): string => JSON.stringify(chunk('WORDS')).replace('WORDS', words);
     const forged = [data('one'), data('two'), data('x"}]},"append":true,"lastChunk":true,"metadata":{"k":"v'), data('three')];
     const dialect = registry.byId('v10' as never) as Dialect;
@@ -92,7 +92,7 @@ describe('frames that differ only in their text', () => {
     await expect(read(split, [400], dialect)).rejects.toMatchObject({ kind: 'INVALID_AGENT_RESPONSE' });
   });
 
-  it('are learned from a frame of plain text alone', () => {
+  it('are learned only from a frame that appends plain text', () => {
     const template = new FrameTemplate();
     const readWhole = (data: string): TaskEvent => JSON.parse(data) as TaskEvent;
     const learn = (event: TaskEvent): void => template.learn(JSON.stringify(event), event, readWhole);

@@ -2,8 +2,9 @@ import { kept } from '#protocol';
 import { readBytes } from './body.ts';
 
 /**
- * An HTTP request as bindings read it. `toHttpRequest` makes one of a web `Request`. The Node server makes its own instead, because a
- * `Request` and a `Response` cost Node more than the rest of a small call (docs/server.md has the figures).
+ * An HTTP request as bindings read it. `toHttpRequest` converts a web `Request`. The Node server makes
+ * its own instead, because creating a `Request` and a `Response` costs Node more than the rest of a
+ * small call (docs/server.md has the figures).
  */
 export interface HttpRequest {
   readonly method: string;
@@ -35,6 +36,7 @@ export interface Peer {
   readonly certificate?: PeerCertificate | undefined;
 }
 
+/** A verified client certificate. */
 export interface PeerCertificate {
   /** Subject alternative names with their kind, for example `URI:spiffe://example.org/agent`. */
   readonly names: readonly string[];
@@ -63,7 +65,14 @@ export interface ResponseStream {
   onEnd(listener: (flow: ResponseStream) => void): void;
 }
 
-/** Responds to a web `Request` by a function that responds to an `HttpRequest`. */
+/**
+ * Answers a web `Request` with a function that takes an `HttpRequest`. For fetch handlers: Workers,
+ * Deno, Bun, Hono.
+ *
+ * ```ts
+ * export default { fetch: (request: Request) => respondTo(request, handler) };
+ * ```
+ */
 export async function respondTo(request: Request, answer: (httpRequest: HttpRequest) => Promise<HttpResponse>): Promise<Response> {
   const marks: (() => void)[] = [];
   const { status, headers, body } = await answer({ ...toHttpRequest(request), onDelivered: (mark) => void marks.push(mark) });
@@ -76,7 +85,7 @@ export async function respondTo(request: Request, answer: (httpRequest: HttpRequ
   });
 }
 
-/** A web `Request` as bindings read it. */
+/** Converts a web `Request` to the form that bindings read. Reads no body. */
 export function toHttpRequest(request: Request): HttpRequest {
   const { headers } = request;
   const from = request.url.indexOf('/', request.url.indexOf('://') + 3);

@@ -13,7 +13,9 @@ export interface Incoming {
   readonly reader: StreamReader;
   /** Removes the envelope of a frame. Throws the error that the frame reports. `name` is its `event:` field. */
   readonly unwrap: (frame: unknown, name: string | undefined) => unknown;
+  /** Maximum size of one event in bytes. */
   readonly eventBytesMax: number;
+  /** Maximum time without a byte, in milliseconds. Undefined: no limit. */
   readonly idleMs: number | undefined;
   readonly ctx: CallContext;
 }
@@ -21,6 +23,7 @@ export interface Incoming {
 /** Some servers send this as the last frame of a stream. */
 const DONE = '[DONE]';
 
+/** Whether a response streams events. Error responses do not count. */
 export function isEventStream(response: Response): boolean {
   return response.ok && isMediaType(response.headers.get('content-type'), [EVENT_STREAM]);
 }

@@ -31,6 +31,7 @@ export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './op
 export { refusalBody } from './openai/write.ts';
 export type { BindingServeOptions, Caller } from './options.ts';
 export { BINDINGS } from './registry.ts';
+export { requestBytes } from './request-body.ts';
 export { writeSafely } from './responses.ts';
 export { restLink } from './rest/link.ts';
 export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';

@@ -12,11 +12,11 @@ function silent(): KeepAliveStream & { readonly ticks: () => number } {
   };
 }
 
-describe('streams that wait', () => {
+describe('idle streams', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('share one timer, which ends with the last of them', () => {
+  it('share one timer, which stops with the last stream', () => {
     const [one, two] = [silent(), silent()];
     startKeepAlive(one, 1000);
     vi.advanceTimersByTime(400);
@@ -32,7 +32,7 @@ describe('streams that wait', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('are apart where their silences are', () => {
+  it('use one timer for each interval', () => {
     const [quick, slow] = [silent(), silent()];
     startKeepAlive(quick, 100);
     startKeepAlive(slow, 1000);
@@ -43,7 +43,7 @@ describe('streams that wait', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it.each([0, -1, Number.POSITIVE_INFINITY, 2 ** 40])('have no timer at %s', (ms) => {
+  it.each([0, -1, Number.POSITIVE_INFINITY, 2 ** 40])('have no timer with the interval %s', (ms) => {
     startKeepAlive(silent(), ms);
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -15,6 +15,7 @@ interface TimerGroup {
 /** One timer for all streams with the same `keepAliveMs`. It stops when the last of them ends. */
 const groups = new Map<number, TimerGroup>();
 
+/** Adds a stream to the timer of its interval. 0, a negative value and Infinity mean no keep-alive. */
 export function startKeepAlive(stream: KeepAliveStream, keepAliveMs: number): void {
   if (keepAliveMs <= 0 || keepAliveMs > TIMER_MS_MAX) return;
   const known = groups.get(keepAliveMs);

@@ -6,7 +6,9 @@ import { CallAborted, CutOff, LargeSend, NotA2A, TimedOut, TooLarge } from './fa
 import { IdleTimer } from './idle-timer.ts';
 import type { LinkHeaders, LinkOptions } from './link-service.ts';
 
+/** 16 MiB. */
 const DEFAULT_ANSWER_BYTES_MAX = 16_777_216;
+/** 16 MiB for one event of a stream. */
 export const DEFAULT_EVENT_BYTES_MAX = 16_777_216;
 
 /** Adds the headers that all links send to the `headers` of one. Synchronous unless the option `headers` returns a promise. */
@@ -27,6 +29,7 @@ export function requestHeaders(
   return own instanceof Promise ? own.then((late) => Object.assign(headers, late)) : Object.assign(headers, own);
 }
 
+/** A request of a link, ready to be sent. */
 export interface LinkRequest {
   readonly url: string;
   readonly method: string;
@@ -70,10 +73,12 @@ function whileSending(body: string | undefined, cause: unknown): unknown {
   return body === undefined || body.length < LARGE_CHARS ? cause : new LargeSend(body.length, cause);
 }
 
+/** The error of a call whose caller aborted it. */
 export function aborted(ctx: CallContext): A2AError {
   return new A2AError('UNAVAILABLE', 'the call was aborted', { cause: new CallAborted('the caller left', { cause: ctx.signal.reason }) });
 }
 
+/** A response body. `isEmpty` tells an empty body from invalid JSON. */
 export interface LinkResponseBody {
   readonly parsed: ParsedJson;
   readonly isEmpty: boolean;

@@ -13,23 +13,36 @@ import type {
 } from '#protocol';
 import { DEFAULT_READ_LIMITS, externalId, randomIds } from '#protocol';
 
+/** HTTP headers by name. */
 export type LinkHeaders = Readonly<Record<string, string>>;
 
 /** How a link reaches its agent. */
 export interface LinkOptions {
+  /** Endpoint of the agent. HTTP+JSON appends its paths to it. */
   readonly url: string;
+  /** Dialect that the agent speaks. */
   readonly dialect: Dialect;
+  /** Sends the requests. Must not follow redirects to other hosts with credentials. */
   readonly fetch: Fetch;
-  /** The platform's own fetch. A link uses it instead of `fetch` where nothing has to see the `Request`, which saves making one. */
+  /**
+   * The platform's own fetch, used instead of `fetch` to avoid creating a `Request`. Give it only if no
+   * code has to see the `Request`.
+   */
   readonly direct?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Sent with every request: credentials, routing. */
+  /** Headers for every request, such as credentials. A function is called for each request. */
   readonly headers?: LinkHeaders | ((ctx: CallContext) => LinkHeaders | Promise<LinkHeaders>);
+  /** Source of task names and message ids. Default: random UUIDs. */
   readonly ids?: Ids;
   /** Maximum time until the headers of the response arrive, in milliseconds. Absent: until the caller aborts. */
   readonly timeoutMs?: number;
-  /** Maximum time without a byte of the response's body, in milliseconds. Keep-alive comments count as bytes. Absent: until the caller aborts. */
+  /**
+   * Maximum time without a byte of the response body, in milliseconds. Keep-alive comments count as
+   * bytes. Absent: until the caller aborts.
+   */
   readonly idleMs?: number;
+  /** Maximum size of a response body in bytes. Default 16 MiB. */
   readonly answerBytesMax?: number;
+  /** Maximum size of one event of a stream in bytes. Default 16 MiB. */
   readonly eventBytesMax?: number;
 }
 
@@ -39,6 +52,7 @@ export interface LinkTransport {
   stream<Op extends StreamOperation>(operation: Op, request: Requests[Op], ctx: CallContext): EventStream;
 }
 
+/** An `A2AService` over a transport. */
 export function serviceOver(transport: LinkTransport): A2AService {
   return {
     send: (request, ctx) => transport.unary('send', request, ctx),
@@ -73,6 +87,7 @@ export function linkService(transport: LinkTransport, options: LinkOptions): A2A
   };
 }
 
+/** Limits and id source for reading the peer's responses. */
 export function linkEnv(options: LinkOptions): ReadEnv {
   return { ids: options.ids ?? randomIds, limits: DEFAULT_READ_LIMITS };
 }

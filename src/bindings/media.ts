@@ -1,8 +1,9 @@
 export const JSON_TYPE = 'application/json';
 
 /**
- * Whether a `Content-Type` header has one of these media types. JSON is UTF-8, so another charset does not match. The whole type is compared,
- * because a web page may send `text/plain; x=application/json` to another origin without a preflight request.
+ * Whether a `Content-Type` header has one of these media types. JSON is UTF-8, so another charset does
+ * not match. The type must be equal, not merely contained: a web page may send `text/plain;
+ * x=application/json` to another origin without a preflight request.
  */
 export function isMediaType(header: string | null | undefined, types: readonly string[]): boolean {
   const [type, ...parameters] = (header ?? '').toLowerCase().split(';');

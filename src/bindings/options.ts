@@ -2,7 +2,7 @@ import type { AgentCard, CallContext, Dialect, ReadEnv, Registry } from '#protoc
 import { countedIds, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, LOCAL_PRINCIPAL } from '#protocol';
 import type { HttpRequest } from './http.ts';
 
-/** Who is calling, as the access checks found out. What the headers say besides is read by the binding. */
+/** The authenticated caller, from the access checks. The binding reads everything else from the headers. */
 export type Caller = Pick<CallContext, 'principal' | 'tenant' | 'request'>;
 
 /** How a binding serves requests. The defaults suit a server on loopback. */
@@ -21,13 +21,18 @@ export interface BindingServeOptions {
   readonly extensions?: readonly string[];
   /** Rejects a request without `A2A-Version` if its dialect has that header, as A2A 1.0.1 §3.6.2 demands. Default: accept it. */
   readonly versionRequired?: boolean;
-  /** Default: the limit of the fixed `dialect`, otherwise 1 MiB. */
+  /** Maximum body size in bytes. Default: the limit of the fixed `dialect`, otherwise 1 MiB. */
   readonly bodyBytesMax?: number;
+  /** Maximum number of arrays, objects and members in a body. Default 50,000. */
   readonly jsonMembersMax?: number;
-  /** Longest time without an event before a stream sends a keep-alive comment, in milliseconds. 0 or Infinity: never. */
+  /**
+   * Longest time without an event before a stream sends a keep-alive comment, in milliseconds. Default
+   * 15,000. 0 or Infinity: never.
+   */
   readonly keepAliveMs?: number;
   /** The `retry:` field of streams: how long a client waits before it reconnects, in milliseconds. */
   readonly retryMs?: number;
+  /** Read limits and id source. Default: `DEFAULT_READ_LIMITS`. */
   readonly env?: ReadEnv;
   /** Gets the cause of each internal error, for the log. The caller gets only a general message. */
   readonly onError?: (cause: unknown) => void;
@@ -35,6 +40,7 @@ export interface BindingServeOptions {
 
 export const DEFAULT_KEEP_ALIVE_MS = 15_000;
 
+/** Message ids do not have to be unpredictable, so they are counted. */
 export const DEFAULT_ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 
 const everyDialect = createRegistry(DIALECTS);

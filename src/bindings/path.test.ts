@@ -10,7 +10,7 @@ describe('pathBelow', () => {
     ['', '', '/'],
   ])('of %s below %s is %s', (path, base, below) => expect(pathBelow(path, base)).toBe(below));
 
-  it('looks at a long run of slashes once', () => {
+  it('takes linear time on many slashes', () => {
     const path = `${'/'.repeat(100_000)}x`;
     expect(pathBelow(path, '')).toBe(path);
   });

@@ -3,9 +3,13 @@ import { A2AError } from '#protocol';
 import { ByteCollector } from './bytes.ts';
 import { TooLarge } from './failures.ts';
 
+/** One server-sent event. */
 export interface SseEvent {
   readonly data: string;
-  /** The id of this event alone. The standard lets an id hold for later events too: that is up to the reader. */
+  /**
+   * Id of this event only. In the standard an id stays valid for later events; that is up to the
+   * reader.
+   */
   readonly id?: string;
   readonly event?: string;
   /** The `retry:` field of this event, or one that stood alone before it. */

@@ -57,7 +57,7 @@ describe('SseParser', () => {
     });
   }
 
-  it('gives the same events however the bytes are cut', () => {
+  it('gives the same events for every division into chunks', () => {
     const field = fc.oneof(
       fc.tuple(
         fc.constantFrom('data', 'data', 'data', 'id', 'event', 'retry', 'x', ''),
@@ -76,13 +76,13 @@ describe('SseParser', () => {
     );
   });
 
-  it('takes bytes that are no UTF-8 as the standard does', () => {
+  it('replaces invalid UTF-8 as the standard does', () => {
     const bytes = new Uint8Array([...utf8.encode('data: a'), 0xff, 0xe2, 0x82, ...utf8.encode('b\n\n')]);
     expect(parse(bytes)).toEqual([{ data: 'a\ufffd\ufffdb' }]);
     expect(parse(bytes, [8, 9, 10])).toEqual([{ data: 'a\ufffd\ufffdb' }]);
   });
 
-  it('costs what the bytes cost, in whatever pieces a long line comes', () => {
+  it('takes linear time for a long line in chunks of any size', () => {
     const line = utf8.encode(`data: ${'x'.repeat(8_000_000)}\n\n`);
     const parseInPieces = (piece: number): void => {
       const parser = new SseParser(MAX);
@@ -94,12 +94,12 @@ describe('SseParser', () => {
     parseInPieces(16); // half a million pieces: joining the line again for each piece would exceed the test's timeout
   });
 
-  it('costs what the lines cost when many come in one piece', () => {
+  it('takes linear time for many lines in one chunk', () => {
     const many = utf8.encode('data: x\n\n'.repeat(200_000));
     expect(new SseParser(MAX).push(many)).toHaveLength(200_000);
   });
 
-  describe('refuses an event that is too large', () => {
+  describe('rejects an event over the limit', () => {
     const tooLarge: Record<string, string> = {
       'in one line': `data: ${'x'.repeat(100)}\n\n`,
       'in a line that never ends': `data: ${'x'.repeat(100)}`,
@@ -121,8 +121,8 @@ describe('SseParser', () => {
         });
       }
     }
-    it('but not comments that end', () => expect(parse(': ping\n'.repeat(1000), [], 100)).toEqual([]));
-    it('but not many small events', () => expect(parse('data: 0123456789\n\n'.repeat(1000), [], 100)).toHaveLength(1000));
+    it('accepts comments of any total size', () => expect(parse(': ping\n'.repeat(1000), [], 100)).toEqual([]));
+    it('accepts many small events', () => expect(parse('data: 0123456789\n\n'.repeat(1000), [], 100)).toHaveLength(1000));
   });
 });
 
@@ -134,12 +134,12 @@ describe('encodeFrames', () => {
     expect(encodeFrames([])).toBe('');
   });
 
-  it('can’t be made to forge a field', () => {
+  it('splits data at line breaks, so that it can’t forge a field', () => {
     const data = 'a\nid: 9\r\revent: x\r\n\r\nb';
     expect(parse(encodeFrames([{ data }]))).toEqual([{ data: 'a\nid: 9\n\nevent: x\n\nb' }]);
   });
 
-  it('is read back as it was', () => {
+  it('writes what the parser reads back unchanged', () => {
     const frame = fc.record(
       { data: fc.json(), id: fc.nat().map(seq), event: fc.constantFrom('error', 'message') },
       { requiredKeys: ['data'] },
@@ -154,7 +154,7 @@ describe('encodeFrames', () => {
 });
 
 describe('seqFrom', () => {
-  it('takes numbers and nothing else', () => {
+  it('accepts digits only', () => {
     expect(['0', '7', '123456789012345'].map(seqFrom)).toEqual([0, 7, 123456789012345]);
     for (const id of ['', '-1', '1.5', '1e3', ' 1', '0x1', '1234567890123456', 'uuid', undefined]) expect(seqFrom(id)).toBeUndefined();
   });
@@ -167,14 +167,14 @@ describe('readEvents', () => {
       { highWaterMark: 0 },
     );
 
-  it('gives the batches of the network', async () => {
+  it('yields one batch for each chunk', async () => {
     const body = streamOf(utf8.encode('data: a\n\ndata: b\n\nda'), utf8.encode('ta: c\n'), utf8.encode('\n'), utf8.encode('data: d'));
     const batches = [];
     for await (const batch of readEvents(body, MAX)) batches.push(batch.map((event) => event.data));
     expect(batches).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('closes the stream when its reader leaves', async () => {
+  it('closes the stream when the loop ends early', async () => {
     let cancelled = 0;
     const body = endless(() => {
       cancelled += 1;
@@ -183,7 +183,7 @@ describe('readEvents', () => {
     expect(cancelled).toBe(1);
   });
 
-  it('closes the stream when the signal says so', async () => {
+  it('closes the stream when the signal fires', async () => {
     const { promise: cancelled, resolve } = Promise.withResolvers<void>();
     const controller = new AbortController();
     const silent = new ReadableStream<Uint8Array>({ cancel: () => resolve() });

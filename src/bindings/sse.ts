@@ -19,6 +19,7 @@ export const KEEP_ALIVE = ': keep-alive\n';
 /** The client asked to resume from a position that is not in the log. The stream starts again with a snapshot. */
 export const RESET = ': reset\n';
 
+/** Writes frames in the SSE format. */
 export function encodeFrames(frames: readonly Frame[]): string {
   let text = '';
   for (const { id, event, data } of frames) {

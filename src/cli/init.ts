@@ -44,7 +44,7 @@ function agentName(given: string, hint: string): string {
   const name = given
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '');
+    .replaceAll(/^-+|(?<!-)-+$/g, '');
   if (name === '' || name.length > 64)
     throw new CliError(`${given} can't be made into a name for an agent`, { hint: `choose one with ${hint}`, exit: 2 });
   return name;

@@ -1,5 +1,5 @@
 import type { Agent, Dialect, DialectId } from '#protocol';
-import { createRegistry, DIALECTS, LET_GO, optionsOfDialect, randomIds, systemClock } from '#protocol';
+import { createRegistry, DIALECTS, LET_GO, randomIds, semanticsOfDialect, systemClock } from '#protocol';
 import type { AdminParts } from './admin/admin.ts';
 import { createCommits } from './commit/group-commit.ts';
 import { createEngineClock } from './engine-clock.ts';
@@ -72,8 +72,8 @@ export function assemble(options: EngineOptions): Assembled {
   const { webhookSender, replyPublisher, vault } = options;
   const outbox = createOutbox(() => outboxParts, { webhookSender, replyPublisher, vault });
   const known = knownDialects();
-  const optionsOf = options.optionsOf ?? optionsOfDialect;
-  const base = { store, blobs, timers, report, limits, clock, ids, agents, lifecycle, commits, tasks, outbox, optionsOf };
+  const semanticsOf = options.semanticsOf ?? semanticsOfDialect;
+  const base = { store, blobs, timers, report, limits, clock, ids, agents, lifecycle, commits, tasks, outbox, semanticsOf };
   const outboxParts: OutboxParts = { ...base, webhookSender, replyPublisher, vault, webhookOf: (dialect) => known(dialect).webhook };
   const turnParts: DrainParts = {
     ...base,

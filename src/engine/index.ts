@@ -8,7 +8,6 @@
  * const { task } = await engine.serviceOf('echo').send({ message: createUserMessage('hello') }, ctx);
  * ```
  */
-export type { OptionsOf } from './call-options.ts';
 export type { Engine, EngineStats } from './engine.ts';
 export { createEngine } from './engine.ts';
 export type { EngineLimits } from './limits.ts';
@@ -30,6 +29,7 @@ export type {
   OutboxRow,
   Owner,
   PushRow,
+  SemanticsOf,
   SendName,
   SendRecord,
   Store,

@@ -1,8 +1,7 @@
 import type { Agent, AgentCard, AgentOutput, CallContext, Clock, Ids, Turn } from '#protocol';
-import type { OptionsOf } from './call-options.ts';
 import type { EngineLimits } from './limits.ts';
 import type { ReplyPublisher, Vault, WebhookSender } from './outbox/delivery.ts';
-import type { Blobs, LogEntry, Store, TaskRow } from './ports.ts';
+import type { Blobs, LogEntry, SemanticsOf, Store, TaskRow } from './ports.ts';
 import type { Timers } from './timers.ts';
 import type { RunningTasksMaxOf } from './turns/quotas.ts';
 
@@ -34,7 +33,7 @@ export interface EngineOptions {
   /** Publishes replies (`CallContext.reply`). Absent: no binding can ask for replies. */
   readonly replyPublisher?: ReplyPublisher;
   /** What a stored dialect id means for replies, webhooks and an operator's retry. Default: what `#protocol` knows of its dialects. */
-  readonly optionsOf?: OptionsOf;
+  readonly semanticsOf?: SemanticsOf;
   readonly clock?: Clock;
   readonly ids?: Ids;
   readonly timers?: Timers;

@@ -1,4 +1,16 @@
-import type { ContextId, DialectId, ExternalId, Message, PushConfig, PushConfigId, Seq, TaskEvent, TaskId, TaskState } from '#protocol';
+import type {
+  ContextId,
+  DialectId,
+  DialectSemantics,
+  ExternalId,
+  Message,
+  PushConfig,
+  PushConfigId,
+  Seq,
+  TaskEvent,
+  TaskId,
+  TaskState,
+} from '#protocol';
 
 declare const brand: unique symbol;
 /** A small integer. Rows are clustered by it; public ids have an index of their own. */
@@ -216,3 +228,6 @@ export interface Blobs {
   get(task: TaskKey, name: string): Promise<Uint8Array | undefined>;
   forget(task: TaskKey): Promise<void>;
 }
+
+/** The engine stores the id of a task's dialect, and asks this port what the id means. */
+export type SemanticsOf = (dialect: DialectId) => DialectSemantics;

@@ -1,7 +1,6 @@
 import type { A2AService, GetRequest, Task } from '#protocol';
 import { A2AError, isTerminal } from '#protocol';
 import { agentOf } from './agents.ts';
-import { optionsOfCall } from './call-options.ts';
 import type { ExtendedCard } from './options.ts';
 import type { PushServiceParts } from './outbox/push-configs.ts';
 import { createPushService } from './outbox/push-configs.ts';
@@ -26,7 +25,7 @@ export interface ServiceParts extends SendParts, ListParts, SubscribeParts, Push
   readonly report: (what: string, cause: unknown) => void;
 }
 
-/** The engine as an A2AService, for one of its agents. It has A2A 1.0 semantics; `CallContext.options` say where a call departs from them. */
+/** The engine as an A2AService, for one of its agents. It has A2A 1.0 semantics; `CallContext.semantics` says where a call departs from them. */
 export function createService(parts: ServiceParts, agent: string, extendedCard?: ExtendedCard): A2AService {
   const served = agentOf(parts.agents, agent);
   const { card } = served;
@@ -56,7 +55,7 @@ async function get(parts: ServiceParts, asked: GetCall): Promise<Task> {
   return withTask(parts, asked, async (task) => {
     if (request.currentGeneration !== undefined) await waitForNews(parts, task, asked);
     const folded = await foldTo(parts, task, task.committed);
-    return renameTask(withHistory(folded, request.historyLength), nameFor(task.row, optionsOfCall(ctx)));
+    return renameTask(withHistory(folded, request.historyLength), nameFor(task.row, ctx.semantics));
   });
 }
 
@@ -96,7 +95,7 @@ async function cancel(parts: ServiceParts, asked: TaskRequest): Promise<Task> {
     }
     const folded = await foldTo(parts, task, at);
     if (hasNoRun) tellAgent(parts, task, folded);
-    return renameTask(folded, nameFor(row, optionsOfCall(asked.ctx)));
+    return renameTask(folded, nameFor(row, asked.ctx.semantics));
   });
 }
 

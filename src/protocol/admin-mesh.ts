@@ -1,55 +1,83 @@
 import type { TaskState } from './states.ts';
 import type { Timestamp } from './task.ts';
 
-/** What this node sees of the mesh that it is on. */
+/**
+ * The mesh as one node sees it: the agents and gateways on the broker, and the calls between them. The
+ * console draws its mesh page from this.
+ */
 export interface AdminMesh {
-  /** Its address, without user and password. */
+  /** URL of the broker, without user name and password. */
   readonly broker: string;
+  /**
+   * Whether this node's connection to the broker is up. While it is down, `peers` shows the last known
+   * state.
+   */
   readonly isConnected: boolean;
+  /** First part of every topic. Nodes see each other only within one namespace. */
   readonly namespace: string;
-  /** How A2A is spoken there: `sam`, `mqtt01`. */
+  /** Protocol used on the broker: `sam` or `mqtt01`. */
   readonly grammar: string;
+  /** When this view was taken. */
   readonly at: Timestamp;
+  /** Every agent and gateway that has announced itself, this node's own included. */
   readonly peers: readonly AdminPeer[];
-  /** Under way, and those that ended last. */
+  /** Calls that are running, and the calls that ended most recently. */
   readonly calls: readonly AdminMeshCall[];
-  /** Whose calls those are: `all` while somebody looks, otherwise those that go through this node; `none` where the grammar tells of none. */
+  /**
+   * Which calls `calls` contains. `all`: every call on the mesh, while an operator has the page open.
+   * `own`: only calls through this node. `none`: the grammar does not let a node observe calls.
+   */
   readonly hears: 'all' | 'own' | 'none';
-  /** Messages that came to nothing here: malformed, answered with an error, not meant for anybody. */
+  /**
+   * Messages that this node received and did not process. `dropped`: malformed. `refused`: answered
+   * with an error. `ignored`: addressed to nobody here.
+   */
   readonly counts: { readonly dropped: number; readonly refused: number; readonly ignored: number };
 }
 
-/** Somebody on the mesh. */
+/** One agent or gateway on the mesh. */
 export interface AdminPeer {
   readonly kind: 'agent' | 'gateway';
   readonly name: string;
   readonly description: string;
   readonly version: string;
-  /** `stale`: it has missed heartbeats, and is dropped if it stays silent. */
+  /**
+   * `stale`: the peer has missed heartbeats. It is removed if no heartbeat arrives within the grace
+   * period.
+   */
   readonly state: 'live' | 'stale';
-  /** Its last heartbeat. */
+  /** Time of its last heartbeat. */
   readonly seenAt: Timestamp;
+  /** Milliseconds since its last heartbeat. */
   readonly silentMs: number;
-  /** The processes that are this agent, as far as they say which they are. */
+  /**
+   * The processes that serve this agent, by instance id. Peers that announce no instance id are missing
+   * here.
+   */
   readonly replicas: readonly { readonly id: string; readonly silentMs: number }[];
-  /** One of them is this node. */
+  /** Whether one of the replicas is this node. */
   readonly isOurs: boolean;
-  /** Where an operator calls it on this node, as `/agents/echo`. Absent: it can't be called from here. */
+  /**
+   * Path under which an operator calls the peer on this node, for example `/agents/echo`. Absent when
+   * this node can't call it.
+   */
   readonly path?: string;
 }
 
-/** One participant has another do something. */
+/** One call on the mesh: a gateway that forwards a request, or an agent that delegates to another agent. */
 export interface AdminMeshCall {
-  /** An agent that delegates, or a gateway, by the name that it has on the mesh. */
+  /** Mesh name of the calling agent or gateway. */
   readonly from: string;
   readonly fromKind: 'agent' | 'gateway';
+  /** Mesh name of the called agent. */
   readonly to: string;
-  /** As the caller names it. */
+  /** Task id as the caller chose it. */
   readonly task: string;
-  /** How many delegations deep: 0 for those from outside. */
+  /** Length of the chain of delegations before this call. 0 for a request from outside the mesh. */
   readonly depth: number;
   readonly since: Timestamp;
+  /** Absent while the call is running. */
   readonly endedAt?: Timestamp;
-  /** As it ended; absent where the answer was too large to look into, or an error. */
+  /** Final state of the task. Absent when the response was an error, or too large to be parsed here. */
   readonly state?: TaskState;
 }

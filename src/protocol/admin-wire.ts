@@ -1,47 +1,58 @@
 import type { Timestamp } from './task.ts';
 
 /**
- * What goes over the wire of a node, for its operators: recorded only while an operator has switched it on and reads it, in memory, the last of it,
- * and without credentials.
+ * Recorder of a node's HTTP traffic, for operators. It records only after an operator has started it,
+ * keeps the most recent exchanges in memory, and leaves out credentials.
  */
 export interface AdminWire {
-  /** What has changed after that number, the oldest first. Recording continues while somebody reads; otherwise it stops and its data is deleted. */
+  /**
+   * Returns the exchanges that changed after number `after`, oldest first. Calling it keeps the
+   * recording alive: when nobody calls it for a while, recording stops and the recorded data is
+   * deleted.
+   */
   look(after: number): AdminWirePage;
+  /** Starts recording. Requests that are already running are not included. */
   start(): void;
-  /** Stops recording. What is recorded stays readable. */
+  /** Stops recording. Recorded exchanges stay readable. */
   stop(): void;
+  /** Deletes the recorded exchanges. Recording continues if it was on. */
   clear(): void;
 }
 
+/** The answer to one `look`. */
 export interface AdminWirePage {
+  /** Whether the recorder is running. */
   readonly isOn: boolean;
-  /** What to ask after the next time. */
+  /** Value for `after` in the next call. */
   readonly last: number;
   readonly exchanges: readonly AdminExchange[];
 }
 
-/** A request and its answer, as far as it has come. */
+/** One HTTP request and as much of its response as has been sent so far. */
 export interface AdminExchange {
+  /** Number of the exchange, in the order in which the requests arrived. */
   readonly n: number;
   readonly at: Timestamp;
-  /** Who called. Absent: nobody who was known. */
+  /** Name of the authenticated caller. Absent for unauthenticated requests. */
   readonly principal?: string;
-  /** Where from, as far as the host knows. */
+  /** Network address of the client, if the host knows it. */
   readonly client?: string;
   readonly method: string;
-  /** Path and query. */
+  /** Path and query string. */
   readonly target: string;
-  /** Those that mean something to A2A; of credentials only that there were some. */
+  /** Request headers that matter to A2A. Of credentials, only their presence is recorded. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
   readonly status: number;
+  /** Response headers, chosen and masked in the same way. */
   readonly answerHeaders: readonly (readonly [string, string])[];
+  /** Response body; empty for a stream, whose events are in `frames`. */
   readonly answer: string;
-  /** Of a stream, with the time since it began. */
+  /** Events of a streamed response, each with the milliseconds since the request started. */
   readonly frames: readonly { readonly atMs: number; readonly text: string }[];
   readonly isStream: boolean;
-  /** Not all of it was kept. */
+  /** Whether a body or the list of frames was truncated to the recorder's limits. */
   readonly isCut: boolean;
-  /** Absent: it is under way. */
+  /** Duration in milliseconds. Absent while the exchange is running. */
   readonly endedMs?: number;
 }

@@ -9,156 +9,202 @@ import type { Message } from './message.ts';
 import type { TaskState } from './states.ts';
 import type { Task, Timestamp } from './task.ts';
 
-/** What operators and the console see and do, across owners. A server that offers it checks the scope `admin` first. */
+/**
+ * What operators and the console can see and do, for tasks of all owners. A server must check the scope
+ * `admin` before it calls any of these.
+ */
 export interface AdminService {
+  /** Lists tasks of all owners, the most recently changed first. */
   tasks(request: AdminListRequest): Promise<AdminPage>;
+  /** Returns one task with its content. Throws `TASK_NOT_FOUND`. */
   task(id: TaskId): Promise<AdminTask & { readonly task: Task }>;
-  /** The log as it is, in order. An empty page is its end so far; with `waitMs` the answer is held until there is more, or for so long. */
+  /**
+   * Returns entries of a task's log, in order. An empty page means that the log has no further entries
+   * yet. With `waitMs` the call waits up to this long for the next entry.
+   */
   events(request: AdminEventsRequest): Promise<readonly Logged[]>;
-  /** Ends it as its owner's cancel would. A finished task is left as it is. */
+  /** Cancels a task as its owner's cancel would. Does nothing to a finished task. */
   cancel(id: TaskId): Promise<AdminTask>;
-  /** Tasks that wait for an answer, the newest question first, at most 100. */
+  /** Tasks that wait for an answer, the newest question first. At most 100. */
   approvals(): Promise<readonly AdminApproval[]>;
-  /** Answers such a task in its owner's place. */
+  /** Answers the question of such a task in place of its owner. */
   answer(id: TaskId, answer: AdminAnswer): Promise<AdminTask>;
   /**
-   * A finished task stays finished: its last message is sent once more, as its owner, in the same context. Returns the new task, which
-   * says in `referenceTaskIds` which one it repeats.
+   * Repeats a finished task: sends its last message again, as its owner, in the same context. The old
+   * task stays finished. Returns the new task, whose `referenceTaskIds` names the old one.
    */
   retry(id: TaskId): Promise<AdminTask>;
-  /** Cancels it first if it runs. It is gone for everybody, with its log, its push configs and the memory of its sends. */
+  /**
+   * Deletes a task with its log, its push configs and its deduplication records. Cancels it first if it
+   * is running.
+   */
   delete(id: TaskId): Promise<void>;
-  /** The audit log, in order. Absent: none is kept here. */
+  /** Returns a page of the audit log, in order. Absent when the node keeps no audit log. */
   audit?(request: AuditRequest): Promise<AuditPage>;
-  /** Queues of webhooks, by number: those that are open, and the letters that were given up on. */
+  /** Webhook queues: the open ones, and the dead letters (deliveries that were given up). */
   deliveries(request: AdminDeliveriesRequest): Promise<readonly AdminDelivery[]>;
-  /** A dead letter is tried again, from the start of the schedule, under the ids it had. */
+  /**
+   * Sends a dead letter again. The retry schedule starts over; webhook ids stay the same, so that
+   * receivers can detect repetitions.
+   */
   replay(id: number): Promise<AdminDelivery>;
-  /** A dead letter is thrown away. */
+  /** Deletes a dead letter. */
   discard(id: number): Promise<void>;
-  /** The last lines of the log. Absent: it goes elsewhere alone. */
+  /** The latest log lines. Absent when the node keeps none in memory. */
   logs?(request: AdminLogsRequest): readonly AdminLogLine[];
-  /** How the node does, now and for the last while. */
+  /** Load figures of the node, now and over the last minutes. */
   health?(): AdminHealth;
-  /** The mesh as it is seen from here. Absent: the node is on none. */
+  /** The mesh as this node sees it. Absent when the node is not connected to a mesh. */
   mesh?(): AdminMesh;
-  /** Requests and answers as they go over the wire. Absent: they are not shown here. */
+  /** The traffic recorder. Absent when this node has none. */
   readonly wire?: AdminWire;
 }
 
-/** A task without its content. */
+/** A task as a row of a list: what it is and who owns it, without its content. */
 export interface AdminTask {
   readonly id: TaskId;
+  /** Name of the agent on this node. */
   readonly agent: string;
+  /** Name of the owner. */
   readonly principal: string;
   readonly tenant?: TenantId;
   readonly contextId: ContextId;
+  /** Dialect in which the task was created. */
   readonly dialect: DialectId;
+  /** Task name that the caller chose, in dialects whose callers name tasks. */
   readonly alias?: ExternalId;
   readonly state: TaskState;
+  /** Time of the last status change. */
   readonly statusAt: Timestamp;
-  /** Last sequence number of the log. */
+  /** Sequence number of the last entry in the log. */
   readonly last: Seq;
+  /** Size of the log. */
   readonly bytes: number;
-  /** Starts of the agent for the turn under way; 0 when none is. */
+  /** How often the agent has been started for the current turn. 0 when no turn is running. */
   readonly attempt: number;
   readonly isRunning: boolean;
 }
 
+/** Filters and page of an operator's task list. All filters must match. */
 export interface AdminListRequest {
   readonly principal?: string;
   readonly tenant?: TenantId;
   readonly agent?: string;
   readonly contextId?: ContextId;
   readonly status?: TaskState;
+  /** Only tasks whose status changed at this time or later. */
   readonly statusTimestampAfter?: Timestamp;
+  /** Default 50, maximum 1,000. */
   readonly pageSize?: number;
+  /** `nextPageToken` of the page before. */
   readonly pageToken?: string;
 }
 
+/** One page of an operator's task list. */
 export interface AdminPage {
   readonly tasks: readonly AdminTask[];
   /** Empty on the last page. */
   readonly nextPageToken: string;
+  /** Number of tasks that match the filters, over all pages. */
   readonly totalSize: number;
 }
 
+/** Which entries of a task's log to return. */
 export interface AdminEventsRequest {
   readonly id: TaskId;
+  /** Only entries with a higher sequence number. Default: from the start. */
   readonly after?: Seq;
-  /** At most 1,000, which is also the default. */
+  /** Default and maximum 1,000. */
   readonly limit?: number;
-  /** At most 30,000. */
+  /**
+   * How long to wait for a new entry when there is none yet, in milliseconds. Default 0, maximum
+   * 30,000.
+   */
   readonly waitMs?: number;
 }
 
-/** What an agent asks, and of whom. */
+/** A task that waits for an answer, with its question. */
 export interface AdminApproval extends AdminTask {
+  /** `auth`: the agent asks for a credential. */
   readonly kind: 'input' | 'auth';
   readonly question?: Message;
+  /** The options that the agent offers. Empty when it expects free text. */
   readonly choices: readonly Choice[];
 }
 
-/** One of the choices, or words. */
+/** Answer to a question: the id of one of its options, or free text. */
 export interface AdminAnswer {
   readonly optionId?: string;
   readonly text?: string;
 }
 
+/** Which log lines to return. */
 export interface AdminLogsRequest {
-  /** Only those with a higher number. */
+  /** Only lines with a higher number. */
   readonly after?: number;
-  /** At most 1,000, which is also the default: the newest. */
+  /** Default and maximum 1,000. When more lines match, the newest are returned. */
   readonly limit?: number;
 }
 
+/** One line of the node's log. */
 export interface AdminLogLine {
   readonly n: number;
   readonly time: Timestamp;
   readonly level: string;
   readonly message: string;
-  /** Everything else that the line says. */
+  /** All other fields of the line. */
   readonly fields?: JsonObject;
 }
 
-/** Numbers as `/metrics` has them, one set a few seconds. */
+/** Load figures of a node: the counters of `/metrics`, sampled every few seconds. */
 export interface AdminHealth {
   readonly startedAt: Timestamp;
   readonly version: string;
   readonly samples: readonly AdminSample[];
 }
 
+/** The counters at one moment. Rates are differences between two samples. */
 export interface AdminSample {
   readonly at: Timestamp;
+  /** Requests since the start of the process. */
   readonly calls: number;
+  /** Requests that ended with an error, since the start. */
   readonly errors: number;
-  /** Seconds that calls took, in all. Of streams, until their end. */
+  /** Total duration of all calls in seconds. A stream counts until its end. */
   readonly callSeconds: number;
+  /** Entries appended to task logs since the start. */
   readonly events: number;
+  /** Commits to the store since the start. Each commit holds entries of many tasks. */
   readonly commits: number;
+  /** Runs of agents at this moment. */
   readonly running: number;
+  /** Runs that wait for a free slot. */
   readonly queued: number;
+  /** Tasks that wait for an answer of their caller. */
   readonly asking: number;
+  /** Open streams. */
   readonly streams: number;
+  /** Tasks in the store. */
   readonly tasks: number;
-  /** Of the process. */
+  /** Resident memory of the process. */
   readonly memoryBytes: number;
-  /** Of the files of the store; absent where it has none. */
+  /** Size of the store's files. Absent for a store without files. */
   readonly storeBytes?: number;
 }
 
+/** Which webhook queues to return. */
 export interface AdminDeliveriesRequest {
   readonly state?: AdminDelivery['state'];
-  /** Only those with a higher number. */
+  /** Only queues with a higher id. */
   readonly after?: number;
-  /** At most 1,000, which is also the default. */
+  /** Default and maximum 1,000. */
   readonly limit?: number;
 }
 
-/** What one webhook has not heard of one task. Without its secrets. */
+/** The webhook queue of one task and one push config, without secrets. */
 export interface AdminDelivery {
   readonly id: number;
-  /** `dead`: nobody tries any more. */
+  /** `dead`: delivery was given up. An operator can replay or discard it. */
   readonly state: 'open' | 'dead';
   readonly taskId: TaskId;
   readonly agent: string;
@@ -166,16 +212,21 @@ export interface AdminDelivery {
   readonly tenant?: TenantId;
   readonly configId: PushConfigId;
   readonly url: string;
-  /** The dialect of the delivery. */
+  /** Dialect in which the payload is written. */
   readonly dialect: DialectId;
-  /** Events that have not arrived: from `first` to `last`. 0: it knows all that there is. */
+  /**
+   * Number of events that have not been delivered: from `first` to `last`. 0 when everything has
+   * arrived.
+   */
   readonly pending: number;
   readonly first: Seq;
   readonly last: Seq;
-  /** At the first of them, in vain. */
+  /** Failed attempts for the first pending event. */
   readonly attempts: number;
-  /** When the next attempt is made, if one failed. */
+  /** Time of the next attempt, if the last one failed. */
   readonly dueAt?: Timestamp;
+  /** Time of the first failed attempt in a row. */
   readonly failingSince?: Timestamp;
+  /** Error of the last attempt. */
   readonly problem?: string;
 }

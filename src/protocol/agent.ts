@@ -7,52 +7,77 @@ import type { Part } from './parts.ts';
 import type { Principal, TraceContext } from './service.ts';
 import type { Task } from './task.ts';
 
-/** One message and the run of the agent that answers it. */
+/**
+ * One message of the caller and everything that the agent needs to answer it. An agent gets it as the
+ * argument of `run`.
+ */
 export interface Turn {
+  /** The message to answer. */
   readonly message: Message;
-  /** As it stands with this message taken in. */
+  /** The task as it is after this message was added. */
   readonly task: Task;
+  /** The conversation. Tasks of one conversation share it. */
   readonly contextId: ContextId;
-  /** The messages of the task before this one, oldest first. */
+  /** Messages of the task before this one, oldest first. */
   readonly history: readonly Message[];
+  /** The authenticated caller. */
   readonly principal: Principal;
-  /** What the agent's `open` made for this context, if it has one. */
+  /** The value that the agent's `open` returned for this context; undefined for an agent without `open`. */
   readonly conversation: unknown;
+  /** Media types that the caller accepts. Empty: everything. */
   readonly acceptedOutputModes: readonly string[];
-  /** Counts from 1; more than 1 only under recovery `retry` or `resume`. */
+  /**
+   * 1 for the first run of this message. Higher after a restart, for agents with recovery `retry` or
+   * `resume`.
+   */
   readonly attempt: number;
-  /** The caller's trace, for whatever the agent calls in turn. Not known any more after a restart. */
+  /** Trace context of the caller, to be passed on in outgoing calls. Absent after a restart. */
   readonly trace?: TraceContext;
-  /** Fires on cancel, on a timeout and on shutdown. */
+  /** Aborted on cancel, on timeout and on shutdown. */
   readonly signal: AbortSignal;
   /**
-   * Asks the caller without ending the run: the task waits as input-required, and the next message is the answer. When `signal` fires
-   * the question is withdrawn: the promise rejects with its reason, the task is at work again, and the run may ask something else.
+   * Asks the caller a question without ending the run. The task becomes input-required, and the promise
+   * resolves with the caller's next message. When `options.signal` is aborted, the question is
+   * withdrawn: the promise rejects with the signal's reason, the task is working again, and the run may
+   * ask something else.
    */
   ask(question: Message, options?: { readonly signal?: AbortSignal }): Promise<Message>;
   /**
-   * Resolves when the message, this attempt and everything yielded so far are on disk. An agent with effects outside (it starts a
-   * program, it spends money) awaits it before the first one: whatever happens then, the attempt is known of after a restart.
+   * Resolves when the message, this attempt and everything yielded so far are on disk. Await it before
+   * the first effect outside the process, such as starting a program or spending money: after a crash
+   * the engine then knows that the attempt was made.
    */
   durable(): Promise<void>;
-  /** Another message of the caller waits until this run ends. */
+  /** Whether another message of the caller is queued until this run ends. */
   hasNext(): boolean;
-  /** The caller's last task in this context before this one, without its artifacts: what an agent noted in its metadata outlives a restart. */
+  /**
+   * The caller's previous task in this context, without artifacts. Its metadata survives restarts, so
+   * an agent can keep notes there.
+   */
   before(): Promise<Task | undefined>;
 }
 
-/** The reason of a turn's signal when the run must end but its task continues: after the next start, or with the caller's next message. */
+/**
+ * Reason of a turn's signal when the run must end but its task continues, after the next start of the
+ * process or with the caller's next message.
+ */
 export const LET_GO = 'The run has to end here; its task continues.';
 
-/** The signal has fired for the run alone. An agent whose work continues elsewhere leaves it there, and finds it in the next attempt. */
+/**
+ * Whether the signal ends only the run and not its task. An agent whose work continues in another
+ * process leaves that work running, and finds it again in the next attempt.
+ */
 export function isLetGo(signal: AbortSignal): boolean {
   return signal.aborted && signal.reason instanceof DOMException && signal.reason.message === LET_GO;
 }
 
 /**
- * What a run yields. The engine turns each into events, checks the transition and logs it before anyone sees it. `complete`, `fail`,
- * `reject`, `ask` and `message` are a run's last words; a run that ends without one has completed. After `auth` a run may continue by
- * itself (the credential came another way) or end, and then the next message is a turn of its own.
+ * What a run yields. The engine turns each value into events, checks the state transition and logs it
+ * before any reader sees it.
+ *
+ * `complete`, `fail`, `reject`, `ask` and `message` end the run. A run that returns without one of them
+ * has completed. After `auth` a run may continue, when the credential arrived in another way, or
+ * return; then the next message starts a new turn.
  */
 export type AgentOutput =
   | { readonly kind: 'status'; readonly message?: Message; readonly metadata?: Metadata }
@@ -71,44 +96,73 @@ export type AgentOutput =
   | { readonly kind: 'data'; readonly data: Json; readonly name?: string }
   | { readonly kind: 'complete'; readonly message?: Message; readonly metadata?: Metadata }
   | { readonly kind: 'fail'; readonly reason: Message }
-  /** A caller may know without words what is wanted (PromptKit's waits for a person have none). */
+  /** The question is optional: PromptKit waits for a person without a text. */
   | { readonly kind: 'ask'; readonly question?: Message }
   | { readonly kind: 'auth'; readonly request: Message }
   | { readonly kind: 'reject'; readonly reason: Message }
   | { readonly kind: 'message'; readonly message: Message }
   /**
-   * For an agent that already speaks in A2A's own events (an SDK's executor, a proxied origin): taken as it is, but for the ids and
-   * the time, which are the task's and the engine's. A terminal or input-required state is a last word.
+   * For agents that produce A2A events themselves: an SDK's executor or a proxied agent. The engine replaces the ids and the
+   * timestamp and keeps the rest. An event with a terminal state or input-required ends the run.
    */
   | { readonly kind: 'event'; readonly event: OneOf<{ statusUpdate: TaskStatusUpdate; artifactUpdate: TaskArtifactUpdate }> };
 
+/**
+ * Something that answers messages. Build one with `defineAgent`, or implement this interface.
+ *
+ * ```ts
+ * const echo: Agent = {
+ *   card,
+ *   recovery: 'retry',
+ *   async *run({ message }) {
+ *     yield { kind: 'text', text: getTextFromMessage(message) };
+ *   },
+ * };
+ * ```
+ */
 export interface Agent {
+  /** The card to publish. A server adds interfaces, security schemes and signatures. */
   readonly card: AgentCard;
   /**
-   * What happens to a run that a crash or a shutdown cut off. `fail`: the task fails; right for a run that is not idempotent, which is
-   * never repeated by itself. `retry`: the same message is run again from its start, and what the new run makes replaces what the
-   * old one made. `resume`: the same, but `turn.task` holds what was made and further text is appended to it.
+   * What happens to a run that a crash or a shutdown interrupted. `fail`: the task fails. Right for
+   * work that must not be repeated. `retry`: the same message runs again from its start, and its output
+   * replaces the output of the first run. `resume`: like `retry`, but the earlier output stays in
+   * `turn.task` and new text is appended to it.
    */
   readonly recovery: 'resume' | 'retry' | 'fail';
-  /** It starts programs on this machine, or may: what an MCP server's tools do nobody knows. Such an agent is never served to callers who have not shown who they are. */
+  /**
+   * The agent starts programs on this machine, or may do so (an MCP server's tools can do anything). A
+   * server never offers such an agent to unauthenticated callers.
+   */
   readonly runsCommands?: boolean;
   /**
-   * `anew`: a message id that comes again is another message, also if nobody got the first answer; only an Idempotency-Key names a
-   * send. For agents whose callers reuse ids by design, as conformance kits do.
+   * `attach` (default): a repeated message id attaches to the first send. `anew`: a repeated message id
+   * is a new message, and only an `Idempotency-Key` identifies a repeated send. For agents whose
+   * callers reuse ids by design, such as conformance kits.
    */
   readonly repeats?: 'attach' | 'anew';
-  /** The agent refuses unsupported media types itself, as a proxied origin does. The engine then does not check them against the card. */
+  /**
+   * The agent rejects unsupported media types itself, as a proxied agent does. The engine then does not
+   * compare them with the card.
+   */
   readonly checksInputModes?: true;
+  /** Answers one message. Called once for each attempt of a turn. */
   run(turn: Turn): AsyncIterable<AgentOutput>;
   /**
-   * Asked after a restart for a task that waits for its caller: can the agent continue it once the answer comes? `false` fails the
-   * task at once, with that reason. Without this member it waits on.
+   * Called after a restart for a task that waits for its caller: can the agent continue once the answer
+   * comes? `false` fails the task at once. Without this method such tasks keep waiting.
    */
   keepsWaiting?(waiting: { readonly contextId: ContextId; readonly principal: string }): boolean | Promise<boolean>;
-  /** Makes the state of one caller's conversation, once. If it is disposable, it is disposed of when it has long been unused. */
+  /**
+   * Creates the state of one caller's conversation, once for each context. A disposable value is
+   * disposed of after the conversation has been idle for a long time.
+   */
   open?(contextId: ContextId): Promise<unknown>;
-  /** Told of a task that was canceled while it waited for its caller, whose task it is: no run was there to hear a signal. */
+  /**
+   * Called for a task that was canceled while it waited for its caller. No run existed whose signal
+   * could have been aborted.
+   */
   canceled?(task: Task, of: { readonly principal: string }): Promise<void>;
-  /** The card for a caller who has shown who it is. Without it the agent has no extended card. */
+  /** The card for an authenticated caller. Without this method the agent has no extended card. */
   extendedCard?(principal: Principal): Promise<AgentCard>;
 }

@@ -1,37 +1,52 @@
 import type { Timestamp } from './task.ts';
 
-/** One line of the audit log: who did what to what, and whether it was allowed. It never holds bodies or secrets. */
+/**
+ * One record of the audit log: who did what, to what, and whether it was allowed. It never contains
+ * bodies or secrets.
+ */
 export interface AuditRecord {
-  /** From 1, without gaps. */
+  /** Counts from 1, without gaps. */
   readonly seq: number;
   readonly time: Timestamp;
-  /** Empty: nobody has shown who it was. */
+  /** Empty for an unauthenticated request. */
   readonly principal: string;
   readonly tenant?: string;
-  /** An operation of A2A, `admin.…`, `http.…` for what was refused before anybody knew more, `server.…`, `keys.…`. */
+  /**
+   * An operation of A2A; `admin.…` for the admin API; `http.…` for requests that were rejected before
+   * their operation was known; `server.…`; `keys.…`.
+   */
   readonly action: string;
-  /** An id or a path. */
+  /** Id or path that the action was about. */
   readonly object?: string;
   readonly agent?: string;
   readonly decision: 'allowed' | 'denied';
   readonly reason?: string;
   readonly requestId?: string;
-  /** The address of the caller. */
+  /** Network address of the caller. */
   readonly client?: string;
-  /** The same again so many times, within seconds after the record that said it first. */
+  /**
+   * How often the same record occurred again within a few seconds after the first one. Repetitions
+   * share one record.
+   */
   readonly repeats?: number;
-  /** SHA-256 over the last hash before it, the records since then, and what stands before it in this one. Records written together share one. */
+  /**
+   * SHA-256 over the previous hash, the records since then, and the members before this one. Records
+   * that were written in one batch share one hash.
+   */
   readonly hash?: string;
 }
 
+/** Which audit records to return. */
 export interface AuditRequest {
+  /** Only records with a higher `seq`. */
   readonly after?: number;
-  /** At most 1,000; 100 by default. */
+  /** Default 100, maximum 1,000. */
   readonly limit?: number;
 }
 
+/** A page of the audit log. */
 export interface AuditPage {
   readonly records: readonly AuditRecord[];
-  /** Of the last record there is. */
+  /** `seq` of the newest record in the log. */
   readonly last: number;
 }

@@ -1,6 +1,8 @@
 import type { Traits } from './dialects/dialect.ts';
+import { createRegistry, DIALECTS } from './dialects/registry.ts';
 import { isA2AError } from './errors.ts';
 import type { EventStream, Logged, TaskEvent } from './events.ts';
+import type { DialectId } from './ids.ts';
 import { taskId } from './ids.ts';
 import type { CancelRequest, GetRequest, SendRequest, SendResult, SubscribeRequest } from './requests.ts';
 import type { A2AService, CallContext, CallSemantics } from './service.ts';
@@ -8,6 +10,7 @@ import { isTerminal } from './states.ts';
 import type { Task } from './task.ts';
 import { createTaskStatus } from './task.ts';
 
+/** Decorated services by traits and service, so that each pair is built once. */
 const DONE: WeakMap<Traits, WeakMap<A2AService, A2AService>> = new WeakMap();
 
 /**
@@ -35,24 +38,45 @@ export function behave(service: A2AService, traits: Traits): A2AService {
   return behaved;
 }
 
-/** The semantics that `behave` sets for the calls of a dialect. Undefined for a dialect with A2A 1.0 semantics. */
-export function callSemantics(traits: Traits): CallSemantics | undefined {
-  const semantics: CallSemantics = {
+/** How a dialect's answers differ from A2A 1.0. */
+export interface DialectSemantics extends CallSemantics {
+  /** Messages of the history in an answer whose request does not say how many. Absent: all of them. */
+  readonly historyLength?: 0;
+}
+
+const BY_ID = new Map<DialectId, DialectSemantics>();
+
+/**
+ * The semantics of a dialect that is known by its stored id alone, for answers that no request asks for: replies, webhooks, an operator's
+ * retry. An unknown id counts as A2A 1.0.
+ */
+export function semanticsOfDialect(id: DialectId): DialectSemantics {
+  let semantics = BY_ID.get(id);
+  if (semantics === undefined) {
+    const dialect = createRegistry(DIALECTS).byId(id);
+    semantics = dialect === undefined ? {} : semanticsOf(dialect.traits);
+    BY_ID.set(id, semantics);
+  }
+  return semantics;
+}
+
+function semanticsOf(traits: Traits): DialectSemantics {
+  return {
     ...(traits.callerNamesTask ? { taskNames: traits.namesOnce === true ? ('once' as const) : ('reusable' as const) } : {}),
     ...(traits.resumesByContext ? { continuesByContext: true } : {}),
     ...(traits.mintsMessageIds === true ? { mintedMessageId: true } : {}),
     ...(traits.directMessage === 'as-task' ? { tasksOnly: true } : {}),
     ...(traits.subscribeFinished === 'returns-task' ? { showsFinished: true } : {}),
+    ...(traits.historyDefault === 'none' ? { historyLength: 0 } : {}),
   };
-  return Object.keys(semantics).length === 0 ? undefined : semantics;
 }
 
 function decorated(next: A2AService, traits: Traits): A2AService {
-  const semantics = callSemantics(traits);
-  const hidesHistory = traits.historyDefault === 'none';
+  const { historyLength, ...semantics } = semanticsOf(traits);
+  const hidesHistory = historyLength === 0;
   const returnsFinished = traits.cancelFinished === 'returns-task';
-  if (semantics === undefined && !hidesHistory && !returnsFinished) return next;
-  const into = semantics === undefined ? (ctx: CallContext) => ctx : (ctx: CallContext): CallContext => ({ ...ctx, semantics });
+  if (Object.keys(semantics).length === 0 && !hidesHistory && !returnsFinished) return next;
+  const into = (ctx: CallContext): CallContext => ({ ...ctx, semantics });
   const sending = hidesHistory ? withoutSentHistory : (request: SendRequest) => request;
   const reading = hidesHistory ? withoutHistory : <T extends object>(request: T) => request;
   const get = (request: GetRequest, ctx: CallContext): Promise<Task> => next.get(reading(request), ctx);
@@ -60,11 +84,11 @@ function decorated(next: A2AService, traits: Traits): A2AService {
   return {
     send: (request, ctx) => {
       const result = next.send(sending(request), into(ctx));
-      return semantics?.tasksOnly === true ? result.then((answer) => asTask(answer, request)) : result;
+      return semantics.tasksOnly === true ? result.then((answer) => asTask(answer, request)) : result;
     },
     stream: (request, ctx) => {
       const events = next.stream(sending(request), into(ctx));
-      if (semantics?.tasksOnly !== true || request.alias === undefined) return events;
+      if (semantics.tasksOnly !== true || request.alias === undefined) return events;
       return startingWith(events, async (first) => eventsAsTask(await first, request));
     },
     get: (request, ctx) => get(request, into(ctx)),
@@ -77,7 +101,7 @@ function decorated(next: A2AService, traits: Traits): A2AService {
     subscribe: (request, ctx) => {
       const inner = into(ctx);
       const events = next.subscribe(request, inner);
-      if (semantics?.showsFinished !== true) return events;
+      if (semantics.showsFinished !== true) return events;
       return startingWith(events, (first) => first.catch((thrown: unknown) => finished(thrown, () => get(taskIn(request), inner))));
     },
     push: {
@@ -121,8 +145,8 @@ async function canceledOrFinished(next: A2AService, request: CancelRequest, ctx:
 }
 
 /**
- * A caller that named the task is answered with a task of that name, even where the agent answered with a message and there is no task.
- * Where the server names tasks, the dialect makes up an id when it writes the message as a task.
+ * In dialects where the caller names the task, turns a direct message into a completed task of that
+ * name. Where the server names tasks, the dialect creates an id when it writes the message as a task.
  */
 function asTask<T extends SendResult | TaskEvent>(result: T, request: SendRequest): T | { readonly task: Task } {
   const { message } = result;
@@ -135,13 +159,16 @@ function asTask<T extends SendResult | TaskEvent>(result: T, request: SendReques
 type Batch = readonly Logged[];
 type Step = IteratorResult<Batch, unknown>;
 
-/** A direct message is the first event of its stream, and the only one. */
+/** Does the same for a stream: a direct message is its first and only event. */
 function eventsAsTask(first: Step, request: SendRequest): Step {
   if (first.done === true || first.value[0]?.event.message === undefined) return first;
   return { done: false, value: first.value.map((logged) => ({ ...logged, event: asTask(logged.event, request) })) };
 }
 
-/** The snapshot of a finished task, for a service that refuses to subscribe to one whatever `showsFinished` says: the link of a proxied agent. */
+/**
+ * The snapshot of a finished task, for services that reject a subscription to one regardless of
+ * `showsFinished`, such as the link of a proxied agent.
+ */
 async function finished(thrown: unknown, get: () => Promise<Task>): Promise<Step> {
   if (!isA2AError(thrown) || (thrown.kind !== 'UNSUPPORTED_OPERATION' && thrown.kind !== 'TASK_FINISHED')) throw thrown;
   const task = await get();
@@ -149,12 +176,15 @@ async function finished(thrown: unknown, get: () => Promise<Task>): Promise<Step
   return { done: false, value: [{ event: { task } }] };
 }
 
-/** A stream whose first step passes through `change`. After a first step that failed, the stream is over. */
+/** A stream whose first step passes through `change`. If the first step fails, the stream ends. */
 function startingWith(events: EventStream, change: (first: Promise<Step>) => Promise<Step>): EventStream {
   return { [Symbol.asyncIterator]: () => new ChangedStart(events[Symbol.asyncIterator](), change) };
 }
 
-/** Holds nothing but the stream after its first step: thousands of streams wait at a time. */
+/**
+ * A class, so that after the first step only the inner stream stays referenced: thousands of streams
+ * wait at the same time.
+ */
 class ChangedStart implements AsyncIterator<Batch, unknown> {
   readonly #inner: AsyncIterator<Batch, unknown>;
   #change: ((first: Promise<Step>) => Promise<Step>) | undefined;

@@ -1,13 +1,17 @@
 import { A2AError } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
 
-/** Deeper than any card, shallower than any stack: extension params are whatever a stranger sends. */
+/**
+ * Deeper than any real card, and far from exhausting the stack. The params of an extension come from
+ * untrusted peers.
+ */
 const DEPTH_MAX = 128;
 
 /**
- * RFC 8785 (JCS): the one text of a JSON value, for hashing and signing. ECMAScript's own number and string forms are what
- * the RFC prescribes; what is left is the order of keys (UTF-16 code units, which is JavaScript's) and refusing what has no
- * canonical form. A member that is `undefined` is not there, as everywhere in JSON.
+ * Writes a JSON value in the canonical form of RFC 8785 (JCS), for hashing and signing. ECMAScript
+ * already writes numbers and strings as the RFC requires; this adds the order of the keys (by UTF-16
+ * code units, as JavaScript sorts) and rejects values without a canonical form. Members that are
+ * `undefined` are left out.
  */
 export function canonicalJson(value: Json): string {
   return write(value, DEPTH_MAX);

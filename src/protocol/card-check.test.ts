@@ -19,7 +19,7 @@ const BAD: readonly (readonly [string, object])[] = [
 ];
 
 describe('cardProblems', () => {
-  it('finds nothing wrong with a good card, nor with what it does not know', () => {
+  it('finds no problem in a valid card or in unknown members', () => {
     expect(cardProblems(CARD)).toEqual([]);
     expect(cardProblems(writeCard(CARD))).toEqual([]);
     expect(cardProblems({ ...CARD, 'x-own': 1 })).toEqual([]);
@@ -29,7 +29,7 @@ describe('cardProblems', () => {
     expect(cardProblems({ ...CARD, ...change }).map(({ path, problem }) => `${path} ${problem}`)).toContain(said);
   });
 
-  it('wants exactly one kind of scheme', () => {
+  it('requires exactly one kind of security scheme', () => {
     const said = (scheme: object) => cardProblems({ ...CARD, securitySchemes: { s: scheme } }).map(({ problem }) => problem);
     expect(said({})).toEqual([expect.stringContaining('has none')]);
     const key = { apiKeySecurityScheme: { location: 'header', name: 'X' } };
@@ -37,17 +37,17 @@ describe('cardProblems', () => {
     expect(said(key)).toEqual([]);
   });
 
-  it('takes no list, text or number for a card', () => {
+  it('rejects a list, a text or a number as a card', () => {
     for (const value of [null, [], 'x', 1]) expect(cardProblems(value)).toEqual([{ path: '', problem: 'must be an object' }]);
   });
 });
 
-describe('beside the official schema', () => {
+describe('compared with the official schema', () => {
   it.each(BAD.filter(([said]) => !/missing|empty/.test(said)))('refuses what that refuses: %s', (_, change) => {
     expect(schemaProblems('1.0.1', 'AgentCard', JSON.parse(JSON.stringify({ ...CARD, ...change })))).not.toEqual([]);
   });
 
-  it('accepts what that accepts', () => {
+  it('accepts what the schema accepts', () => {
     expect(schemaProblems('1.0.1', 'AgentCard', CARD)).toEqual([]);
   });
 });

@@ -3,16 +3,16 @@ import { CARD_FIELDS } from './card-fields.ts';
 import type { Json, JsonObject } from './json.ts';
 import { isObject } from './json.ts';
 
-/** One thing in a card that A2A 1.0.1's schema does not allow. */
+/** One violation of the A2A 1.0.1 card schema. */
 export interface CardProblem {
-  /** As `skills[0].tags`. */
+  /** For example `skills[0].tags`. */
   readonly path: string;
   readonly problem: string;
 }
 
 /**
- * Everything in a card that is not as 1.0.1 wants it, where the reader is content with what it can use. Members that 1.0.1 does not know
- * are none of its business (§5.7): supersets and extensions have them.
+ * Checks a card strictly against A2A 1.0.1. The card reader is more lenient and takes what it can use.
+ * Unknown members are allowed (§5.7): supersets and extensions use them.
  */
 export function cardProblems(card: unknown): readonly CardProblem[] {
   const raw = card as Json | undefined;

@@ -3,10 +3,10 @@ import { isObject } from './json.ts';
 import { isKeyOf, keysOf, tableOf } from './members.ts';
 
 /**
- * The members of a 1.0 card and when each is there, from a2a.proto 1.0.1. `!` is field_behavior REQUIRED, `?` is proto3
- * `optional`, `|` is a member of a oneof, none is a plain field, for which proto3 can't tell "default" from "not set".
- * `[]` repeats, `{}` is a map from names. Two things need it: the card without anything 1.0 does not know, and what a
- * signature covers.
+ * The members of a 1.0 card and their presence rules, from a2a.proto 1.0.1. Suffix `!`: field_behavior
+ * REQUIRED. `?`: proto3 `optional`. `|`: member of a oneof. None: a plain field, for which proto3 can't
+ * tell the default value from "not set". `[]` is a list, `{}` a map by name. Used to remove everything
+ * that 1.0 does not know from a card, and to compute what a signature covers.
  */
 const TYPES = {
   AgentCard: {
@@ -79,15 +79,17 @@ const TYPES = {
   PasswordOAuthFlow: { tokenUrl: 'string', refreshUrl: 'string', scopes: 'string{}' },
 } as const;
 
+/** Name of a message type within the card. */
 export type CardType = keyof typeof TYPES;
 
+/** One row of the table, parsed. */
 export interface CardField {
   readonly name: string;
-  /** How ProtoJSON also lets it be spelled on input. */
+  /** The snake_case spelling, which ProtoJSON also accepts on input. */
   readonly snake: string;
-  /** A message of the table, or undefined for text, flags and free-form JSON. */
+  /** Type of the member if it is a message of the table. */
   readonly message: CardType | undefined;
-  /** What it is if it is no message: `Struct` is a free-form object. */
+  /** Type of the member otherwise. `Struct` is a free-form object. */
   readonly scalar: 'string' | 'bool' | 'Struct' | undefined;
   readonly shape: 'one' | 'list' | 'map';
   readonly presence: 'required' | 'optional' | 'oneof' | 'plain';
@@ -96,6 +98,7 @@ export interface CardField {
 const SHAPES = { '[]': 'list', '{}': 'map' } as const;
 const PRESENCES = { '!': 'required', '?': 'optional', '|': 'oneof' } as const;
 
+/** The table by type and by member name. */
 export const CARD_FIELDS: Readonly<Record<CardType, ReadonlyMap<string, CardField>>> = tableOf(
   keysOf(TYPES),
   (type) => new Map(Object.entries(TYPES[type]).map(([name, code]) => [name, parseField(name, code)])),
@@ -114,8 +117,9 @@ function parseField(name: string, code: string): CardField {
 }
 
 /**
- * A card as 1.0 sees it: only members that it knows, in its own spelling, null being absent. `keep` may leave out more. What has a
- * wrong type is passed on as it is: this is a view, not a check.
+ * The card as A2A 1.0 sees it: only members that 1.0 knows, in camelCase, with null treated as absent.
+ * `keep` can remove further members. Values of a wrong type pass unchanged: this is a view, not a
+ * check.
  */
 export function cardView(card: JsonObject, keep: (field: CardField, value: Json) => boolean = () => true): JsonObject {
   return viewOf(card, 'AgentCard', keep);

@@ -1,40 +1,52 @@
 import type { TenantId } from './ids.ts';
 import type { Metadata, OneOf } from './json.ts';
 
-/** A2A 1.0.1 §4.4: the agent card and everything nested in it. */
+/**
+ * Describes an agent: what it can do and where to reach it (A2A 1.0.1 §4.4). Usually served at
+ * `/.well-known/agent-card.json`.
+ */
 export interface AgentCard {
   readonly name: string;
   readonly description: string;
+  /** Version of the agent, not of the protocol. */
   readonly version: string;
-  /** Ordered: the agent's preference first. */
+  /** Endpoints, the preferred one first. */
   readonly supportedInterfaces: readonly AgentInterface[];
   readonly capabilities: AgentCapabilities;
+  /** Media types that the agent accepts, for example `text/plain`. A skill may override them. */
   readonly defaultInputModes: readonly string[];
+  /** Media types that the agent produces. A skill may override them. */
   readonly defaultOutputModes: readonly string[];
   readonly skills: readonly AgentSkill[];
   readonly provider?: AgentProvider;
   readonly documentationUrl?: string;
   readonly iconUrl?: string;
+  /** Ways to authenticate, by name. */
   readonly securitySchemes?: { readonly [name: string]: SecurityScheme };
-  /** Any one of these suffices; all schemes inside one are needed. */
+  /** Alternatives: satisfying any one of them suffices. Within one, all its schemes are needed. */
   readonly securityRequirements?: readonly SecurityRequirement[];
+  /** Signatures over the card; see `signCard` and `verifyCard`. */
   readonly signatures?: readonly AgentCardSignature[];
 }
 
+/** One endpoint of an agent: a URL, with the binding and the protocol version that it speaks. */
 export interface AgentInterface {
   readonly url: string;
   /** `JSONRPC`, `HTTP+JSON`, `GRPC`, or a URI. */
   readonly protocolBinding: string;
-  /** `Major.Minor`. */
+  /** `Major.Minor`, for example `1.0`. */
   readonly protocolVersion: string;
+  /** Value for `tenant` in requests to this endpoint. */
   readonly tenant?: TenantId;
 }
 
+/** The organisation that offers the agent. */
 export interface AgentProvider {
   readonly organization: string;
   readonly url: string;
 }
 
+/** Optional protocol features of the agent. An absent member means false. */
 export interface AgentCapabilities {
   readonly streaming?: boolean;
   readonly pushNotifications?: boolean;
@@ -42,34 +54,46 @@ export interface AgentCapabilities {
   readonly extensions?: readonly AgentExtension[];
 }
 
+/** An extension of the protocol that the agent supports. */
 export interface AgentExtension {
   readonly uri: string;
   readonly description?: string;
+  /** Whether callers must activate the extension. */
   readonly required?: boolean;
   readonly params?: Metadata;
 }
 
+/** One thing that the agent can do. Clients and models choose an agent by its skills. */
 export interface AgentSkill {
+  /** Unique within the card. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly tags: readonly string[];
+  /** Prompts that the skill handles. */
   readonly examples?: readonly string[];
+  /** Overrides the card's `defaultInputModes`. */
   readonly inputModes?: readonly string[];
+  /** Overrides the card's `defaultOutputModes`. */
   readonly outputModes?: readonly string[];
   readonly securityRequirements?: readonly SecurityRequirement[];
 }
 
+/** Security schemes that are needed together, each with its scopes. */
 export interface SecurityRequirement {
   readonly schemes: { readonly [name: string]: { readonly list?: readonly string[] } };
 }
 
+/** A detached JWS over the card (A2A 1.0.1 §8.4). */
 export interface AgentCardSignature {
+  /** The protected header, base64url. */
   readonly protected: string;
   readonly signature: string;
+  /** The unprotected header. Verification ignores it. */
   readonly header?: Metadata;
 }
 
+/** One way to authenticate. */
 export type SecurityScheme = OneOf<{
   apiKeySecurityScheme: ApiKeySecurityScheme;
   httpAuthSecurityScheme: HttpAuthSecurityScheme;
@@ -82,28 +106,36 @@ interface Described {
   readonly description?: string;
 }
 
+/** An API key in a query parameter, a header or a cookie with this name. */
 export interface ApiKeySecurityScheme extends Described {
   readonly location: 'query' | 'header' | 'cookie';
   readonly name: string;
 }
 
+/** HTTP authentication, for example `Bearer` or `Basic`. */
 export interface HttpAuthSecurityScheme extends Described {
   readonly scheme: string;
   readonly bearerFormat?: string;
 }
 
+/** OAuth 2.0. */
 export interface OAuth2SecurityScheme extends Described {
   readonly flows: OAuthFlows;
   readonly oauth2MetadataUrl?: string;
 }
 
+/** OpenID Connect, by the URL of its discovery document. */
 export interface OpenIdConnectSecurityScheme extends Described {
   readonly openIdConnectUrl: string;
 }
 
+/** A TLS client certificate. */
 export interface MutualTlsSecurityScheme extends Described {}
 
-/** One flow a scheme in 1.0. `implicit` and `password` are deprecated but still on the wire. */
+/**
+ * The flow of an OAuth scheme; 1.0 allows one for each scheme. `implicit` and `password` are
+ * deprecated, but cards still contain them.
+ */
 export type OAuthFlows = OneOf<{
   authorizationCode: AuthorizationCodeFlow;
   clientCredentials: ClientCredentialsFlow;

@@ -29,13 +29,13 @@ describe('the choices of a question', () => {
     expect(getChoicesFromMessage(createAgentDataMessage(data))).toEqual([]);
   });
 
-  it('are named by their ids where they have no names, and keep only kinds that there are', () => {
+  it('use the id as the name if there is none, and drop unknown kinds', () => {
     const asked = createAgentDataMessage({ options: [{ optionId: 'a', kind: 'allow_root' }] });
     expect(getChoicesFromMessage(asked)).toEqual([{ optionId: 'a', name: 'a' }]);
   });
 });
 
-describe('the choice of an answer', () => {
+describe('the choice in an answer', () => {
   const chosen = (content: Parameters<typeof createUserMessage>[0], options = APPROVAL) => choiceIn(createUserMessage(content), options);
 
   it('is an id in a data part', () => {
@@ -43,16 +43,16 @@ describe('the choice of an answer', () => {
     expect(chosen([{ text: 'yes' }, { data: { optionId: 'other' } }])).toBeUndefined();
   });
 
-  it('or text that is an id or a name, whatever its case', () => {
+  it('is text that equals an id or a name, ignoring case', () => {
     expect(chosen(' ALWAYS ')).toBe('always');
     expect(chosen('always allow')).toBe('always');
   });
 
-  it('or yes or no, for this once', () => {
+  it('is yes or no, which allow or reject once', () => {
     expect(['y', 'YES', 'n', 'no'].map((word) => chosen(word))).toEqual(['once', 'once', 'never', 'never']);
   });
 
-  it('or the answer to a tool call, as PromptKit sends it', () => {
+  it('is the answer to a tool call, as PromptKit sends it', () => {
     const called = (metadata: Readonly<Record<string, Json>>) => chosen([{ text: '', metadata: { tool_call_id: 'c1', ...metadata } }]);
     expect(called({ rejected: 'too risky' })).toBe('never');
     expect(called({ tool_result: 'Always allow' })).toBe('always');
@@ -61,13 +61,13 @@ describe('the choice of an answer', () => {
       expect(called(none)).toBeUndefined();
   });
 
-  it('is none in anything else: approvals fail closed', () => {
+  it('is undefined for anything else: approvals fail closed', () => {
     for (const text of ['', 'sure', 'yes please', 'allow everything', 'once always']) expect(chosen(text), text).toBeUndefined();
     expect(chosen([{ data: { option: 'once' } }])).toBeUndefined();
     expect(chosen('yes', [{ optionId: 'a', name: 'A' }])).toBeUndefined();
   });
 
-  it('is none where two are meant', () => {
+  it('is undefined if it fits two options', () => {
     const twins: readonly Choice[] = [
       { optionId: 'a', name: 'Go', kind: 'allow_once' },
       { optionId: 'b', name: 'go', kind: 'allow_once' },

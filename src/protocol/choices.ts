@@ -7,26 +7,35 @@ import type { DataPart, Part } from './parts.ts';
 import { createDataPart, isDataPart } from './parts.ts';
 
 /**
- * One choice that a question offers. No A2A version has a form for approvals; ours is a data part `{options: [...]}` in the question and
- * `{optionId}` in the answer, spelled as the Agent Client Protocol spells them, so that a coding agent's question passes through.
+ * One option of a question. No A2A version defines approvals. Parley puts a data part `{options:
+ * [...]}` into the question and expects `{optionId}` in the answer, with the member names of the Agent
+ * Client Protocol, so that questions of coding agents pass through unchanged.
  */
 export interface Choice {
+  /** Value to send back. */
   readonly optionId: string;
-  /** For people. */
+  /** Label for people. */
   readonly name: string;
-  /** Lets a plain yes or no choose. */
+  /** What the option means. With it, an answer of `yes` or `no` can choose the option. */
   readonly kind?: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
 }
 
-/** A word alone is id and name in one. */
+/** A string stands for an option whose id and name are equal. */
 export type ChoiceLike = string | Choice;
 
+/**
+ * The part of a question that lists its options.
+ *
+ * ```ts
+ * const question = createAgentPartsMessage([createTextPart('Deploy?'), createChoicesPart(['yes', 'no'])]);
+ * ```
+ */
 export function createChoicesPart(options: readonly ChoiceLike[]): DataPart {
   const choices = options.map((option): JsonObject => ({ ...(typeof option === 'string' ? { optionId: option, name: option } : option) }));
   return createDataPart({ options: choices });
 }
 
-/** The choices that a question offered; none if it offered none. */
+/** The options of a question. Empty for a question without options. */
 export function getChoicesFromMessage(question: Message): readonly Choice[] {
   for (const part of question.parts) {
     const offered = isDataPart(part) ? member(part.data, 'options') : undefined;
@@ -36,9 +45,10 @@ export function getChoicesFromMessage(question: Message): readonly Choice[] {
 }
 
 /**
- * The choice that an answer makes. Approvals fail closed: only a data part with the option's id, or text that is an option's id or
- * name, or yes or no where the question has one option that allows and one that rejects. PromptKit's answer to a tool call counts as the
- * text of its result, or as no if it rejects the call. Anything else has chosen nothing.
+ * The option that an answer chooses, or undefined. Approvals fail closed, so only these count: a data
+ * part with the option's id; text that equals one option's id or name; yes or no, where exactly one
+ * option allows or rejects once. PromptKit's answer to a tool call counts as the text of its result, or
+ * as no when it rejects the call.
  */
 export function choiceIn(answer: Message, options: readonly Choice[]): string | undefined {
   for (const part of answer.parts) {
@@ -53,7 +63,10 @@ export function choiceIn(answer: Message, options: readonly Choice[]): string | 
   return meant.length === 1 ? meant[0]?.optionId : undefined;
 }
 
-/** The result of a tool that the caller ran: a part's `tool_result` beside its `tool_call_id`, as PromptKit's client sends it. */
+/**
+ * The result of a tool that the caller ran: `tool_result` beside `tool_call_id` in a part's metadata,
+ * as PromptKit's client sends it.
+ */
 export function getToolResultFromMessage({ parts }: Message): Json | undefined {
   return parts.map(({ metadata }) => (isToolAnswer(metadata) ? metadata['tool_result'] : undefined)).find((result) => result !== undefined);
 }
@@ -73,12 +86,12 @@ function wordOf(answer: Message): string {
   return typeof result === 'string' ? result : '';
 }
 
-/** The reason, or just `true`. */
+/** PromptKit's `rejected` holds a reason, or just `true`. */
 function isSet(rejected: Json | undefined): boolean {
   return rejected !== undefined && rejected !== null && rejected !== false;
 }
 
-/** A bare yes is for this once: nobody gives a lasting permission by one letter. */
+/** A plain yes allows once. Lasting permission needs the explicit option. */
 const YES_NO: ReadonlyMap<string, Choice['kind']> = new Map([
   ['y', 'allow_once'],
   ['yes', 'allow_once'],

@@ -7,8 +7,9 @@ export function isPlainText(part: Part): part is Part & { readonly text: string 
 }
 
 /**
- * Appends the parts of a chunk to an artifact's parts, in place. Text that continues plain text is joined to it: an answer streamed word by
- * word reads as one text part, for clients that read only the first part or put a line break between parts.
+ * Appends the parts of a chunk to an artifact's parts, in place. Plain text is joined to plain text
+ * before it, so that an answer that is streamed word by word becomes one text part. Some clients read
+ * only the first part, or put a line break between parts.
  */
 export function appendParts(parts: Part[], chunk: readonly Part[]): Part[] {
   for (let at = 0; at < chunk.length; at += 1) {
@@ -21,7 +22,10 @@ export function appendParts(parts: Part[], chunk: readonly Part[]): Part[] {
   return parts;
 }
 
-/** The parts that an artifact gained since `before`. Undefined if it was replaced. Adjacent texts may have been joined in between. */
+/**
+ * The parts that were appended to an artifact since `before`, also when adjacent texts were joined in
+ * between. Undefined if the artifact was replaced.
+ */
 export function addedParts(before: readonly Part[], now: readonly Part[]): readonly Part[] | undefined {
   if (before.length <= now.length && before.every((part, at) => equal(part, now[at]))) return now.slice(before.length);
   const [was, is] = [joined(before), joined(now)];

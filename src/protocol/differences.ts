@@ -1,21 +1,26 @@
 import { membersOf } from './members.ts';
 
 /**
- * What two canonical values differ in, named by `Type.member`. Losses of translation are found with it, not guessed: encode,
- * decode, compare.
+ * One difference between two canonical values, named as `Type.member`. Translation losses are measured
+ * with it: encode, decode, compare.
  */
 export interface Difference {
-  /** Where in the value: `history[0].parts[1].filename`. */
+  /** Place in the value, for example `history[0].parts[1].filename`. */
   readonly path: string;
-  /** What it is in the model: `Part.filename`. */
+  /** Place in the data model, for example `Part.filename`. */
   readonly field: string;
+  /** Value before; undefined if the member is new. */
   readonly was: unknown;
+  /** Value after; undefined if the member is gone. */
   readonly is: unknown;
-  /** The object that it was a member of. */
+  /** The object that contains the member. */
   readonly owner: Readonly<Record<string, unknown>>;
 }
 
-/** Members whose values have a type of their own; every other member is a leaf. `[]` is a list of them, `{}` a map. */
+/**
+ * Members whose values have a type of their own. Every other member is compared as a whole. `[]` is a
+ * list of the type, `{}` a map.
+ */
 const MODEL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SendRequest: { message: 'Message', configuration: 'SendConfiguration' },
   SendConfiguration: { taskPushNotificationConfig: 'PushConfig' },
@@ -42,6 +47,7 @@ const MODEL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SecurityScheme: { oauth2SecurityScheme: 'OAuth2SecurityScheme' },
 };
 
+/** Compares two values of one canonical type, member by member. */
 export function differences(type: string, was: unknown, is: unknown, path = ''): readonly Difference[] {
   const out: Difference[] = [];
   compareMembers({ type, was: membersOf(was), is: membersOf(is), path }, out);
@@ -78,13 +84,13 @@ function compareMembers(pair: Pair, out: Difference[]): void {
   }
 }
 
-/** Lists of one length, maps of the same keys, objects: what can be compared member by member. */
+/** Whether two values can be compared member by member: lists of equal length, or objects. */
 function sameShape(was: unknown, is: unknown): boolean {
   if (Array.isArray(was)) return Array.isArray(is) && was.length === is.length;
   return typeof was === 'object' && typeof is === 'object';
 }
 
-/** Deep equality of JSON. A member that is undefined and one that is not there are the same. */
+/** Deep equality of JSON values. An undefined member equals an absent one. */
 export function equal(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;

@@ -3,12 +3,13 @@ import type { Json } from './json.ts';
 import { parseJson } from './json.ts';
 import { membersOf } from './members.ts';
 
-/** What a JSON-RPC envelope holds, or the document itself. */
+/** The `result` of a JSON-RPC response, or the document itself. */
 export function withoutEnvelope(document: unknown): unknown {
   const members = membersOf(document);
   return 'result' in members && 'jsonrpc' in members ? members['result'] : document;
 }
 
+/** The JSON value of a text, or the text itself if it is not JSON. */
 export function parsedOrText(data: string): Json {
   try {
     return parseJson(data);
@@ -17,7 +18,7 @@ export function parsedOrText(data: string): Json {
   }
 }
 
-/** How many leaves the two documents do not share. */
+/** Number of leaves in which two documents differ. */
 export function distance(left: unknown, right: unknown): number {
   if (equal(left, right)) return 0;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return leaves(left) + leaves(right);
@@ -27,7 +28,7 @@ export function distance(left: unknown, right: unknown): number {
   return sum;
 }
 
-/** An empty list or object says nothing: it is no leaf. */
+/** Number of leaves. Empty lists and objects count as 0. */
 export function leaves(value: unknown): number {
   if (value === undefined) return 0;
   if (typeof value !== 'object' || value === null) return 1;

@@ -22,7 +22,7 @@ describe('the table of errors', () => {
     });
   });
 
-  it('has a name for every gRPC status in it, and something to say for every kind', () => {
+  it('has a name for every gRPC status and a text for every kind', () => {
     for (const kind of KINDS) {
       expect(GRPC_STATUS[ERRORS[kind].grpc], kind).toMatch(/^[A-Z_]+$/);
       expect(new A2AError(kind).message, kind).toMatch(/\S/);
@@ -31,14 +31,14 @@ describe('the table of errors', () => {
 });
 
 describe('an error', () => {
-  it('says what it is given, or what its kind says', () => {
+  it('has the given message, or the text of its kind', () => {
     expect(new A2AError('TASK_NOT_FOUND').message).toBe('Task not found');
     expect(new A2AError('TASK_NOT_FOUND', 'no task t1').message).toBe('no task t1');
     expect(new A2AError('TASK_NOT_FOUND')).toBeInstanceOf(Error);
     expect(new A2AError('TASK_NOT_FOUND').name).toBe('A2AError');
   });
 
-  it('keeps its cause apart from what the peer may know', () => {
+  it('does not send its cause to the peer', () => {
     const cause = new Error('password is hunter2');
     const error = new A2AError('INTERNAL_ERROR', undefined, { cause, field: 'message', info: { taskId: 't' } });
     expect(error.cause).toBe(cause);
@@ -47,7 +47,7 @@ describe('an error', () => {
     expect(new A2AError('INTERNAL_ERROR')).not.toHaveProperty('cause');
   });
 
-  it('is made of anything thrown, which is not told to the peer', () => {
+  it('can be made of any thrown value, whose text the peer does not see', () => {
     const own = new A2AError('RATE_LIMITED');
     expect(A2AError.from(own)).toBe(own);
     const thrown = new TypeError('secret');
@@ -55,7 +55,7 @@ describe('an error', () => {
     expect(A2AError.from(undefined).kind).toBe('INTERNAL_ERROR');
   });
 
-  it('is known by its brand: another copy of this module made it, and nothing that looks like it did', async () => {
+  it('is recognised by its brand, also if another copy of this module made it', async () => {
     vi.resetModules();
     const copy = await import('./errors.ts');
     expect(copy.A2AError).not.toBe(A2AError);
@@ -68,7 +68,7 @@ describe('an error', () => {
     }
   });
 
-  it('does not show its brand', () => {
+  it('does not serialize its brand', () => {
     expect(Object.keys(new A2AError('TASK_NOT_FOUND')).toSorted()).toEqual(['details', 'kind', 'name']);
   });
 });

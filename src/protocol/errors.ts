@@ -1,6 +1,7 @@
 import type { Metadata } from './json.ts';
 import { keysOf, tableOf } from './members.ts';
 
+/** Name of an error, the same in all dialects and bindings. `ERRORS` has the codes of each. */
 export type ErrorKind =
   | 'PARSE_ERROR'
   | 'INVALID_REQUEST'
@@ -29,16 +30,16 @@ interface ErrorRow {
   readonly rpc: number;
   readonly http: number;
   readonly grpc: number;
-  /** ErrorInfo.reason. Default: the kind's own name. */
+  /** `ErrorInfo.reason`. Default: the name of the kind. */
   readonly reason: string;
-  /** What the peer reads when nobody says it better. */
+  /** Message for the peer when the thrower gives none. */
   readonly text: string;
 }
 
 /**
- * Every error kind, once, with its codes of A2A 1.0.1 §5.4. A dialect whose codes differ says so in its own folder.
- * From TASK_FINISHED on the kinds are ours: they take the code that 1.0.1 gives the case, or, for the last four, the codes
- * of a2a-go, since A2A leaves authentication to HTTP.
+ * Every error kind with its codes of A2A 1.0.1 §5.4. A dialect with other codes declares them in its
+ * own folder. The kinds from TASK_FINISHED on are Parley's. They use the code that 1.0.1 has for the
+ * case; the last four use the codes of a2a-go, because A2A leaves authentication to HTTP.
  */
 const ROWS: Readonly<Record<ErrorKind, Omit<ErrorRow, 'reason'> & Partial<Pick<ErrorRow, 'reason'>>>> = {
   PARSE_ERROR: { rpc: -32700, http: 400, grpc: 3, text: 'Invalid JSON payload' },
@@ -86,6 +87,7 @@ const ROWS: Readonly<Record<ErrorKind, Omit<ErrorRow, 'reason'> & Partial<Pick<E
   UNAVAILABLE: { rpc: -31503, http: 503, grpc: 14, text: 'Service unavailable' },
 };
 
+/** JSON-RPC code, HTTP status, gRPC status, reason and default text of every error kind. */
 export const ERRORS: Readonly<Record<ErrorKind, ErrorRow>> = tableOf(keysOf(ROWS), (kind) => ({ reason: kind, ...ROWS[kind] }));
 
 /** gRPC status names by number, as REST error bodies spell them (A2A 1.0.1 §11.6). */
@@ -102,27 +104,40 @@ export const GRPC_STATUS: Readonly<Record<number, string>> = {
   16: 'UNAUTHENTICATED',
 };
 
-/** What the other side may know of an error: ErrorInfo metadata, the offending field, when to come back. */
+/** Facts about an error that the peer may see. */
 export interface ErrorDetails {
-  /** Path of the field that is wrong, as `message.parts[0].text`. */
+  /** Path of the invalid field, for example `message.parts[0].text`. */
   readonly field?: string;
+  /** When a retry can succeed. Sent as `Retry-After`, in seconds. */
   readonly retryAfterMs?: number;
-  /** `WWW-Authenticate`: what would have let the caller in. */
+  /** Value of `WWW-Authenticate`: how the caller can authenticate. */
   readonly challenge?: string;
-  /** ErrorInfo.metadata: flat strings. */
+  /** `ErrorInfo.metadata`: a flat map of strings. */
   readonly info?: Readonly<Record<string, string>>;
-  /** What a peer sent as `error.data` in a form we have no member for; a dialect that can, hands it on. */
+  /**
+   * `error.data` of a peer's error, if it has no member of its own here. Dialects that can express it
+   * pass it on.
+   */
   readonly data?: Metadata;
-  /** The code a peer used, where our table has no kind for it. */
+  /** The peer's error code, if it matches none of our kinds. */
   readonly code?: number;
 }
 
 const BRAND = Symbol.for('parley.A2AError');
 
-/** The one error of Parley. `message` is for the peer; `cause` is for the log and never leaves the process. */
+/**
+ * The error that all of Parley throws. `message` is sent to the peer. `cause` is for the log and never
+ * leaves the process.
+ *
+ * ```ts
+ * throw new A2AError('INVALID_PARAMS', 'parts must not be empty', { field: 'message.parts' });
+ * ```
+ */
 export class A2AError extends Error {
   override readonly name: string = 'A2AError';
+  /** Which error it is. Compare this, not the message. */
   readonly kind: ErrorKind;
+  /** Facts for the peer. */
   readonly details: ErrorDetails;
 
   constructor(kind: ErrorKind, message?: string, options: ErrorDetails & { readonly cause?: unknown } = {}) {
@@ -133,13 +148,16 @@ export class A2AError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Anything thrown becomes an error a peer may see; what we did not make ourselves says only that it happened. */
+  /** Converts any thrown value. Errors that are not A2AErrors become INTERNAL_ERROR without their message, which could hold secrets. */
   static from(thrown: unknown): A2AError {
     return isA2AError(thrown) ? thrown : new A2AError('INTERNAL_ERROR', undefined, { cause: thrown });
   }
 }
 
-/** By brand, not by constructor: two copies of this package in one process must agree. */
+/**
+ * Whether a value is an A2AError. Tests a brand instead of the class, so that it also works for errors
+ * of a second copy of this package in the process.
+ */
 export function isA2AError(value: unknown): value is A2AError {
   return typeof value === 'object' && value !== null && BRAND in value;
 }

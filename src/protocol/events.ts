@@ -5,43 +5,60 @@ import type { Message } from './message.ts';
 import { isTerminal } from './states.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
 
-/** `contextId` is empty only where the origin never tells it (Society, Cortex, 0.1 without a session). */
+/**
+ * The status of a task has changed. `contextId` is empty only for remote agents that do not send one
+ * (Society, Cortex, 0.1 without a session).
+ */
 export interface TaskStatusUpdate {
   readonly taskId: TaskId;
   readonly contextId: ContextId;
   readonly status: TaskStatus;
   readonly metadata?: Metadata;
+  /** A2A 1.1 draft: sequence number of this event. */
   readonly generation?: Seq;
 }
 
+/** An artifact, or a chunk of one, was produced. */
 export interface TaskArtifactUpdate {
   readonly taskId: TaskId;
   readonly contextId: ContextId;
   readonly artifact: Artifact;
+  /** True: the parts are added to the artifact with this id. Otherwise they replace it. */
   readonly append?: boolean;
+  /** True: no more chunks follow. */
   readonly lastChunk?: boolean;
   readonly metadata?: Metadata;
   readonly generation?: Seq;
 }
 
-/** A2A 1.0.1 StreamResponse: what a stream carries, a log keeps and a webhook receives. */
+/**
+ * One event of a task (StreamResponse in A2A 1.0.1). Streams carry it, logs store it, webhooks receive
+ * it.
+ */
 export type TaskEvent = OneOf<{
   task: Task;
   message: Message;
   statusUpdate: TaskStatusUpdate;
   artifactUpdate: TaskArtifactUpdate;
 }>;
+/** The member of a `TaskEvent` that is present. */
 export type TaskEventKind = 'task' | 'message' | 'statusUpdate' | 'artifactUpdate';
 
-/** An event and its place in our log. No `seq`: not in a log of ours (a proxied origin, a control frame). */
+/**
+ * An event with its sequence number in our log. `seq` is absent for events that are not in a log here,
+ * such as those of a proxied agent.
+ */
 export interface Logged {
   readonly seq?: Seq;
   readonly event: TaskEvent;
+  /** The stream ends after this event, although its state is not terminal. 0.x clients stop reading at the `final` that this becomes. */
+  readonly closes?: true;
 }
 
-/** Batches, so that one wake-up, one encode and one socket write serve all that has gathered. */
+/** Events in batches. All events that are ready share one wake-up, one encoding and one socket write. */
 export type EventStream = AsyncIterable<readonly Logged[]>;
 
+/** The member that is present, for use in a `switch`. */
 export function eventKind(event: TaskEvent): TaskEventKind {
   if (event.statusUpdate !== undefined) return 'statusUpdate';
   if (event.artifactUpdate !== undefined) return 'artifactUpdate';
@@ -50,7 +67,7 @@ export function eventKind(event: TaskEvent): TaskEventKind {
   return unreachable(event);
 }
 
-/** A direct message ends its stream; otherwise a terminal state does (A2A 1.0.1 §3.1.2). */
+/** Whether the event ends its stream: a direct message, or a terminal state (A2A 1.0.1 §3.1.2). */
 export function isLast(event: TaskEvent): boolean {
   switch (eventKind(event)) {
     case 'message':

@@ -21,8 +21,8 @@ const fold = (from: Task, ...events: TaskEvent[]): Task => events.reduce<Task>(f
 
 const defined = (value: object): object => Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));
 
-describe('folding an event into a task', () => {
-  it('starts with a task, and a task replaces what was there', () => {
+describe('applying an event to a task', () => {
+  it('starts with a task, and a later task event replaces it', () => {
     expect(foldEvent(undefined, { task })).toBe(task);
     const other: Task = { ...task, metadata: { a: 1 } };
     expect(foldEvent(task, { task: other })).toBe(other);
@@ -38,13 +38,13 @@ describe('folding an event into a task', () => {
     );
   });
 
-  it('needs a task to start with, and a direct message is not one', () => {
+  it('fails without a task to start with, and for a direct message', () => {
     expect(() => foldEvent(undefined, status('TASK_STATE_WORKING'))).toThrow('only if it starts with one');
     expect(() => foldEvent(undefined, { artifactUpdate: chunk(artifact('a', [])) })).toThrow('only if it starts with one');
     expect(() => foldEvent(task, { message: said('m') })).toThrow('only if it starts with one');
   });
 
-  it('leaves the old task as it was', () => {
+  it('does not change the old task', () => {
     const before: Task = { ...task, artifacts: [artifact('a', [{ text: '1' }])], history: [said('m0')], metadata: { a: 1 } };
     const copy = structuredClone(before);
     fold(
@@ -56,7 +56,7 @@ describe('folding an event into a task', () => {
     expect(before).toEqual(copy);
   });
 
-  it('moves what the agent said into the history when it says the next thing, once', () => {
+  it('moves the previous status message into the history, once', () => {
     const after = fold(
       task,
       status('TASK_STATE_WORKING', said('m1')),
@@ -69,11 +69,11 @@ describe('folding an event into a task', () => {
     expect(again.history?.map((message) => message.messageId)).toEqual(['m1']);
   });
 
-  it('makes no history out of silence', () => {
+  it('adds no history without a status message', () => {
     expect(fold(task, status('TASK_STATE_WORKING'), status('TASK_STATE_COMPLETED'))).not.toHaveProperty('history');
   });
 
-  it('merges metadata, the later value winning, and keeps it when an event has none', () => {
+  it('merges metadata with the later value winning, and keeps it when an event has none', () => {
     const after = fold(
       { ...task, metadata: { a: 1, b: { c: 1 } } },
       status('TASK_STATE_WORKING', undefined, { metadata: { b: { d: 2 } } }),
@@ -85,14 +85,14 @@ describe('folding an event into a task', () => {
     expect(fold(after, status('TASK_STATE_WORKING')).metadata).toEqual(after.metadata);
   });
 
-  it('takes over the number the event counts to', () => {
+  it('takes over the generation of the event', () => {
     const counted = fold(task, status('TASK_STATE_WORKING', undefined, { generation: seq(4) }));
     expect(counted.generation).toBe(4);
     expect(fold(counted, status('TASK_STATE_WORKING')).generation).toBe(4);
     expect(fold(counted, { artifactUpdate: chunk(artifact('a', []), { generation: seq(5) }) }).generation).toBe(5);
   });
 
-  it('replaces or lengthens an artifact by its id, in its place', () => {
+  it('replaces or extends an artifact by its id, at its position', () => {
     const before: Task = { ...task, artifacts: [artifact('a', [{ text: 'a1' }]), artifact('b', [{ text: 'b1' }])] };
     const replaced = fold(before, { artifactUpdate: chunk(artifact('a', [{ text: 'a2' }])) });
     expect(replaced.artifacts?.map((each) => each.parts)).toEqual([[{ text: 'a2' }], [{ text: 'b1' }]]);
@@ -100,7 +100,7 @@ describe('folding an event into a task', () => {
     expect(longer.artifacts?.map((each) => each.parts)).toEqual([[{ text: 'a1a2' }], [{ text: 'b1' }]]);
   });
 
-  it('makes an artifact that a chunk is appended to and nobody knows', () => {
+  it('creates the artifact when a chunk appends to an unknown one', () => {
     const after = fold(task, { artifactUpdate: chunk(artifact('new', [{ text: '1' }]), { append: true }) });
     expect(after.artifacts).toEqual([artifact('new', [{ text: '1' }])]);
   });
@@ -129,7 +129,7 @@ describe('folding many events', () => {
     },
   );
 
-  it('comes to the same as folding them one by one', () => {
+  it('gives the same task as applying them one by one', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), (events) => {
         const all = startFold();
@@ -142,7 +142,7 @@ describe('folding many events', () => {
     );
   });
 
-  it('takes callers’ messages in where they came, also under an id that was used', () => {
+  it('adds the caller’s messages in order, even with a repeated id', () => {
     const all = startFold();
     all.add({ task: { ...task, history: [said('m1')] } });
     all.add(status('TASK_STATE_INPUT_REQUIRED', said('q')));
@@ -151,7 +151,7 @@ describe('folding many events', () => {
     expect(all.task(seq(4))).toMatchObject({ generation: 4, history: [{ messageId: 'm1' }, { messageId: 'q' }, { messageId: 'm1' }] });
   });
 
-  it('hands out tasks that later events do not change', () => {
+  it('returns tasks that later events do not change', () => {
     const all = startFold();
     all.add({ task });
     all.add({ artifactUpdate: chunk(artifact('a', [{ text: '1' }])) });
@@ -161,7 +161,7 @@ describe('folding many events', () => {
     expect(all.task().artifacts?.[0]?.parts).toEqual([{ text: '12' }]);
   });
 
-  it('needs a task to start with, and a direct message is not one', () => {
+  it('fails without a task to start with, and for a direct message', () => {
     expect(() => startFold().add(status('TASK_STATE_WORKING'))).toThrow('only if it starts with one');
     expect(() => startFold().add({ message: said('m') })).toThrow('a direct message');
     expect(() => startFold().task()).toThrow('nothing has been folded');
@@ -171,12 +171,12 @@ describe('folding many events', () => {
 describe('assembling an artifact', () => {
   const first = artifact('a', [{ text: '1' }], { name: 'n', description: 'd', metadata: { a: 1, b: 1 } });
 
-  it('lengthens its parts, takes over what the chunk says anew, and keeps the rest', () => {
+  it('appends parts, takes over new members of the chunk, and keeps the others', () => {
     const next = assembleArtifact(first, chunk(artifact('a', [{ text: '2' }], { name: 'm', metadata: { b: 2 } }), { append: true }));
     expect(next).toEqual(artifact('a', [{ text: '12' }], { name: 'm', description: 'd', metadata: { a: 1, b: 2 } }));
   });
 
-  it('joins text only to plain text, and only at the seam', () => {
+  it('joins only adjacent plain texts', () => {
     const parts = (before: readonly Part[], added: readonly Part[]): readonly Part[] =>
       assembleArtifact(artifact('a', before), chunk(artifact('a', added), { append: true })).parts;
     expect(parts([{ text: 'a' }, { text: 'b' }], [{ text: 'c' }, { text: 'd' }])).toEqual([{ text: 'a' }, { text: 'bc' }, { text: 'd' }]);
@@ -187,12 +187,12 @@ describe('assembling an artifact', () => {
     }
   });
 
-  it('has no metadata if neither had any', () => {
+  it('has no metadata if neither the artifact nor the chunk has any', () => {
     const plain = artifact('a', [{ text: '1' }]);
     expect(Object.keys(assembleArtifact(plain, chunk(plain, { append: true })))).not.toContain('metadata');
   });
 
-  it('is the chunk itself when nothing was there, or when it does not append', () => {
+  it('is the chunk itself if there was no artifact, or if the chunk does not append', () => {
     const only = artifact('a', [{ text: '2' }]);
     expect(assembleArtifact(undefined, chunk(only, { append: true }))).toBe(only);
     expect(assembleArtifact(first, chunk(only))).toBe(only);

@@ -8,8 +8,14 @@ import type { Part } from './parts.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
 
 /**
- * Folds an event into a task and returns the new task; the old one is untouched. A2A 1.0.1 §3.7 by way of the official SDKs:
- * a status message joins the history, an artifact is replaced or appended to by its id.
+ * Applies an event to a task and returns the new task. The old task is not changed. Follows A2A 1.0.1
+ * §3.7 as the official SDKs implement it: the previous status message joins the history, and an
+ * artifact is replaced or extended by its id.
+ *
+ * ```ts
+ * let task: Task | undefined;
+ * for await (const batch of events) for (const { event } of batch) task = foldEvent(task, event);
+ * ```
  */
 export function foldEvent(task: Task | undefined, event: TaskEvent): Task {
   if (event.task !== undefined) return event.task;
@@ -25,18 +31,19 @@ export function foldEvent(task: Task | undefined, event: TaskEvent): Task {
 }
 
 /**
- * The same for many events, at a cost that does not grow with the task: chunks are gathered in place and only `task()` puts
- * a task together. A log of 100,000 chunks folds in one pass.
+ * The same for many events, at a cost that does not grow with the task: chunks are collected in place,
+ * and only `task()` builds a task. A log of 100,000 chunks folds in one pass.
  */
 export interface TaskFold {
-  /** `input` is a caller's message that came with the event; it joins the history. */
+  /** Applies an event. `input` is the caller's message that came with it; it joins the history. */
   add(event: TaskEvent, input?: Message): void;
-  /** How many messages the history has so far. */
+  /** Number of messages in the history so far. */
   readonly said: number;
-  /** The task so far, with the sequence number that it is folded to. */
+  /** The task so far. `generation` is the sequence number to put on it. */
   task(generation?: Seq): Task;
 }
 
+/** Starts an empty fold. The first event must be a task. */
 export function startFold(): TaskFold {
   return new Fold();
 }
@@ -46,7 +53,7 @@ type Gathered = Mutable<Artifact> & { parts: Part[] };
 class Fold implements TaskFold {
   #base: Task | undefined;
   #history: Message[] = [];
-  /** Ids of the messages in the history, once it has to be asked whether it has one. */
+  /** Ids of the messages in the history. Built when it is first needed. */
   #known: Set<string> | undefined;
   #artifacts: Map<string, Gathered> | undefined;
 
@@ -98,7 +105,7 @@ class Fold implements TaskFold {
     this.#artifacts = artifacts.length === 0 ? undefined : new Map(artifacts.map((artifact) => [artifact.artifactId, gathered(artifact)]));
   }
 
-  /** What the agent said joins the history once, however often it is repeated. */
+  /** Adds a status message of the agent to the history, unless a message with its id is there. */
   #say(message: Message | undefined): void {
     if (message === undefined) return;
     this.#known ??= new Set(this.#history.map((each) => each.messageId));
@@ -129,7 +136,7 @@ function addChunk(artifacts: Map<string, Gathered>, update: TaskArtifactUpdate):
   if (chunk.metadata !== undefined) before.metadata = { ...before.metadata, ...chunk.metadata };
 }
 
-/** One artifact and one chunk of it: the artifact after it. A chunk for an artifact that is not there makes it. */
+/** An artifact after one more chunk. A chunk for an unknown artifact creates it. */
 export function assembleArtifact(before: Artifact | undefined, update: TaskArtifactUpdate): Artifact {
   const chunk = update.artifact;
   if (before === undefined || update.append !== true) return chunk;

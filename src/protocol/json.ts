@@ -1,5 +1,6 @@
 /** JSON as a type. Values that came off a wire are `unknown` until a dialect has read them. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+/** A JSON object. Its members are readonly; build one with `JsonDraft`. */
 export interface JsonObject {
   readonly [key: string]: Json;
 }
@@ -7,7 +8,7 @@ export interface JsonObject {
 /** An object that came off a wire: nothing is known about its members. */
 export type RawObject = Readonly<Record<string, unknown>>;
 
-/** Whether a value is an object and no array: the first check of everything that reads JSON. */
+/** Whether a value is a JSON object: not null and not an array. */
 export function isObject(value: Json | undefined): value is JsonObject;
 export function isObject(value: unknown): value is RawObject;
 export function isObject(value: unknown): boolean {
@@ -28,8 +29,8 @@ export function parseOwnJson<T>(text: string): T {
 export type Metadata = JsonObject;
 
 /**
- * A protobuf oneof as a type: exactly one member is there, the others can't be.
- * `if (value.task !== undefined)` narrows it; nothing has to sniff with `in`.
+ * A protobuf `oneof` as a type: exactly one of the members is present. `if (value.task !== undefined)`
+ * narrows it, so no code has to test with `in`.
  */
 export type OneOf<Members> = {
   [Key in keyof Members]: { readonly [Own in Key]: Members[Own] } & {
@@ -37,18 +38,24 @@ export type OneOf<Members> = {
   };
 }[keyof Members];
 
-/** Closes a union: a member that is added and not handled becomes a type error where this is called. */
+/**
+ * Ends a `switch` over a union. A union member that is added later and not handled becomes a type error
+ * at the call.
+ */
 export function unreachable(value: never): never {
   throw new Error(`unhandled case: ${JSON.stringify(value)}`);
 }
 
-/** JSON that is built member by member. */
+/** A JSON object while it is built member by member. */
 export type JsonDraft = { [member: string]: Json };
 
-/** A canonical value as JSON. It is JSON already, but TypeScript's interfaces have no index signature. */
+/**
+ * A canonical value, typed as JSON. Changes nothing at run time: TypeScript interfaces have no index
+ * signature and so are not assignable to `JsonObject`.
+ */
 export function jsonOf(value: object): JsonObject {
   return value as JsonObject;
 }
 
-/** For building a readonly value member by member before it is handed out. */
+/** The same type without `readonly`, for building a value before it is returned. */
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

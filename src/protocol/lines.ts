@@ -1,31 +1,39 @@
-/** One line of what somebody writes: a program, or a peer on a pipe. */
+/** One line of text from a program or from a peer on a pipe. */
 export interface Line {
-  /** Without its end. Bytes that are not UTF-8 are U+FFFD. Of a line that was too long: its beginning. */
+  /**
+   * Without the line end. Bytes that are not UTF-8 become U+FFFD. A line over the limit is cut to its
+   * beginning.
+   */
   readonly text: string;
-  /** Bytes that were left out because the line was too long. */
+  /** Number of bytes that were cut off because the line was too long. */
   readonly dropped: number;
 }
 
+/** Splits a byte stream into lines. Keeps state between chunks; use one for each stream. */
 export interface LineSplitter {
+  /** Takes the next chunk and returns the lines that it completes. */
   push(chunk: Uint8Array): readonly Line[];
-  /** What stands after the last newline, if anything does. */
+  /** Call once after the last chunk. Returns the text after the last newline, if there is any. */
   end(): readonly Line[];
 }
 
+/** Limits of `lineSplitter`. */
 export interface SplitterOptions {
+  /** Longest line in bytes. Default 8 MiB. */
   readonly lineBytesMax?: number;
 }
 
 const MIB = 1_048_576;
-/** Coding CLIs put whole files and tool results in one line: several MB are in order. */
+/** Coding CLIs put whole files and tool results into one line, so lines of several MB are normal. */
 const LINE_BYTES_MAX = 8 * MIB;
-/** So much of an overlong line is kept, to say which one it was. */
+/** How much of an overlong line is kept, so that an error message can show which line it was. */
 const HEAD_BYTES = 4096;
 const NEWLINE = 0x0a;
 
 /**
- * Splits bytes into lines. Not `readline`: that one throws at a line of 512 MB, and keeps it until then. A line above the limit is
- * cut to its head and the rest is counted, not kept; the next newline starts afresh.
+ * Splits bytes into lines in bounded memory. Node's `readline` buffers a line until it throws at 512
+ * MB; this splitter keeps only the beginning of an overlong line, counts the rest, and starts again
+ * after the next newline.
  */
 export function lineSplitter({ lineBytesMax = LINE_BYTES_MAX }: SplitterOptions = {}): LineSplitter {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -65,7 +73,7 @@ export function lineSplitter({ lineBytesMax = LINE_BYTES_MAX }: SplitterOptions 
         lines.push(take());
         from = at + 1;
       }
-      // A view would keep the whole chunk alive as long as the line is unfinished; a copy of the rest does not.
+      // Copied, because a view would keep the whole chunk in memory until the line is complete.
       if (from < chunk.length) keep(from === 0 ? chunk : chunk.slice(from));
       return lines;
     },
@@ -73,7 +81,7 @@ export function lineSplitter({ lineBytesMax = LINE_BYTES_MAX }: SplitterOptions 
   };
 }
 
-/** A copy of the first bytes, without joining the rest. */
+/** A copy of the first bytes. Joins no more pieces than needed. */
 function beginning(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
   let enough = 0;
   for (let sum = 0; sum < bytes && enough < pieces.length; enough += 1) sum += pieces[enough]?.length ?? 0;

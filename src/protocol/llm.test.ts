@@ -48,12 +48,12 @@ describe('parts for a language model', () => {
     [{ raw: '', filename: 'a.png/b' }, 'application/octet-stream', 'file'],
     [{ url: 'https://host.md' }, 'application/octet-stream', 'file'],
     [{ url: 'not a url.png' }, 'application/octet-stream', 'file'],
-  ] as const)('without one, %j is taken for %s', (part, mediaType, kind) => {
+  ] as const)('without one, %j is treated as %s', (part, mediaType, kind) => {
     expect(typeOf(part)).toBe(mediaType);
     expect(kindOf(part)).toBe(kind);
   });
 
-  it('come back as they were, but for metadata, names of what is no file, and media types that were guessed', () => {
+  it('convert back unchanged, except for metadata, names of texts and data, and guessed media types', () => {
     fc.assert(
       fc.property(fc.array(anyPart, { maxLength: 5 }), (parts) => {
         const back = llmContentToParts(partsToLlmContent(parts));
@@ -106,7 +106,7 @@ describe("a language model's content", () => {
       .map(([[kind, mediaType], where, name]) => ({ kind, mediaType, ...where, ...name })),
   ) as fc.Arbitrary<LlmContent>;
 
-  it('comes back as it was', () => {
+  it('converts back unchanged', () => {
     fc.assert(
       fc.property(fc.array(content, { maxLength: 5 }), (items) => {
         expect(partsToLlmContent(llmContentToParts(items))).toEqual(items);
@@ -114,12 +114,12 @@ describe("a language model's content", () => {
     );
   });
 
-  it('stays text if it says it is JSON and is not', () => {
+  it('stays text if it is labelled JSON and does not parse', () => {
     const broken: LlmContent = { kind: 'text', text: '{"a":', mediaType: 'application/json' };
     expect(llmContentToParts([broken])).toEqual([{ text: '{"a":', mediaType: 'application/json' }]);
   });
 
-  it('is data if it is JSON with parameters, and even if it is null', () => {
+  it('becomes data if it is JSON, even with parameters or if it is null', () => {
     expect(llmContentToParts([{ kind: 'text', text: 'null', mediaType: 'Application/JSON; charset=utf-8' }])).toEqual([{ data: null }]);
   });
 });

@@ -3,11 +3,12 @@ import { parseJson } from './json.ts';
 import type { FilePart, Part } from './parts.ts';
 
 /**
- * A message's content as language models take it: text, and media that a model sees, hears or reads. Every provider's own
- * shape is one step from here.
+ * Message content in the form that language models take: text, and media files. Converting this to the
+ * request format of one provider is a simple mapping.
  */
 export type LlmContent = LlmText | LlmMedia;
 
+/** Text for a model, or text that a model wrote. */
 export interface LlmText {
   readonly kind: 'text';
   readonly text: string;
@@ -15,6 +16,7 @@ export interface LlmText {
   readonly mediaType?: string;
 }
 
+/** An image, a recording or another file, inline as base64 (`data`) or by `url`. */
 export type LlmMedia = {
   readonly kind: 'image' | 'audio' | 'file';
   readonly mediaType: string;
@@ -24,7 +26,7 @@ export type LlmMedia = {
 const JSON_TYPE = 'application/json';
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** For files that come without a media type: those that models take. */
+/** Media types for files that come without one, limited to types that models accept. */
 const TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
@@ -46,8 +48,14 @@ const TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Parts for a model. Data becomes its JSON. What a model has no use for is left behind: metadata, and the file name of text
- * and data. A file without a media type gets one: by its name's ending, otherwise `application/octet-stream`.
+ * Converts parts for a model. Data parts become JSON text. Metadata, and the file names of text and
+ * data parts, are dropped. A file without a media type gets one from its extension, otherwise
+ * `application/octet-stream`.
+ *
+ * ```ts
+ * const content = partsToLlmContent(turn.message.parts);
+ * // [{ kind: 'text', text: 'What is on this picture?' }, { kind: 'image', mediaType: 'image/png', data: '…' }]
+ * ```
  */
 export function partsToLlmContent(parts: readonly Part[]): readonly LlmContent[] {
   return parts.map((part) => {
@@ -57,7 +65,10 @@ export function partsToLlmContent(parts: readonly Part[]): readonly LlmContent[]
   });
 }
 
-/** A model's content as parts. Text that says it is JSON becomes data if it is, and stays text if it is not. */
+/**
+ * Converts a model's content to parts. Text with the media type `application/json` becomes a data part
+ * if it parses, and stays text if it does not.
+ */
 export function llmContentToParts(content: readonly LlmContent[]): readonly Part[] {
   return content.map((item) => (item.kind === 'text' ? partOfText(item) : partOfMedia(item)));
 }

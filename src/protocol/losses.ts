@@ -6,11 +6,15 @@ import type { Json } from './json.ts';
 import { parseJson } from './json.ts';
 import type { Shape, Shapes } from './operations.ts';
 
-/** A difference, and the entry of the dialect's table that answers for it. No entry: a defect of ours, and said so. */
+/**
+ * A field that a dialect could not express, with the entry of the dialect's loss table that explains
+ * it. No entry means that the loss is a defect of Parley.
+ */
 export interface Lost extends Difference {
   readonly loss: Loss | undefined;
 }
 
+/** Name of the canonical type of each shape, as loss tables spell it (`Task.metadata`). */
 const TYPE_OF: Readonly<Record<Shape, string>> = {
   'send.request': 'SendRequest',
   'stream.request': 'SendRequest',
@@ -37,7 +41,7 @@ const TYPE_OF: Readonly<Record<Shape, string>> = {
   event: 'TaskEvent',
 };
 
-/** Writes a value in a dialect and says what a reader of it can no longer know. */
+/** Writes a value in a dialect, reads it back, and reports what the reader no longer sees. */
 export function encodeWithLosses<K extends Shape>(
   dialect: Dialect,
   [shape, value]: readonly [K, Shapes[K]],
@@ -49,7 +53,7 @@ export function encodeWithLosses<K extends Shape>(
   return { json, lost: explain(dialect, differences(TYPE_OF[shape], value, kept), placeOf(shape)), kept };
 }
 
-/** The same for a card. */
+/** The same as `encodeWithLosses`, for a card. */
 export function writeCardWithLosses(
   dialect: Dialect,
   card: AgentCard,

@@ -20,12 +20,15 @@ export function isKeyOf<Key extends string>(table: Readonly<Record<Key, unknown>
   return Object.hasOwn(table, name);
 }
 
-/** A copy without the members that are undefined. */
+/**
+ * A copy without the members that are undefined: `exactOptionalPropertyTypes` forbids to assign
+ * undefined to an optional member.
+ */
 export function withoutUndefined<T extends object>(members: { readonly [Key in keyof T]: T[Key] | undefined }): T {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Whether a value is one of these. */
+/** Whether a set contains the value. Narrows the value's type, which `Set.has` does not. */
 export function isMemberOf<T>(known: ReadonlySet<T>, value: unknown): value is T {
   const all: ReadonlySet<unknown> = known;
   return all.has(value);

@@ -14,7 +14,7 @@ import { createDataPart, createFilePartFromBytes, createFilePartFromUri, createT
 
 const options = { taskId: taskId('task_123'), contextId: contextId('session_456') };
 
-describe('making messages', () => {
+describe('creating messages', () => {
   it('from the agent, with text, data or parts', () => {
     const ids = { taskId: 'task_123', contextId: 'session_456' };
     expect(createAgentTextMessage('Processing complete', options)).toMatchObject({
@@ -40,7 +40,7 @@ describe('making messages', () => {
     expect(createUserMessage([{ data: 1 }])).toMatchObject({ role: 'ROLE_USER', parts: [{ data: 1 }] });
   });
 
-  it('gives each an id of its own, unless one is given, and no member that was not asked for', () => {
+  it('gives each message a new id unless one is given, and no other member', () => {
     const [one, two] = [createUserMessage('hi'), createUserMessage('hi')];
     expect(one.messageId).toMatch(/^[0-9a-f-]{36}$/);
     expect(one.messageId).not.toBe(two.messageId);
@@ -49,7 +49,7 @@ describe('making messages', () => {
   });
 });
 
-describe('looking into a message', () => {
+describe('reading a message', () => {
   const message: Message = createAgentPartsMessage([
     createTextPart('one'),
     createDataPart({ a: 1 }),
@@ -65,7 +65,7 @@ describe('looking into a message', () => {
     expect(getTextFromMessage(createAgentDataMessage({}))).toBe('');
   });
 
-  it('finds data and files in their order', () => {
+  it('returns data and files in order', () => {
     expect(getDataPartsFromMessage(message).map((part) => part.data)).toEqual([{ a: 1 }, null]);
     expect(getFilePartsFromMessage(message).map((part) => part.url ?? part.raw)).toEqual(['artifact://s/f', 'AQID']);
   });

@@ -1,12 +1,16 @@
 import type { Metadata } from './json.ts';
 
 /**
- * Members of a task's metadata that are ours: they are read back as facts, so a caller who could write them would reach what is
- * another's. They come by `CallContext.notes` and from agents; what callers, and origins of other nodes, send under these names is dropped.
+ * Task metadata written by Parley itself: which remote task a proxied task belongs to. Parley trusts
+ * what it reads under these names. A caller who could write them could reach another caller's data, so
+ * they are set only through `CallContext.notes` and by agents, and are removed from everything that
+ * callers and remote agents send.
  */
 export const ORIGIN_NOTE = 'urn:parley:a2a:origin:v1';
+/** The same for a task that is delegated over the mesh. */
 export const MESH_NOTE = 'urn:parley:a2a:mesh:v1';
 
+/** The metadata without Parley's own members; undefined when nothing else is left. */
 export function withoutNotes(metadata: Metadata | undefined): Metadata | undefined {
   if (metadata === undefined || !(ORIGIN_NOTE in metadata || MESH_NOTE in metadata)) return metadata;
   const { [ORIGIN_NOTE]: _, [MESH_NOTE]: __, ...rest } = metadata;

@@ -19,7 +19,10 @@ import type {
 import type { A2AService, CallContext } from './service.ts';
 import type { Task } from './task.ts';
 
-/** The request of each operation. `card` is the public card over RPC, which only Cortex has as a method. */
+/**
+ * The canonical request of each operation. `card` fetches the public card over RPC, which only Cortex
+ * offers as a method.
+ */
 export interface Requests {
   readonly send: SendRequest;
   readonly stream: SendRequest;
@@ -35,6 +38,7 @@ export interface Requests {
   readonly card: ExtendedCardRequest;
 }
 
+/** The result of each operation that answers with one value. */
 export interface Results {
   readonly send: SendResult;
   readonly get: Task;
@@ -48,24 +52,28 @@ export interface Results {
   readonly card: AgentCard;
 }
 
+/** Name of an A2A operation. */
 export type Operation = keyof Requests;
-/** The operations that answer with one result. */
+/** Operations that answer with one result. */
 export type UnaryOperation = keyof Results;
-/** The operations that answer with a stream of events. */
+/** Operations that answer with a stream of events. */
 export type StreamOperation = Exclude<Operation, UnaryOperation>;
 
-/** What is the same for every operation that answers with one result. */
+/** Row of `OPERATIONS` for an operation with one result. */
 export interface UnarySpec<Op extends UnaryOperation> {
   readonly streams: false;
-  /** The scope that the caller needs. Absent: none. */
+  /** Scope that the caller must have. Absent when none is needed. */
   readonly scope?: string;
+  /** Calls the matching method of a service. */
   call(service: A2AService, request: Requests[Op], ctx: CallContext): Promise<Results[Op]>;
 }
 
-/** What is the same for every operation that answers with a stream. */
+/** Row of `OPERATIONS` for an operation with a stream. */
 export interface StreamSpec<Op extends StreamOperation> {
   readonly streams: true;
+  /** Scope that the caller must have. Absent when none is needed. */
   readonly scope?: string;
+  /** Calls the matching method of a service. Errors reject the first `next()`. */
   call(service: A2AService, request: Requests[Op], ctx: CallContext): EventStream;
 }
 
@@ -73,8 +81,8 @@ export type UnaryOperations = { readonly [Op in UnaryOperation]: UnarySpec<Op> }
 export type StreamOperations = { readonly [Op in StreamOperation]: StreamSpec<Op> };
 
 /**
- * Every operation of A2A: how a service is called with it, whether it streams, and the scope it needs. Bindings, links, access checks and the
- * command line read this table.
+ * Every operation of A2A: how to call a service with it, whether it streams, and the scope that it
+ * needs. Bindings, links, access checks and the command line read this table.
  *
  * ```ts
  * const task = await OPERATIONS.get.call(service, { id }, ctx);
@@ -109,7 +117,7 @@ export function isOperation(name: string): name is Operation {
   return Object.hasOwn(OPERATIONS, name);
 }
 
-/** Everything a dialect can put on a wire, by name: `send.request`, `get.result`, `event`. */
+/** Everything that a dialect can encode and decode, by name: `send.request`, `get.result`, `event`. */
 export type Shapes = { readonly [Op in Operation as `${Op}.request`]: Requests[Op] } & {
   readonly [Op in UnaryOperation as `${Op}.result`]: Results[Op];
 } & { readonly event: TaskEvent };

@@ -16,8 +16,8 @@ import {
   partKind,
 } from './parts.ts';
 
-describe('making parts', () => {
-  it('puts nothing in that was not given', () => {
+describe('creating parts', () => {
+  it('adds no member that was not given', () => {
     expect(createTextPart('hi')).toEqual({ text: 'hi' });
     expect(Object.keys(createTextPart('hi'))).toEqual(['text']);
     expect(createTextPart('hi', { language: 'en' })).toEqual({ text: 'hi', metadata: { language: 'en' } });
@@ -35,10 +35,10 @@ describe('making parts', () => {
   });
 });
 
-describe('looking into parts', () => {
+describe('reading parts', () => {
   const parts: readonly Part[] = [{ text: '' }, { raw: '' }, { url: '' }, { data: null }];
 
-  it('tells the kinds apart even when the content is empty', () => {
+  it('distinguishes the kinds even if the content is empty', () => {
     expect(parts.map(partKind)).toEqual(['text', 'raw', 'url', 'data']);
     expect(parts.map(isTextPart)).toEqual([true, false, false, false]);
     expect(parts.map(isFilePart)).toEqual([false, true, true, false]);
@@ -46,7 +46,7 @@ describe('looking into parts', () => {
     expect(() => partKind({} as Part)).toThrow('unhandled case');
   });
 
-  it('hands out the data, the address or the bytes', () => {
+  it('returns the data, the URL or the bytes', () => {
     expect(getDataFromDataPart(createDataPart({ valid: true }))).toEqual({ valid: true });
     expect(getUriFromFilePart(createFilePartFromUri('artifact://s/f'))).toBe('artifact://s/f');
     expect(getUriFromFilePart(createFilePartFromBytes('AQID'))).toBeUndefined();
@@ -56,14 +56,14 @@ describe('looking into parts', () => {
 });
 
 describe('base64', () => {
-  it.each([0, 1, 2, 3, 0x7fff, 0x8000, 0x8001, 200_000])('of %d bytes is what Node says, and comes back', (length) => {
+  it.each([0, 1, 2, 3, 0x7fff, 0x8000, 0x8001, 200_000])('of %d bytes equals Node’s, and decodes to the same bytes', (length) => {
     const bytes = Uint8Array.from({ length }, (_, at) => (at * 31) % 256);
     const text = bytesToBase64(bytes);
     expect(text === Buffer.from(bytes).toString('base64')).toBe(true);
     expect(Buffer.compare(base64ToBytes(text), bytes)).toBe(0);
   });
 
-  it('of a view does not take in the buffer around it', () => {
+  it('of a view leaves out the rest of its buffer', () => {
     const around = new Uint8Array([9, 1, 2, 3, 9]);
     expect(bytesToBase64(around.subarray(1, 4))).toBe('AQID');
   });

@@ -1,23 +1,34 @@
 import type { Json, Metadata, OneOf } from './json.ts';
 import { unreachable } from './json.ts';
 
-/** A2A 1.0.1 §4.1.6: exactly one of text, raw (base64), url, data; the other members are allowed on every kind. */
+/**
+ * Content of a message or an artifact (A2A 1.0.1 §4.1.6). Exactly one of `text`, `raw` (base64), `url`
+ * and `data` is present. The other members are allowed on every kind.
+ */
 export type Part = OneOf<{ text: string; raw: string; url: string; data: Json }> & {
   readonly metadata?: Metadata;
   readonly filename?: string;
   readonly mediaType?: string;
 };
+/** A part with text. */
 export type TextPart = Extract<Part, { readonly text: string }>;
+/** A part with a JSON value. */
 export type DataPart = Extract<Part, { readonly data: Json }>;
+/** A part with a file: its bytes as base64 (`raw`), or a link (`url`). */
 export type FilePart = Extract<Part, { readonly raw: string } | { readonly url: string }>;
+/** The member that holds the content. */
 export type PartKind = 'text' | 'raw' | 'url' | 'data';
 
+/** What to say about a file beside its content. */
 export interface FileOptions {
+  /** File name, written as `filename`. */
   readonly name?: string;
+  /** For example `image/png`. */
   readonly mediaType?: string;
   readonly metadata?: Metadata;
 }
 
+/** The member that holds the content, for use in a `switch`. */
 export function partKind(part: Part): PartKind {
   if (part.text !== undefined) return 'text';
   if (part.raw !== undefined) return 'raw';
@@ -26,47 +37,63 @@ export function partKind(part: Part): PartKind {
   return unreachable(part);
 }
 
+/** A part with text. */
 export function createTextPart(text: string, metadata?: Metadata): TextPart {
   return metadata === undefined ? { text } : { text, metadata };
 }
 
+/** A part with any JSON value. */
 export function createDataPart(data: Json, metadata?: Metadata): DataPart {
   return metadata === undefined ? { data } : { data, metadata };
 }
 
+/** A file by reference. The receiver downloads it, so the URL must be reachable from there. */
 export function createFilePartFromUri(url: string, options: FileOptions = {}): FilePart {
   return { url, ...fileMembers(options) };
 }
 
-/** Takes bytes, or text that is base64 already. */
+/**
+ * A file with its content. Takes bytes, or text that is base64 already.
+ *
+ * ```ts
+ * const part = createFilePartFromBytes(await readFile('plan.pdf'), { name: 'plan.pdf', mediaType: 'application/pdf' });
+ * ```
+ */
 export function createFilePartFromBytes(bytes: Uint8Array | string, options: FileOptions = {}): FilePart {
   return { raw: typeof bytes === 'string' ? bytes : bytesToBase64(bytes), ...fileMembers(options) };
 }
 
+/** Whether a part holds text. Narrows its type. */
 export function isTextPart(part: Part): part is TextPart {
   return part.text !== undefined;
 }
 
+/** Whether a part holds a JSON value. Narrows its type. */
 export function isDataPart(part: Part): part is DataPart {
   return part.data !== undefined;
 }
 
+/** Whether a part holds a file, as bytes or as a link. Narrows its type. */
 export function isFilePart(part: Part): part is FilePart {
   return part.raw !== undefined || part.url !== undefined;
 }
 
+/** The JSON value of a data part. */
 export function getDataFromDataPart(part: DataPart): Json {
   return part.data;
 }
 
+/** The URL of a file part; undefined when the part holds the bytes. */
 export function getUriFromFilePart(part: FilePart): string | undefined {
   return part.url;
 }
 
+/** The bytes of a file part; undefined when the part is a link. Downloads nothing. */
 export function getBytesFromFilePart(part: FilePart): Uint8Array | undefined {
   return part.raw === undefined ? undefined : base64ToBytes(part.raw);
 }
 
+/** Standard base64 with padding. Works in browsers too, where `Buffer` is missing. */
 export function bytesToBase64(bytes: Uint8Array): string {
   const PIECE = 0x8000; // a spread of more arguments than this overflows the stack
   let binary = '';
@@ -76,6 +103,7 @@ export function bytesToBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
+/** Decodes standard base64. Throws on other characters. */
 export function base64ToBytes(text: string): Uint8Array {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);

@@ -1,16 +1,22 @@
 import type { PushConfigId, TaskId, TenantId } from './ids.ts';
 
+/** Credentials that the server sends with a webhook, in its `Authorization` header. */
 export interface AuthenticationInfo {
+  /** For example `Bearer`. */
   readonly scheme: string;
   readonly credentials?: string;
 }
 
-/** A2A 1.0.1 TaskPushNotificationConfig (flat). `taskId` is absent inside a send's configuration. */
+/** A webhook for the events of one task (TaskPushNotificationConfig in A2A 1.0.1). */
 export interface PushConfig {
+  /** Address that receives the events by POST. */
   readonly url: string;
+  /** Chosen by the caller or by the server. Creating a config with an existing id replaces it. */
   readonly id?: PushConfigId;
+  /** Absent inside the configuration of a send. */
   readonly taskId?: TaskId;
   readonly tenant?: TenantId;
+  /** Sent with every delivery, so that the receiver can recognise it. */
   readonly token?: string;
   readonly authentication?: AuthenticationInfo;
 }

@@ -5,11 +5,14 @@ import type { TaskEvent } from './events.ts';
 import { isLast } from './events.ts';
 import type { Json } from './json.ts';
 
-/** The frames of a stream, read as one dialect's. */
+/** The recorded frames of a stream, read in one dialect. */
 export interface Recording {
   readonly dialect: Dialect;
   readonly events: readonly TaskEvent[];
-  /** How far what the dialect writes for these events is from what was recorded. */
+  /**
+   * Distance between the recorded frames and what the dialect writes for the same events. 0 is a
+   * perfect match.
+   */
   readonly apart: number;
 }
 
@@ -19,7 +22,10 @@ interface Readers {
   readonly from?: Dialect;
 }
 
-/** The dialect that can read every frame and comes nearest to the same bytes when it writes them again. */
+/**
+ * Reads the frames in every dialect, and returns the reading whose re-encoding is nearest to the
+ * recording.
+ */
 export function bestRecording(documents: readonly unknown[], options: Readers): Recording | undefined {
   const raws = documents.map(withoutEnvelope);
   let best: Recording | undefined;
@@ -43,14 +49,20 @@ function readRecording(dialect: Dialect, raws: readonly unknown[], env: ReadEnv)
   return events.length === 0 ? undefined : { dialect, events, apart };
 }
 
-/** A frame that becomes many is none of them; to compare it with each would cost their product. */
+/**
+ * A frame that decodes to more events than this can't equal one of them. Comparing all would cost too
+ * much.
+ */
 const COMPARED_MAX = 8;
 
 function nearest(raw: unknown, written: readonly Json[]): number {
   return Math.min(...written.slice(0, COMPARED_MAX).map((frame) => distance(raw, withoutEnvelope(frame))), Number.MAX_SAFE_INTEGER);
 }
 
-/** One writer for all events, as in a stream. The dialect's closing frames follow the last event, if it ends the stream. */
+/**
+ * Writes events with one writer, as in a stream. If the last event ends the stream, the dialect's
+ * closing frames follow.
+ */
 export function writeRecording(dialect: Dialect, events: readonly TaskEvent[], requestId: RpcId | undefined): readonly Json[] {
   const writer = dialect.openStream(requestId);
   const frames = writer.frames(events.map((event) => ({ event })));

@@ -19,97 +19,136 @@ import type {
 } from './requests.ts';
 import type { Task } from './task.ts';
 
-/** Who is calling. Everything that is stored belongs to one; open loopback is one principal, `local`. */
+/**
+ * An authenticated caller. Everything that is stored belongs to one principal. On an open loopback node
+ * every caller is the principal `local`.
+ */
 export interface Principal {
   readonly id: string;
+  /** What the caller may do, for example `tasks:read`. `*` allows everything. */
   readonly scopes: readonly string[];
 }
 
+/** The caller on a node without authentication, which is reachable over loopback only. */
 export const LOCAL_PRINCIPAL: Principal = { id: 'local', scopes: ['*'] };
 
-/** W3C trace context, carried through unread. */
+/** W3C trace context, passed on without being parsed. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;
 }
 
-/** How a call came in, for the audit log. */
+/** How a call arrived, for the audit log. */
 export interface RequestFacts {
-  /** One of the server's own; the caller hears it in `X-Request-Id` when it is refused. */
+  /** Id that the server gave the request. Error responses carry it in `X-Request-Id`. */
   readonly id: string;
-  /** The address it came from, as far as that can be trusted. */
+  /** Network address of the caller. Taken from a proxy's header only when that proxy is trusted. */
   readonly client?: string;
 }
 
 /**
- * Where a call departs from A2A 1.0 semantics. `behave` sets these from the traits of the caller's dialect; a service reads these and never a trait.
- * Everything is off by default.
+ * How a call differs from A2A 1.0 semantics. `behave` sets these from the traits of the caller's
+ * dialect. A service reads only these, never a trait. Everything is off by default.
  */
 export interface CallSemantics {
   /**
-   * The caller names tasks: `request.alias` continues, or makes, the task of that name, and answers carry that name as the task's id.
-   * `once`: a finished task's name takes no further message. `reusable`: the next message under that name starts a new task in its context.
+   * The caller names tasks: `request.alias` continues or creates the task of that name, and answers
+   * carry the name as the task's id. `once`: the name of a finished task accepts no further message.
+   * `reusable`: the next message under that name starts a new task in the same context.
    */
   readonly taskNames?: 'reusable' | 'once';
-  /** A message with a context id and no task id continues the one waiting task of that context. */
+  /** A message with a context id and no task id continues the only waiting task of that context. */
   readonly continuesByContext?: true;
-  /** The dialect made the message id up: it does not identify a repeated send. */
+  /** The dialect generated the message id, so it does not identify a repeated send. */
   readonly mintedMessageId?: true;
-  /** Every answer is a task: the engine keeps an agent's direct message as the status message of a completed task. */
+  /**
+   * Every answer is a task. The engine stores a direct message of the agent as the status message of a
+   * completed task.
+   */
   readonly tasksOnly?: true;
-  /** Subscribing to a finished task yields its snapshot and ends. Absent: it is an error (A2A 1.0.1 §3.1.6). */
+  /**
+   * Subscribing to a finished task yields its snapshot and ends. Otherwise it is an error (A2A 1.0.1
+   * §3.1.6).
+   */
   readonly showsFinished?: true;
 }
 
-/** What a call brings besides its request. */
+/** Everything about a call besides its request. */
 export interface CallContext {
   readonly principal: Principal;
-  /** Of the credential: a request that names another is refused. Absent: the request's own word keeps this caller's things apart. */
+  /**
+   * Tenant of the credential; a request for another tenant is rejected. Absent: the tenant in the
+   * request separates data within this caller.
+   */
   readonly tenant?: TenantId;
   readonly request?: RequestFacts;
+  /** Dialect of the caller. */
   readonly dialect: DialectId;
   /** Absent: A2A 1.0 semantics. */
   readonly semantics?: CallSemantics;
-  /** Extension URIs the caller asked for. */
+  /** URIs of the extensions that the caller activated. */
   readonly extensions: readonly string[];
+  /** Identifies a repeated send. Takes precedence over the message id. */
   readonly idempotencyKey?: string;
-  /** Fires when the caller has left. A task outlives it. */
+  /** Aborted when the caller disconnects. The task continues. */
   readonly signal: AbortSignal;
   readonly trace?: TraceContext;
   /**
-   * A host that can tell when its answer has gone out gives this: a service calls it at most once, with what is to happen then. The host
-   * calls `mark` when the response was written whole, and never if the caller left before. Without it an answer counts as delivered
-   * when it is returned, and a stream when it was read to its end. A repeat of a send whose answer was delivered is a new send.
+   * Set by hosts that know when a response has been sent. A service calls it at most once with a
+   * callback; the host calls `mark` after the whole response was written, and never if the caller
+   * disconnected before. Without this method a result counts as delivered when it is returned, and a
+   * stream when it was read to its end. A repetition of a send whose answer was delivered is a new
+   * send.
    */
   onDelivered?(mark: () => void): void;
   /**
-   * Where the answer to a send goes besides to the call itself: an address that the service's own way out knows. It is kept with the message,
-   * so that the answer goes there even if the process dies in between. Only bindings set it: what a caller writes must never reach it unchecked.
+   * Additional address for the answer to a send, in a form that only the service's own outbox
+   * understands. It is stored with the message, so that the answer is sent even after a crash. Only
+   * bindings set it. Never copy caller input into it without a check.
    */
   readonly reply?: string;
-  /** For the metadata of the task that a send makes, under names that no caller may use (`withoutNotes`). Only bindings set it. */
+  /**
+   * Metadata for the task that a send creates, under names that callers can't use (`withoutNotes`).
+   * Only bindings set it.
+   */
   readonly notes?: Metadata;
 }
 
 /**
- * The operations of A2A, in canonical terms. Engine, proxy, mesh route and mock implement it; so does every client link.
- * Cross-cutting work is a decorator, `(next: A2AService) => A2AService`. Failures are thrown `A2AError`s.
+ * The operations of A2A with canonical requests and results. Engine, proxy, mesh and mock implement it,
+ * and so does every client link. Wrap it for cross-cutting work: `(next: A2AService) => A2AService`.
+ * Methods fail with an `A2AError`.
  */
 export interface A2AService {
+  /** Sends a message and returns the task or the answer. */
   send(request: SendRequest, ctx: CallContext): Promise<SendResult>;
+  /** Sends a message and yields events until the task ends or needs input. */
   stream(request: SendRequest, ctx: CallContext): EventStream;
+  /** Reads a task. Fails with `TASK_NOT_FOUND`, also for tasks of other callers. */
   get(request: GetRequest, ctx: CallContext): Promise<Task>;
+  /** Lists the caller's tasks. */
   list(request: ListRequest, ctx: CallContext): Promise<TaskPage>;
+  /** Cancels a task. Fails with `TASK_NOT_CANCELABLE` when it is finished. */
   cancel(request: CancelRequest, ctx: CallContext): Promise<Task>;
+  /** Follows a task: first its snapshot, or the events after a cursor, then new events. */
   subscribe(request: SubscribeRequest, ctx: CallContext): EventStream;
+  /** Webhooks of a task. */
   readonly push: PushService;
+  /** The card for authenticated callers. */
   extendedCard(request: ExtendedCardRequest, ctx: CallContext): Promise<AgentCard>;
-  /** The dialect a task was made in, for requests whose shape does not tell. Absent: not remembered here. */
+  /**
+   * Dialect in which a task was created, for requests whose form does not reveal a dialect. Absent: the
+   * service does not store it.
+   */
   originOf?(task: TaskId, ctx: CallContext): DialectId | undefined;
-  /** The service honours `reply` of a call. Absent: the caller has to read the stream. */
+  /**
+   * The service honours `CallContext.reply`. Absent: the binding must read the stream and send the
+   * reply itself.
+   */
   readonly keepsReplies?: true;
 }
 
+/** Create, read, list and delete the webhooks of a task. */
 export interface PushService {
   create(config: PushConfig, ctx: CallContext): Promise<PushConfig>;
   get(request: PushGetRequest, ctx: CallContext): Promise<PushConfig>;

@@ -1,18 +1,22 @@
-/** One signal for several reasons to stop. */
+/** A signal that combines several reasons to stop. */
 export interface Linked {
   readonly signal: AbortSignal;
-  /** Its own time ran out; nobody stopped it. */
+  /** Whether the timeout caused the abort, and none of the given signals. */
   readonly isLate: boolean;
-  /** Lets go of the others and of the clock. Call it when done, if one of the signals outlives the call. */
+  /**
+   * Removes the listeners and the timer. Call it when the work is done, if one of the given signals
+   * lives longer than the work.
+   */
   release(): void;
 }
 
-/** A timer that is set for longer goes off at once. */
+/** Node fires a timer with a longer delay at once. */
 const TIMER_MS_MAX = 0x7fffffff;
 
 /**
- * Stops with the first of the others, or after some time. Not `AbortSignal.any`: of that Node loses the stop when nothing else
- * holds its sources and they are collected (nodejs/node#57736, #65995), and a call that should have ended never does.
+ * A signal that aborts with the first of the others, or after `ms` milliseconds. Replaces
+ * `AbortSignal.any`: Node loses its abort when the sources are garbage-collected (nodejs/node#57736,
+ * #65995), and the call then never ends.
  */
 export function linkSignals(others: readonly (AbortSignal | undefined)[], ms?: number): Linked {
   const controller = new AbortController();
@@ -46,7 +50,7 @@ export function linkSignals(others: readonly (AbortSignal | undefined)[], ms?: n
       release();
       controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
     }, ms);
-    // Where a timer can hold a process, this one does not, as that of `AbortSignal.timeout` does not.
+    // Does not keep the process alive, like the timer of `AbortSignal.timeout`.
     letExit(timer);
   }
   return linked;
@@ -55,15 +59,19 @@ export function linkSignals(others: readonly (AbortSignal | undefined)[], ms?: n
 const KEPT = new WeakMap<AbortSignal, Request>();
 
 /**
- * Keeps a request for as long as its signal: `fetch` holds that one only, and in Node a request that is collected no longer hears
- * the signal that it was made with, so that nothing stops the call (nodejs/node#55428, nodejs/undici#4068).
+ * Keeps a request in memory as long as its signal. `fetch` holds only the signal, and in Node a
+ * garbage-collected request no longer forwards the signal it was made with, so an abort would have no
+ * effect (nodejs/node#55428, nodejs/undici#4068).
  */
 export function kept(request: Request): Request {
   KEPT.set(request.signal, request);
   return request;
 }
 
-/** A timer then keeps no process alive. In browsers timers are numbers, and nothing has to be done. */
+/**
+ * Lets the process exit although the timer is pending. Does nothing in browsers, where timers are
+ * numbers.
+ */
 export function letExit(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') timer.unref();
 }

@@ -7,29 +7,35 @@ import type { Json, JsonObject } from './json.ts';
 import { isObject } from './json.ts';
 
 /**
- * What a card signature is over: the card's 1.0 view without `signatures`, as canonical JSON. What 1.0 does not know (a superset's
- * older members) is not covered, so nobody may act on it because of a signature.
+ * How the signed bytes of a card are computed: canonical JSON of the card's 1.0 view without
+ * `signatures`. Members that 1.0 does not know, such as the older members of a superset, are not
+ * covered. Code must not trust them because of a signature.
  *
- * `spec` is A2A 1.0.1 §8.4.1: REQUIRED members stay, `optional` ones stay if set, others unless they are at their default. `sdk` is
- * what a2a-js and a2a-python really sign: every empty text, list and object goes, wherever it stands (a2a-js#627, A2A#2122).
+ * `spec` is A2A 1.0.1 §8.4.1: REQUIRED members stay, `optional` ones stay if set, others stay unless
+ * they have their default value. `sdk` is what a2a-js and a2a-python sign: every empty text, list and
+ * object is removed, at any depth (a2a-js#627, A2A#2122).
  */
 export type SigningForm = 'spec' | 'sdk';
 
+/** The signed bytes of a card in one form. */
 export interface SigningCandidate {
   readonly form: SigningForm;
   readonly payload: Uint8Array;
-  /** Members of this card that the form can't see, so that they may have been put there or changed by anybody. */
+  /** Members of this card that the form does not cover. An attacker could have added or changed them. */
   readonly uncovered: readonly string[];
 }
 
 const FORMS: readonly SigningForm[] = ['spec', 'sdk'];
 
-/** The bytes that a signature covers. Takes a card as it was received, not as it was read: reading fills in and tidies. */
+/**
+ * The bytes that a signature covers. Pass the card as it was received: a card that was read has
+ * defaults filled in.
+ */
 export function signingPayload(card: AgentCard | JsonObject, form: SigningForm = 'spec'): Uint8Array {
   return candidateOf(signedView(card), form).payload;
 }
 
-/** The forms in the order they count, one where they agree. */
+/** The bytes in each form, `spec` first. One element where both forms agree. */
 export function signingCandidates(card: AgentCard | JsonObject, forms: readonly SigningForm[] = FORMS): readonly SigningCandidate[] {
   const view = signedView(card);
   const all = FORMS.filter((form) => forms.includes(form)).map((form) => candidateOf(view, form));
@@ -43,7 +49,7 @@ function signedView(card: AgentCard | JsonObject): JsonObject {
 }
 
 function candidateOf(view: JsonObject, form: SigningForm): SigningCandidate {
-  const spec = canonicalJson(view); // first: it refuses what is too deep for the recursions below
+  const spec = canonicalJson(view); // first: it rejects values that are too deep for the recursive functions below
   const text = form === 'spec' ? spec : canonicalJson(withoutEmpty(view) ?? {});
   return { form, payload: new TextEncoder().encode(text), uncovered: form === 'spec' ? [] : unseen(view, 'AgentCard') };
 }
@@ -68,8 +74,9 @@ function withoutEmpty(value: Json): Json | undefined {
 }
 
 /**
- * What the sdk form drops although it means something by being there: an item of a list, an entry of a map (a requirement without
- * scopes!), the member of a oneof (mTLS!), anything in free-form JSON. A plain member that is empty says no more than one that is absent.
+ * Paths of members that the `sdk` form drops although their presence has a meaning: an item of a list,
+ * an entry of a map (a requirement without scopes), the member of a oneof (mTLS), anything in free-form
+ * JSON. An empty plain member means the same as an absent one and is not reported.
  */
 function unseen(message: JsonObject, type: CardType): string[] {
   return [...CARD_FIELDS[type].values()].flatMap((field) => {

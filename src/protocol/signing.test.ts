@@ -21,8 +21,8 @@ const SELF = 'self';
 const REQUIREMENT = '{"securityRequirements":[{"schemes":{"k":{}}}]}';
 const HEADER = { alg: 'ES256', kid: 'k1', typ: 'JOSE' };
 
-describe('what is signed', () => {
-  it('is the example of A2A 1.0.1 §8.4.1', () => {
+describe('the signed bytes', () => {
+  it('are those of the example in A2A 1.0.1 §8.4.1', () => {
     const fragment = {
       name: 'Example Agent',
       description: '',
@@ -58,7 +58,7 @@ describe('what is signed', () => {
     expect(payload(card, 'sdk')).toBe(sdk === SAME ? expected : sdk);
   });
 
-  it('is the same for a scheme written flat, wrapped or both', () => {
+  it('are the same for a scheme written flat, wrapped or both', () => {
     const wrapped = { apiKeySecurityScheme: { location: 'header', name: 'X', description: 'd' } };
     const flat = { type: 'apiKey', in: 'header', name: 'X', description: 'd' };
     const expected = payload({ securitySchemes: { k: wrapped } });
@@ -67,7 +67,7 @@ describe('what is signed', () => {
     expect(payload({ security_schemes: { k: flat } })).toBe(expected);
   });
 
-  it('follows the wrapped scheme where a hybrid card contradicts itself, as our reader does', () => {
+  it('contain the wrapped scheme where a hybrid card contradicts itself, as our reader does', () => {
     const wrapped = { httpAuthSecurityScheme: { scheme: 'Bearer' } };
     const card = { securitySchemes: { k: { ...wrapped, type: 'apiKey', in: 'query', name: 'stolen' } } };
     expect(payload(card)).toBe(payload({ securitySchemes: { k: wrapped } }));
@@ -84,7 +84,7 @@ describe('signing', () => {
     expect(card.signatures).toEqual([old, { protected: encoded(HEADER), signature: '0' }, { protected: encoded(HEADER), signature: '1' }]);
   });
 
-  it('makes one signature where the forms agree, or only one is asked for', async () => {
+  it('makes one signature if the forms agree or only one is requested', async () => {
     const full = { ...CARD, description: 'd', capabilities: { streaming: true }, skills: [skill()] };
     for (const [card, options] of [[full, {}] as const, [CARD, { forms: ['spec'] }] as const]) {
       const { signer, signed } = recordingSigner();
@@ -149,7 +149,7 @@ describe('S10: verifying', () => {
     expect(strict).toEqual({ ok: false, reason: 'mismatch', kid: 'k1' });
   });
 
-  it('prefers the form that covers more, whichever signature stands first', async () => {
+  it('prefers the form that covers more, regardless of the order of signatures', async () => {
     const card = { ...CARD, signatures: [signed({ kid: 'sdk' }), signed({ kid: 'spec' })] };
     const verifier: CardVerifier = {
       verify: async ({ header, payload: bytes }) =>
@@ -183,7 +183,7 @@ describe('S10: verifying', () => {
     expect(await verifyCard(card, accepting(payload(card)))).toMatchObject({ ok: true, form: 'spec', uncovered: [] });
   });
 
-  it('needs one good signature, and otherwise tells of the one that came nearest', async () => {
+  it('needs one valid signature, and otherwise reports the closest failure', async () => {
     const bad = [signed({ alg: 'none' }), 'x', signed({ kid: 'k2' })];
     expect(await verifyCard({ ...CARD, signatures: [...bad, signed()] }, accepting(payload(CARD), 'k1'))).toMatchObject({ ok: true });
     expect(await verifyCard({ ...CARD, signatures: bad }, accepting('', 'k1'))).toEqual({ ok: false, reason: 'unknown-key', kid: 'k2' });
@@ -206,7 +206,7 @@ describe('S10: verifying', () => {
     expect(await verifyCard({ ...CARD, signatures: [signed({ kid: 'far' }), signed()] }, verifier)).toMatchObject({ ok: true, kid: 'k1' });
   });
 
-  it('hands on a jku only if the policy allows it', async () => {
+  it('passes a jku on only if the policy allows it', async () => {
     const seen: SignedPayload['header'][] = [];
     const verifier: CardVerifier = {
       verify: async ({ header }) => {
@@ -222,7 +222,7 @@ describe('S10: verifying', () => {
     expect(seen.map((header) => header.jku)).toEqual([undefined, undefined, 'https://evil.example/jwks', undefined]);
   });
 
-  it('looks at a bounded number of signatures', async () => {
+  it('checks a limited number of signatures', async () => {
     let looked = 0;
     const verifier: CardVerifier = {
       verify: async () => {
@@ -234,7 +234,7 @@ describe('S10: verifying', () => {
     expect(looked).toBe(2 * 8); // each in both forms
   });
 
-  it('says of a card without a canonical form that it has none', async () => {
+  it('reports a card without a canonical form', async () => {
     let deep: unknown = {};
     for (let depth = 0; depth < 100_000; depth += 1) deep = { deep };
     const card = { ...CARD, capabilities: { extensions: [{ uri: 'u', params: deep }] }, signatures: [signed()] };

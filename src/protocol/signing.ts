@@ -5,26 +5,38 @@ import { isObject } from './json.ts';
 import type { SigningCandidate, SigningForm } from './signing-forms.ts';
 import { signingCandidates } from './signing-forms.ts';
 
-/** Agent card signatures, A2A 1.0.1 §8.4: a JWS (RFC 7515) whose payload is not carried along but made from the card again. */
+// Agent card signatures (A2A 1.0.1 §8.4): a detached JWS (RFC 7515). The verifier computes the payload from the card.
 
-/** Asymmetric, and in every JOSE library. A policy may name others; `none` and shared secrets are refused whatever it says. */
+/**
+ * Accepted algorithms by default: asymmetric, and supported by every JOSE library. A policy may name
+ * others, but `none` and shared secrets (HS…) are always rejected.
+ */
 export const CARD_ALGORITHMS: readonly string[] = ['ES256', 'RS256', 'EdDSA', 'Ed25519'];
 const NEVER = /^(?:none|HS\d+)$/i;
 
+/** Protected JWS header of a card signature. */
 export interface ProtectedHeader {
   readonly alg: string;
+  /** Id of the key. */
   readonly kid: string;
   readonly typ: 'JOSE';
+  /** URL of the key set. Verifiers ignore it unless their policy allows it. */
   readonly jku?: string;
 }
 
-/** Holds a private key. `sign` makes the JWS over `payload` with exactly this protected header, both parts base64url. */
+/**
+ * Holds a private key. `sign` makes the JWS over `payload` with exactly this protected header and
+ * returns both parts as base64url. `joseSigner` in `parley-a2a/protocol/jose` makes one.
+ */
 export interface CardSigner {
   readonly header: Omit<ProtectedHeader, 'typ'>;
   sign(payload: Uint8Array, header: ProtectedHeader): Promise<{ readonly protected: string; readonly signature: string }>;
 }
 
-/** One signature and what it should be over. `header` is the protected one, read and checked; `jku` only if the policy allows it. */
+/**
+ * One signature with the bytes that it should cover. `header` is the parsed and checked protected
+ * header; it contains `jku` only if the policy allows that URL.
+ */
 export interface SignedPayload {
   readonly payload: Uint8Array;
   readonly protected: string;
@@ -32,31 +44,40 @@ export interface SignedPayload {
   readonly header: { readonly alg: string; readonly kid: string; readonly jku?: string };
 }
 
-/** Knows whom to trust: it finds the key by `kid`, from its own store. */
+/** Finds the key for a signature by its `kid`, among keys that it trusts, and verifies the signature. */
 export interface CardVerifier {
   verify(signed: SignedPayload): Promise<'valid' | 'invalid' | 'unknown-key'>;
 }
 
+/** What `verifyCard` accepts. */
 export interface VerifyPolicy {
+  /** Default: `CARD_ALGORITHMS`. */
   readonly algorithms?: readonly string[];
-  /** `['spec']` refuses what the SDKs sign, and with it everything that their form does not cover. */
+  /**
+   * Default: both forms. `['spec']` rejects signatures of the SDKs, whose form does not cover
+   * everything.
+   */
   readonly forms?: readonly SigningForm[];
-  /** A `jku` names its own root of trust (A2A#2096): it is ignored unless this says that the address is one of ours. */
+  /**
+   * Whether to trust a key set URL that the signature itself names. Default: never, since a `jku`
+   * chooses its own root of trust (A2A#2096).
+   */
   readonly allowsJku?: (url: string) => boolean;
-  /** Signatures looked at; a card with thousands must not buy thousands of verifications. */
+  /** Maximum number of signatures to check, so that a card can't cause unbounded work. Default 8. */
   readonly signaturesMax?: number;
 }
 
-/** Ordered by how near the signature came to being good: of several failures, the nearest is reported. */
+/** Ordered by how close a signature came to being valid. The closest failure is reported. */
 const REFUSALS = ['malformed', 'no-kid', 'algorithm-not-allowed', 'unavailable', 'unknown-key', 'mismatch'] as const;
 type Refusal = (typeof REFUSALS)[number];
 
+/** A card with a valid signature. */
 export interface GoodCard {
   readonly ok: true;
   readonly kid: string;
   readonly alg: string;
   readonly form: SigningForm;
-  /** Paths into the card that the signature says nothing about. Always empty in the `spec` form. */
+  /** Paths in the card that the signature does not cover. Always empty in the `spec` form. */
   readonly uncovered: readonly string[];
 }
 interface Refused {
@@ -65,14 +86,20 @@ interface Refused {
   readonly kid?: string;
   readonly cause?: unknown;
 }
+/** Result of `verifyCard`. */
 export type CardVerdict =
   | GoodCard
   | Refused
   | { readonly ok: false; readonly reason: 'unsigned' | 'not-canonical'; readonly cause?: unknown };
 
 /**
- * Adds a signature in each form that differs, so that verifiers by the text and verifiers by the SDKs both find theirs; other
- * signatures stay (key rotation). `forms: ['spec']` signs by the text alone.
+ * Returns the card with a signature added in each form that differs, so that verifiers that follow the
+ * specification and verifiers in the SDKs both find theirs. Existing signatures stay, which allows key
+ * rotation. `forms: ['spec']` adds only the form of the specification.
+ *
+ * ```ts
+ * const signed = await signCard(card, joseSigner({ key: privateKey, alg: 'ES256', kid: 'card-1' }));
+ * ```
  */
 export async function signCard(
   card: AgentCard,
@@ -91,7 +118,16 @@ export async function signCard(
   return { ...card, signatures: [...(card.signatures ?? []), ...added] };
 }
 
-/** Verifies a card as received. One good signature is enough, in the form that covers most; nothing about the card is thrown. */
+/**
+ * Verifies the signatures of a card as it was received. One valid signature suffices; the form that
+ * covers more is tried first. Returns a verdict for any input and does not throw because of the card's
+ * content.
+ *
+ * ```ts
+ * const verdict = await verifyCard(await response.json(), verifier);
+ * if (!verdict.ok) throw new Error(`unverified card: ${verdict.reason}`);
+ * ```
+ */
 export async function verifyCard(card: unknown, verifier: CardVerifier, policy: VerifyPolicy = {}): Promise<CardVerdict> {
   const raw = card as Json | undefined;
   const signatures = isObject(raw) ? raw['signatures'] : undefined;
@@ -138,7 +174,7 @@ function readSignature(signature: Json, policy: VerifyPolicy): Readable | Refuse
   const { protected: encoded, signature: value } = signature;
   if (typeof encoded !== 'string' || typeof value !== 'string') return malformed;
   const header = decodedHeader(encoded);
-  // RFC 7515 §4.1.11: what is critical and not understood makes a signature invalid, and we understand none.
+  // RFC 7515 §4.1.11: an unknown critical parameter makes a signature invalid, and we know none.
   if (header === undefined || typeof header['alg'] !== 'string' || header['crit'] !== undefined) return malformed;
   const { alg, kid, jku } = header;
   if (typeof kid !== 'string' || kid === '') return { ok: false, reason: 'no-kid' };

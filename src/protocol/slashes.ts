@@ -1,4 +1,7 @@
-/** By hand: `/\/+$/` looks again from each of many slashes, and callers choose how many there are. */
+/**
+ * Removes slashes at the end. Not `/\/+$/`: that regular expression takes quadratic time on many
+ * slashes, and callers choose the text.
+ */
 export function withoutEndSlashes(text: string): string {
   let end = text.length;
   while (end > 0 && text.charCodeAt(end - 1) === 0x2f) end -= 1;

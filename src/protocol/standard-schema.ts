@@ -1,6 +1,7 @@
 /**
- * Standard Schema (standardschema.dev), version 1: what zod, valibot, arktype and others offer under `~standard`. The interface is
- * public for everybody to declare, so no package is needed. `jsonSchema` is its newer companion, which not every library has.
+ * Standard Schema (standardschema.dev), version 1: the interface that zod, valibot, arktype and others
+ * implement under `~standard`. Declared here, as its authors recommend, so that no package is needed.
+ * `jsonSchema` is a newer addition that not every library has.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -14,12 +15,14 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
+/** Outcome of a validation. */
 export type SchemaResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
 
+/** One reason why a value does not fit. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A schema that transforms has two shapes: what it takes and what it gives. */
+/** A schema that transforms values has two shapes: its input and its output. */
 export type SchemaSide = 'input' | 'output';

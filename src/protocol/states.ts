@@ -1,4 +1,7 @@
-/** A2A 1.0.1 §4.1.3. `TASK_STATE_UNSPECIFIED` is what 0.x calls `unknown`; we read it, we never choose it. */
+/**
+ * State of a task (A2A 1.0.1 §4.1.3). `TASK_STATE_UNSPECIFIED` is called `unknown` in 0.x. Parley
+ * accepts it from peers and never sets it.
+ */
 export type TaskState =
   | 'TASK_STATE_UNSPECIFIED'
   | 'TASK_STATE_SUBMITTED'
@@ -23,8 +26,9 @@ const WORKING: readonly TaskState[] = [
 ];
 
 /**
- * The task-state machine. No A2A version publishes one, so this is ours: it allows every sequence that the five products and
- * the official SDKs produce, and nothing after a terminal state (§3.1.1). A state may repeat: each repeat is a progress note.
+ * The state machine of tasks. No A2A version publishes one. This one allows every sequence that the
+ * five products and the official SDKs produce, and nothing after a terminal state (§3.1.1). A state may
+ * repeat; each repetition is a progress message.
  */
 export const TASK_STATES: Readonly<Record<TaskState, { readonly phase: Phase; readonly next: readonly TaskState[] }>> = {
   TASK_STATE_UNSPECIFIED: { phase: 'open', next: ['TASK_STATE_SUBMITTED', ...WORKING] },
@@ -38,7 +42,7 @@ export const TASK_STATES: Readonly<Record<TaskState, { readonly phase: Phase; re
   TASK_STATE_REJECTED: { phase: 'terminal', next: [] },
 };
 
-/** a2a.proto's numbers, by position. */
+/** States in the order of their numbers in a2a.proto. */
 export const TASK_STATES_BY_NUMBER: readonly TaskState[] = [
   'TASK_STATE_UNSPECIFIED',
   'TASK_STATE_SUBMITTED',
@@ -51,15 +55,17 @@ export const TASK_STATES_BY_NUMBER: readonly TaskState[] = [
   'TASK_STATE_AUTH_REQUIRED',
 ];
 
+/** Whether the task is over: completed, failed, canceled or rejected. It never changes again. */
 export function isTerminal(state: TaskState): boolean {
   return TASK_STATES[state].phase === 'terminal';
 }
 
-/** Waits for the caller: `input-required` and `auth-required`, which A2A calls interrupted. */
+/** Whether the task waits for its caller: input-required or auth-required. A2A calls these interrupted. */
 export function isInterrupted(state: TaskState): boolean {
   return TASK_STATES[state].phase === 'waiting';
 }
 
+/** Whether a task may change from one state to the other. */
 export function mayFollow(from: TaskState, to: TaskState): boolean {
   return TASK_STATES[from].next.includes(to);
 }

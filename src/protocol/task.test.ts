@@ -6,8 +6,8 @@ import { createFinalTask, createInitialTask, createTaskStatus } from './task.ts'
 const ids = { taskId: taskId('task_123'), contextId: contextId('session_456') };
 const at = new Date('2024-03-04T12:00:00Z');
 
-describe('making a task', () => {
-  it('status carries the time, in UTC', () => {
+describe('creating a task', () => {
+  it('gives the status a time in UTC', () => {
     expect(createTaskStatus('TASK_STATE_WORKING', undefined, at)).toEqual({
       state: 'TASK_STATE_WORKING',
       timestamp: '2024-03-04T12:00:00.000Z',
@@ -20,7 +20,7 @@ describe('making a task', () => {
     expect(now).toBeLessThanOrEqual(Date.now());
   });
 
-  it('that begins is submitted, with the message as its history', () => {
+  it('creates a submitted task with the message as its history', () => {
     const task = createInitialTask({ ...ids, agentName: 'MyAgent', message: createUserMessage('hi') });
     expect(task).toMatchObject({
       id: 'task_123',
@@ -32,7 +32,7 @@ describe('making a task', () => {
     expect(Object.keys(createInitialTask(ids)).toSorted()).toEqual(['contextId', 'id', 'status']);
   });
 
-  it('that ends has the status it is given, and no member that was not', () => {
+  it('creates a final task with the given status and no other member', () => {
     const finalStatus = createTaskStatus('TASK_STATE_COMPLETED', createAgentTextMessage('Done!'), at);
     const artifacts = [{ artifactId: artifactId('a'), parts: [{ text: 'x' }] }];
     const task = createFinalTask({ ...ids, finalStatus, artifacts, metadata: { agent_name: 'MyAgent' } });

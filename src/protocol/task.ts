@@ -4,16 +4,20 @@ import type { Message } from './message.ts';
 import type { Part } from './parts.ts';
 import type { TaskState } from './states.ts';
 
-/** RFC 3339 in UTC with `Z`, as A2A 1.0.1 §5.6.1 wants it. */
+/** RFC 3339 in UTC with `Z` (A2A 1.0.1 §5.6.1), for example `2026-01-31T12:00:00.000Z`. */
 export type Timestamp = string;
 
+/** State of a task with the agent's latest message. */
 export interface TaskStatus {
   readonly state: TaskState;
+  /** For example a question, a progress message or the reason of a failure. */
   readonly message?: Message;
   readonly timestamp?: Timestamp;
 }
 
+/** A result of a task: a document, a file, data. */
 export interface Artifact {
+  /** Unique within the task. */
   readonly artifactId: ArtifactId;
   readonly parts: readonly Part[];
   readonly name?: string;
@@ -22,22 +26,26 @@ export interface Artifact {
   readonly extensions?: readonly string[];
 }
 
-/** A2A 1.0.1 §4.1.1. `generation` is the 1.1 draft's: the sequence number the task is folded to. */
+/** A unit of work that an agent does for a caller (A2A 1.0.1 §4.1.1). */
 export interface Task {
   readonly id: TaskId;
   readonly status: TaskStatus;
   readonly contextId?: ContextId;
   readonly artifacts?: readonly Artifact[];
+  /** Messages of both sides, oldest first. May be shortened by `historyLength`. */
   readonly history?: readonly Message[];
   readonly metadata?: Metadata;
+  /** 1.1 draft: sequence number of the last event in this view of the task. */
   readonly generation?: Seq;
 }
 
+/** A status with the current time. */
 export function createTaskStatus(state: TaskState, message?: Message, at: Date = new Date()): TaskStatus {
   const timestamp = at.toISOString();
   return message === undefined ? { state, timestamp } : { state, message, timestamp };
 }
 
+/** Arguments of `createInitialTask`. */
 export interface InitialTask {
   readonly taskId: TaskId;
   readonly contextId: ContextId;
@@ -45,6 +53,7 @@ export interface InitialTask {
   readonly message?: Message;
 }
 
+/** A submitted task, as SAM's helper of the same name builds it. */
 export function createInitialTask(from: InitialTask): Task {
   return {
     id: from.taskId,
@@ -55,6 +64,7 @@ export function createInitialTask(from: InitialTask): Task {
   };
 }
 
+/** Arguments of `createFinalTask`. */
 export interface FinalTask {
   readonly taskId: TaskId;
   readonly contextId: ContextId;
@@ -63,6 +73,7 @@ export interface FinalTask {
   readonly metadata?: Metadata;
 }
 
+/** A task with its final status, as SAM's helper of the same name builds it. */
 export function createFinalTask(from: FinalTask): Task {
   return {
     id: from.taskId,

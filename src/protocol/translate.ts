@@ -13,33 +13,53 @@ import type { Operation, Shape, Shapes } from './operations.ts';
 import { bestRecording, writeRecording } from './recordings.ts';
 
 /**
- * One document from any dialect to any other. The kind of document is given, or detected: a request by the detector, a card by its
- * shape, and a response or an event by reading it in every dialect and keeping the one that writes back the same bytes.
+ * Kind of a document. When it is not given, it is detected: a request by its method, a card by its
+ * shape, a response or an event by decoding it in every dialect and keeping the dialect that writes the
+ * same bytes.
  */
 export type DocumentKind = 'request' | 'response' | 'event' | 'card';
 
+/** Options of `translate`. */
 export interface TranslateOptions {
+  /** Dialects to detect from; usually `createRegistry(DIALECTS)`. */
   readonly registry: Registry;
+  /** Limits and id source of the readers. */
   readonly env: ReadEnv;
+  /** Dialect of the output. */
   readonly to: Dialect;
-  /** Undefined: found out. */
+  /** Dialect of the input. Absent: detected. */
   readonly from?: Dialect;
+  /** Absent: detected. */
   readonly kind?: DocumentKind;
-  /** The path a request was posted to, where that matters for telling dialects apart. */
+  /** URL path of a request. Some dialects differ only in it. */
   readonly path?: string;
-  /** What a response answers, where dialects answer differently; `send` if not said. */
+  /** Operation that a response belongs to, if dialects answer it differently. Absent: detected. */
   readonly operation?: Operation;
 }
 
+/** A translated document. */
 export interface Translation {
+  /** Dialect of the input, given or detected. */
   readonly from: Dialect;
   readonly kind: DocumentKind;
   readonly operation?: Operation;
-  /** One document, but for events, which can become several frames or none. */
+  /** One document. An event may become several frames, or none. */
   readonly output: readonly Json[];
+  /** Fields that the output can't express. */
   readonly lost: readonly Lost[];
 }
 
+/**
+ * Translates one document (request, response, event or card) from any dialect to any other, and reports
+ * what was lost. Throws an `A2AError` for a document that no dialect can read.
+ *
+ * ```ts
+ * const registry = createRegistry(DIALECTS);
+ * const env = { limits: DEFAULT_READ_LIMITS, ids: randomIds };
+ * const to = registry.byId(dialectId('v03'));
+ * const { output, lost } = translate(document, { registry, env, to });
+ * ```
+ */
 export function translate(document: unknown, options: TranslateOptions): Translation {
   const { jsonDepthMax } = options.env.limits;
   if (!nestsWithin(document, jsonDepthMax)) throw new A2AError('PARSE_ERROR', `the document is nested deeper than ${jsonDepthMax}`);
@@ -99,7 +119,10 @@ function translateResponse(document: unknown, options: TranslateOptions): Transl
   return { from: best.dialect, kind: 'response', operation: best.operation, lost, output: [envelope({ result: json })] };
 }
 
-/** An error is of the dialect that writes it back the same; its code alone means different things in different versions. */
+/**
+ * Translates an error object. Its code means different things in different versions, so the source
+ * dialect is the one that writes the same bytes again.
+ */
 function translateError(raw: unknown, envelope: (answer: Record<string, Json>) => Json, options: TranslateOptions): Translation {
   let from: Dialect | undefined;
   let nearest = Number.POSITIVE_INFINITY;
@@ -113,7 +136,10 @@ function translateError(raw: unknown, envelope: (answer: Record<string, Json>) =
   return { from, kind: 'response', lost: lostOf(error, options.to.error.read(json), options.to), output: [envelope({ error: json })] };
 }
 
-/** What a reader of the written error can no longer know. Dialects list no losses of errors; their table of codes shows them. */
+/**
+ * What a reader of the written error no longer sees. The loss tables of dialects do not list errors;
+ * the table of codes in docs/protocol.md does.
+ */
 function lostOf(error: A2AError, kept: A2AError, to: Dialect): readonly Lost[] {
   const clause = 'docs/protocol.md, Errors';
   const lost = (member: string, [was, is]: readonly unknown[], reason: string): Lost => {
@@ -128,7 +154,7 @@ function lostOf(error: A2AError, kept: A2AError, to: Dialect): readonly Lost[] {
   ];
 }
 
-/** Everything that an error says besides its kind and its words. */
+/** All facts of an error besides its kind and its message. */
 function saidOf({ details: { field, data, info } }: A2AError): Readonly<Record<string, Json>> {
   return { ...data, ...info, ...(field === undefined ? {} : { field }) };
 }
@@ -141,7 +167,10 @@ function translateEvent(document: unknown, options: TranslateOptions): Translati
   return translateEvents([document], options);
 }
 
-/** A recorded stream, in its order: one reader and one writer for all of it, since streams keep state. */
+/**
+ * Translates a recorded stream in order, with one reader and one writer, since both keep state between
+ * events.
+ */
 export function translateEvents(documents: readonly unknown[], options: TranslateOptions): Translation {
   const best = bestRecording(documents, options);
   if (best === undefined) throw unreadable('event', options);
@@ -173,8 +202,9 @@ interface Reading {
 const ANSWERS: readonly Operation[] = ['send', 'get', 'list', 'push.get', 'push.list', 'extendedCard'];
 
 /**
- * Reads in every dialect there is and keeps what comes nearest to the same bytes when it is written again. Readers forgive, so
- * almost anything can be read as something; a reading that keeps nothing of the document is none.
+ * Decodes a response in every dialect and keeps the decoding whose re-encoding is nearest to the
+ * original. Readers are lenient and accept almost anything, so a decoding that keeps nothing of the
+ * document is discarded.
  */
 function bestReading(document: unknown, options: TranslateOptions): Reading | undefined {
   const raw = withoutEnvelope(document);
@@ -206,5 +236,5 @@ function demand<T>(decoded: Decoded<T>, from: Dialect, name: string): T {
 function unreadable(kind: DocumentKind, options: TranslateOptions): A2AError {
   const who = options.from === undefined ? 'any known dialect' : options.from.title;
   const what = options.kind === undefined ? 'request, response, event or card' : kind;
-  return new A2AError('INVALID_REQUEST', `this is no ${what} of ${who}`);
+  return new A2AError('INVALID_REQUEST', `not a ${what} of ${who}`);
 }

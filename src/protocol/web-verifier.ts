@@ -1,7 +1,7 @@
 import { base64ToBytes, bytesToBase64 } from './parts.ts';
 import type { CardVerifier, SignedPayload } from './signing.ts';
 
-/** Finds the keys for a signature: none, one, or several under one id. */
+/** Looks up the public keys for a signature by its header. Several keys may share one id. */
 export type WebKeyFinder = (header: SignedPayload['header']) => Promise<readonly JsonWebKey[]>;
 
 interface Scheme {
@@ -9,7 +9,7 @@ interface Scheme {
   readonly signature: AlgorithmIdentifier | EcdsaParams;
 }
 
-/** CARD_ALGORITHMS, as WebCrypto calls them (RFC 7518 §3.1, RFC 8037, RFC 9864). */
+/** WebCrypto's names for `CARD_ALGORITHMS` (RFC 7518 §3.1, RFC 8037, RFC 9864). */
 const SCHEMES: Readonly<Record<string, Scheme>> = {
   ES256: { key: { name: 'ECDSA', namedCurve: 'P-256' }, signature: { name: 'ECDSA', hash: 'SHA-256' } },
   RS256: { key: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, signature: { name: 'RSASSA-PKCS1-v1_5' } },
@@ -17,7 +17,10 @@ const SCHEMES: Readonly<Record<string, Scheme>> = {
   Ed25519: { key: { name: 'Ed25519' }, signature: { name: 'Ed25519' } },
 };
 
-/** A verifier of WebCrypto alone, for pages and workers: `joseVerifier` without a package. */
+/**
+ * Verifies card signatures with WebCrypto, for browsers and workers. `joseVerifier` does the same with
+ * the `jose` package.
+ */
 export function webVerifier(find: WebKeyFinder): CardVerifier {
   return {
     verify: async (signed) => {
@@ -29,17 +32,20 @@ export function webVerifier(find: WebKeyFinder): CardVerifier {
   };
 }
 
-/** RFC 7518 §3.3: 2048 bits or more. */
+/** Base64url length of a 2048-bit modulus, the minimum of RFC 7518 §3.3. */
 const RSA_CHARS_MIN = 342;
 
-/** A key that does not fit the algorithm verifies nothing; RFC 7515 §5.2: the signature is over both parts as they were encoded. */
+/**
+ * Whether a key made the signature. A key that does not fit the algorithm verifies nothing. The
+ * signature covers header and payload as they were encoded (RFC 7515 §5.2).
+ */
 async function isSignedBy({ kty, crv, x, y, n, e }: JsonWebKey, signed: SignedPayload): Promise<boolean> {
   const { payload, header, protected: encoded, signature } = signed;
   const scheme = SCHEMES[header.alg];
   const value = fromBase64url(signature);
   if (scheme === undefined || value === undefined || (n !== undefined && n.length < RSA_CHARS_MIN)) return false;
   try {
-    // What its owner says of the key's use is for others: only the numbers are taken.
+    // Only the key material: WebCrypto rejects keys whose `use`, `key_ops` or `alg` do not match.
     const numbers = Object.fromEntries(Object.entries({ kty, crv, x, y, n, e }).filter(([, member]) => member !== undefined));
     const key = await crypto.subtle.importKey('jwk', numbers, scheme.key, false, ['verify']);
     return await crypto.subtle.verify(scheme.signature, key, value, new TextEncoder().encode(`${encoded}.${toBase64url(payload)}`));

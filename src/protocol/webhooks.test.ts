@@ -40,7 +40,7 @@ const fault = (incoming: IncomingWebhook, keys: Parameters<typeof verifyWebhook>
   );
 
 describe('a webhook', () => {
-  it('is what its sender signed, in every form in which it comes', async () => {
+  it('is verified as a Request and as headers with a body', async () => {
     const { headers } = await signed();
     const bytes = new TextEncoder().encode(body);
     const forms: readonly IncomingWebhook[] = [
@@ -62,7 +62,7 @@ describe('a webhook', () => {
     }
   });
 
-  it('is signed as Standard Webhooks has it: v1a, ed25519, over id, time and body', async () => {
+  it('is signed as in Standard Webhooks: v1a, Ed25519, over id, time and body', async () => {
     const { headers } = await signed();
     const [scheme, signature = ''] = headers['webhook-signature'].split(',');
     expect(scheme).toBe('v1a');
@@ -71,7 +71,7 @@ describe('a webhook', () => {
     expect(verify(null, over, key, Buffer.from(signature, 'base64'))).toBe(true);
   });
 
-  it('is taken with any one of the keys, whichever side has more', async () => {
+  it('is accepted if any key of the receiver made one of the signatures', async () => {
     const rsa: JsonWebKey = { kty: 'RSA', n: 'AQAB', e: 'AQAB' };
     const raw = `whpk_${Buffer.from(mine.jwk.x ?? '', 'base64url').toString('base64')}`;
     expect(await fault(await signed(), { keys: [rsa, other.jwk, mine.jwk] })).toBe('accepted');
@@ -82,7 +82,7 @@ describe('a webhook', () => {
     expect(await fault({ ...mixed, headers: both })).toBe('accepted');
   });
 
-  it('is refused when anything about it is not what was signed', async () => {
+  it('is rejected when any signed part was changed', async () => {
     const good = await signed();
     expect(await fault({ ...good, body: `${body} ` })).toBe('forged');
     expect(await fault({ ...good, headers: { ...good.headers, 'webhook-id': 'msg_2' } })).toBe('forged');
@@ -91,13 +91,13 @@ describe('a webhook', () => {
     expect(await fault(good, [])).toBe('forged');
   });
 
-  it('is refused when it is too old or not from now', async () => {
+  it('is rejected when it is too old or from the future', async () => {
     expect(await fault(await signed([mine], { timestamp: timestamp - 299 }))).toBe('accepted');
     expect(await fault(await signed([mine], { timestamp: timestamp - 301 }))).toBe('stale');
     expect(await fault(await signed([mine], { timestamp: timestamp + 301 }))).toBe('stale');
   });
 
-  it('is refused without its headers, or with others', async () => {
+  it('is rejected without its headers or with malformed ones', async () => {
     const good = await signed();
     for (const name of Object.keys(good.headers)) {
       expect(await fault({ ...good, headers: { ...good.headers, [name]: undefined } })).toBe('unsigned');

@@ -3,33 +3,39 @@ import { parseJson } from './json.ts';
 import { base64ToBytes, bytesToBase64 } from './parts.ts';
 
 /**
- * Signatures of webhooks as Standard Webhooks has them (https://www.standardwebhooks.com), asymmetric: `v1a` is ed25519 over
- * `{id}.{timestamp}.{body}`. On WebCrypto alone, so that receivers anywhere can check them.
+ * Headers of a webhook. The signature follows Standard Webhooks (https://www.standardwebhooks.com) in
+ * its asymmetric form: `v1a` is Ed25519 over `{id}.{timestamp}.{body}`. Signing and verifying need only
+ * WebCrypto, so receivers on any runtime can verify.
  */
 export const WEBHOOK_HEADERS = {
   id: 'webhook-id',
   timestamp: 'webhook-timestamp',
   signature: 'webhook-signature',
-  /** 0.1 to 0.3 say so; 1.0 has the token and no name for its header. */
+  /** Named so by A2A 0.1 to 0.3. A2A 1.0 has the token, but names no header for it. */
   token: 'X-A2A-Notification-Token',
 } as const;
 
 const ALGORITHM = 'Ed25519';
 const SCHEME = 'v1a';
 const PUBLIC_KEY = 'whpk_';
+/** Five minutes, as Standard Webhooks recommends. */
 const TOLERANCE_MS = 300_000;
-/** A header with thousands of signatures must not buy thousands of verifications. */
+/** Bounds the work that one request can cause with a header full of signatures. */
 const SIGNATURES_MAX = 8;
 const KEYS_MAX = 8;
 
+/** One delivery, before it is signed. */
 export interface WebhookMessage {
   readonly id: string;
-  /** In whole seconds. */
+  /** Unix time in whole seconds. */
   readonly timestamp: number;
   readonly body: string;
 }
 
-/** Signs with each key, so that receivers who know only the one before, or only the next, can check it too. Returns the header. */
+/**
+ * Signs a delivery with each key and returns the value of `webhook-signature`. Several keys allow
+ * rotation: receivers that know only the previous or only the next key can still verify.
+ */
 export async function signWebhook(message: WebhookMessage, keys: readonly CryptoKey[]): Promise<string> {
   const signed = signedBytes(message.id, String(message.timestamp), new TextEncoder().encode(message.body));
   const signatures = await Promise.all(keys.map((key) => crypto.subtle.sign(ALGORITHM, key, signed)));
@@ -39,33 +45,49 @@ export async function signWebhook(message: WebhookMessage, keys: readonly Crypto
 /** A public key of the sender: a JSON Web Key, or Standard Webhooks' own form, `whpk_` and base64. */
 export type WebhookKey = JsonWebKey | string;
 
+/** Options of `verifyWebhook`. */
 export interface VerifyWebhookOptions {
-  /** Of the sender: its `/.well-known/jwks.json`, or single keys. Get them once, over https, from where you registered the webhook. */
+  /**
+   * Public keys of the sender: its `/.well-known/jwks.json`, or single keys. Fetch them once over https
+   * from the server where you registered the webhook. At most 8 are tried.
+   */
   readonly keys: { readonly keys: readonly JsonWebKey[] } | readonly WebhookKey[];
-  /** How old, or how far ahead, a delivery may be. Default 5 minutes. */
+  /** Maximum difference between the timestamp and now, in either direction. Default 5 minutes. */
   readonly toleranceMs?: number;
+  /** Current time, for tests. */
   readonly now?: () => Date;
 }
 
-/** What has arrived: a `Request`, or its headers and its body as it came, byte for byte. */
+/** A delivery as it arrived: a `Request`, or its headers and its unparsed body. */
 export type IncomingWebhook =
   | Request
   | { readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>; readonly body: string | Uint8Array };
 
+/** A delivery whose signature is valid. */
 export interface VerifiedWebhook {
-  /** The same for every repetition of a delivery: a receiver that has seen it ignores the repetition. */
+  /**
+   * Equal for all repetitions of one delivery. Remember ids that you have processed, and ignore
+   * repetitions.
+   */
   readonly id: string;
+  /** The signed timestamp. */
   readonly sentAt: Date;
   readonly body: string;
   /** The body, parsed. */
   readonly payload: Json;
 }
 
-/** `unsigned`: headers are missing or are none. `stale`: too old, or from the future. `forged`: none of the keys has signed this. */
+/**
+ * Why a delivery was rejected. `unsigned`: a header is missing or malformed. `stale`: the timestamp is
+ * too old or in the future. `forged`: none of the keys made the signature. `malformed`: the body is not
+ * JSON.
+ */
 export type WebhookFault = 'unsigned' | 'stale' | 'forged' | 'malformed';
 
+/** Thrown by `verifyWebhook`. Answer such a request with status 400 or 401 and process nothing of it. */
 export class WebhookError extends Error {
   override readonly name: string = 'WebhookError';
+  /** The reason, for code. */
   readonly fault: WebhookFault;
 
   constructor(fault: WebhookFault, message: string) {
@@ -74,7 +96,14 @@ export class WebhookError extends Error {
   }
 }
 
-/** Whether a delivery comes from the holder of one of the keys, and lately. Throws a WebhookError if not. */
+/**
+ * Verifies that a delivery was signed by one of the keys, and recently. Throws a `WebhookError`
+ * otherwise.
+ *
+ * ```ts
+ * const { id, payload } = await verifyWebhook(request, { keys: await (await fetch(jwksUrl)).json() });
+ * ```
+ */
 export async function verifyWebhook(incoming: IncomingWebhook, options: VerifyWebhookOptions): Promise<VerifiedWebhook> {
   const header = headersOf(incoming);
   const [id, timestamp, signature] = [header(WEBHOOK_HEADERS.id), header(WEBHOOK_HEADERS.timestamp), header(WEBHOOK_HEADERS.signature)];
@@ -105,7 +134,7 @@ function isKeySet(keys: VerifyWebhookOptions['keys']): keys is { readonly keys: 
   return !Array.isArray(keys);
 }
 
-/** A key set holds keys for other things too. */
+/** A key set may contain keys for other uses, such as card signing. */
 function isEd25519({ kty, crv, use }: JsonWebKey): boolean {
   return kty === 'OKP' && crv === 'Ed25519' && (use === undefined || use === 'sig');
 }
@@ -116,7 +145,7 @@ async function importKey(key: WebhookKey): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytesIn(key.slice(PUBLIC_KEY.length)), ALGORITHM, false, ['verify']);
 }
 
-/** WebCrypto takes offence at members that say more than it was asked for. */
+/** WebCrypto rejects a key whose `use`, `key_ops` or private members do not match the requested use. */
 function publicPart({ kty, crv, x }: JsonWebKey): JsonWebKey {
   return { ...(kty === undefined ? {} : { kty }), ...(crv === undefined ? {} : { crv }), ...(x === undefined ? {} : { x }) };
 }

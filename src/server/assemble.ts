@@ -11,6 +11,7 @@ import type { MeshAgents } from './agents/mesh-agents.ts';
 import { meshAgents } from './agents/mesh-agents.ts';
 import type { Audit } from './audit/audit.ts';
 import { createAudit, NO_AUDIT } from './audit/audit.ts';
+import { PROTOCOL_SETTINGS } from './config/table/network.ts';
 import type { NodeLifecycle } from './lifecycle.ts';
 import { startLifecycle } from './lifecycle.ts';
 import type { ServerLimits } from './limits.ts';
@@ -45,8 +46,6 @@ export interface ServedNode extends NodeLifecycle, Pick<AgentList, 'add' | 'remo
   readonly traffic: TrafficRecorder;
 }
 
-const DEFAULT_PUBLISHER = 'agent.localhost';
-
 /** Creates the parts of a node from its options, connects them, and starts the engine. */
 export function assembleNode(options: HandlerOptions): ServedNode {
   const limits: ServerLimits = { ...DEFAULT_SERVER_LIMITS, ...options.limits };
@@ -59,7 +58,13 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   const [root] = given.keys();
   const audit = options.audit === undefined ? NO_AUDIT : createAudit(options.audit);
   const security = options.authenticate === undefined ? cardSecurityOf(options.auth ?? []) : AS_DECLARED;
-  const cards = createCards({ form: options.card ?? 'superset', ageMsMax: limits.cardAgeMsMax, changed, security, signer: options.signer });
+  const cards = createCards({
+    form: options.card ?? PROTOCOL_SETTINGS.card.default,
+    ageMsMax: limits.cardAgeMsMax,
+    changed,
+    security,
+    signer: options.signer,
+  });
   const where = publicUrl(options.url);
   // The first agent is served at the root and at /agents/{name}; its card names the root.
   const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;
@@ -86,7 +91,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     baseOf: where.of,
     noteBase: where.note,
     serving: servingFor({ options, limits, log, cardAt: (card, place) => cards.cardAt(card, `${where.base()}${place.base}`) }),
-    publisher: options.publisher ?? DEFAULT_PUBLISHER,
+    publisher: options.publisher ?? PROTOCOL_SETTINGS.publisher.default,
     changed,
     cardAgeMsMax: limits.cardAgeMsMax,
     console: options.console,

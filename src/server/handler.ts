@@ -6,7 +6,7 @@ import type { AuthenticatedCaller } from './access/authentication/caller.ts';
 import type { ServedAgent } from './agents/served-agent.ts';
 import { assembleNode } from './assemble.ts';
 import type { HandlerOptions } from './options.ts';
-import { headOf, refusal } from './routes/responses.ts';
+import { headOf, NO_SNIFF, refusal } from './routes/responses.ts';
 import { handlerOf } from './routes/route-handlers.ts';
 import type { RequestPath, Route } from './routes/routes.ts';
 import { methodsOf, parsePath, routesAt } from './routes/routes.ts';
@@ -74,7 +74,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (refused !== undefined) return { route, response: inRouteFormat(route, refused), caller };
     if (found.agent === undefined || route === undefined || caller === undefined) return { route: undefined, response: noRoute(found) };
     if (node.starting !== undefined) await node.starting;
-    const httpRequest = access.countBody(caller, request);
+    const httpRequest = access.countBody(caller, request, route);
     const response = await handlerOf(route)(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
     if (route.access === 'admin') access.recordAdminRequest(request, response, caller);
     return { route, response: request.method === 'HEAD' ? headOf(response) : response, caller };
@@ -88,12 +88,12 @@ export function createHandler(options: HandlerOptions): Handler {
       requests.add([route?.name ?? 'none', String(response.status)]);
       if (log.isOn('debug')) log.debug('request', { method: request.method, path: request.path, status: response.status });
       openStreams.track(response, caller?.isStillValid);
-      const cors = access.corsHeaders(request);
-      const sent = cors === undefined ? response : { ...response, headers: { ...response.headers, ...cors } };
+      const headers = { ...response.headers, ...NO_SNIFF, ...access.corsHeaders(request) };
+      const sent: HttpResponse = { status: response.status, headers, body: response.body };
       return recording === undefined ? sent : recording.responded(sent, outcome);
     } catch (thrown) {
       log.error('a request failed', thrown, { method: request.method, path: request.path });
-      const failed = refusal(500, 'internal error');
+      const failed = refusal(500, 'internal error', NO_SNIFF);
       return recording?.responded(failed, { route: undefined }) ?? failed;
     }
   };

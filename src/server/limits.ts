@@ -36,6 +36,16 @@ export const SERVER_LIMITS = {
     reload: 'live',
     doc: 'Maximum burst of requests of one caller, and of failed authentications from one address.',
   },
+  publicRequestsPerSecondMax: {
+    default: 50,
+    reload: 'live',
+    doc: 'Sustained rate limit of one client address on public routes (cards, catalog, console). 0: no limit. Loopback is never limited.',
+  },
+  publicRequestsBurstMax: {
+    default: 200,
+    reload: 'live',
+    doc: 'Maximum burst of requests of one client address on public routes.',
+  },
   callerBytesPerMinuteMax: {
     default: 67_108_864,
     reload: 'live',

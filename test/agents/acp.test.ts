@@ -95,7 +95,7 @@ describe('an agent over the Agent Client Protocol', () => {
   it('begins in a mode in which it asks, and lets no request choose another', async () => {
     await talking(world({}, { MODE: 'auto' }).agent(), async (talk) => {
       expect(answer(await talk.task('mode'))).toBe('default');
-      expect(statusText(await talk.task('hello', { metadata: { mode: 'auto' } }))).toContain('in mode auto it would ask nobody');
+      expect(statusText(await talk.task('hello', { metadata: { mode: 'auto' } }))).toContain('mode auto asks for no approvals');
       expect(answer(await talk.task('mode', { metadata: { mode: 'plan' } }))).toBe('plan');
     });
     await talking(world({ approvals: { otherwise: 'allow' } }, { MODE: 'auto' }).agent(), async (talk) => {

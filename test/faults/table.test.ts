@@ -1,9 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 /** docs/faults.md says of every fault what happens and which test breaks it: that there is a row, a test, and the id in that test. */
-const PAGE = fileURLToPath(new URL('../../docs/faults.md', import.meta.url));
 const count = (letter: string, ...numbers: readonly number[]): readonly string[] => numbers.map((number) => `${letter}${number}`);
 const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, at) => at + 1);
 const IDS = [
@@ -16,22 +16,14 @@ const IDS = [
 
 interface Row {
   readonly outcome: string;
-  readonly tests: readonly string[];
+  readonly files: readonly string[];
 }
 
-function rowsOf(text: string): ReadonlyMap<string, Row> {
-  const rows = new Map<string, Row>();
-  let before: readonly string[] = [];
-  for (const line of text.split('\n')) {
-    const [, ids = '', , outcome = '', told = ''] = line.split('|').map((cell) => cell.trim());
-    if (!/^[A-Z]\d/.test(ids)) continue;
-    const linked = [...told.matchAll(/\]\(([^)]+\.test\.ts)\)/g)].map((match) => match[1] ?? '');
-    const tests = told.startsWith('the same') ? before : linked;
-    before = tests;
-    for (const id of ids.split(', ')) rows.set(id, { outcome, tests });
-  }
-  return rows;
-}
+const ROOT = new URL('../../', import.meta.url);
+/** What `npm run faults list` reads from the page. */
+const rows = JSON.parse(
+  execFileSync(process.execPath, [fileURLToPath(new URL('scripts/faults.mjs', ROOT)), 'list', '--json'], { encoding: 'utf8' }),
+) as Readonly<Record<string, Row>>;
 
 /** Named in the title of a suite or a test, alone or within a range as "I2 to I7". */
 function names(code: string, id: string): boolean {
@@ -44,12 +36,11 @@ function names(code: string, id: string): boolean {
 }
 
 describe('the table of faults', () => {
-  const rows = rowsOf(readFileSync(PAGE, 'utf8'));
   it.each(IDS)('%s has its outcome and its test', (id) => {
-    const row = rows.get(id);
+    const row = rows[id];
     expect(row?.outcome).toMatch(/\S/);
     if (id === 'E3') return; // needs agents that start processes
-    const named = row?.tests.filter((file) => names(readFileSync(new URL(file, `file://${PAGE}`), 'utf8'), id));
+    const named = row?.files.filter((file) => names(readFileSync(new URL(file, ROOT), 'utf8'), id));
     expect(named).not.toEqual([]);
     expect(named).toBeDefined();
   });

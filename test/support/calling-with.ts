@@ -1,9 +1,9 @@
-import type { A2AService, CallContext, DialectOptions } from '#protocol';
+import type { A2AService, CallContext, DialectSemantics } from '#protocol';
 
-/** The service, with these options in every call. */
-export function callingWith(service: A2AService, options: DialectOptions | undefined): A2AService {
-  if (options === undefined) return service;
-  const into = (context: CallContext): CallContext => ({ ...context, semantics: options });
+/** The service, with these semantics in every call. */
+export function callingWith(service: A2AService, semantics: DialectSemantics | undefined): A2AService {
+  if (semantics === undefined) return service;
+  const into = (context: CallContext): CallContext => ({ ...context, semantics });
   const { push } = service;
   return {
     ...service,

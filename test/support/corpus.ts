@@ -26,6 +26,8 @@ export interface Exchange {
   readonly status?: number;
   /** Server-sent events as received: the text after `data: `. */
   readonly frames?: readonly string[];
+  /** The stream stays open after the last of `frames`, although the task waits for its caller. */
+  readonly staysOpen?: true;
   readonly canonical: {
     readonly request?: Json;
     readonly result?: Json;

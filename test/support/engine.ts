@@ -7,7 +7,7 @@ import type {
   AgentOutput,
   CallContext,
   Clock,
-  DialectOptions,
+  DialectSemantics,
   EventStream,
   Logged,
   Message,
@@ -127,9 +127,9 @@ export function ctx(more: Partial<CallContext> = {}): CallContext {
   return { principal: ALICE, dialect: dialectId('v10'), extensions: [], signal: new AbortController().signal, ...more };
 }
 
-/** Every call of the world's service has these options, and every dialect too. */
-export function withOptions(options: DialectOptions): { readonly options: DialectOptions; readonly optionsOf: () => DialectOptions } {
-  return { options, optionsOf: () => options };
+/** Every call of the world's service has these semantics, and every dialect too. */
+export function withSemantics(semantics: DialectSemantics): Pick<WorldOptions, 'semantics' | 'semanticsOf'> {
+  return { semantics, semanticsOf: () => semantics };
 }
 
 /** Answered as soon as the message is kept. */
@@ -175,12 +175,12 @@ export interface World {
   crash(more?: Partial<EngineOptions>): Promise<World>;
 }
 
-type WorldOptions = Partial<Omit<EngineOptions, 'webhookSender'>> & { readonly sender?: FakeSender; readonly options?: DialectOptions };
+type WorldOptions = Partial<Omit<EngineOptions, 'webhookSender'>> & { readonly sender?: FakeSender; readonly semantics?: DialectSemantics };
 
 /** A started engine with one agent, `agent`, over a store in memory. */
 export async function world(
   run: Agent | RunOf,
-  { sender = fakeSender(), options: callOptions, ...more }: WorldOptions = {},
+  { sender = fakeSender(), semantics, ...more }: WorldOptions = {},
   time: FakeTime = fakeTime(),
 ): Promise<World> {
   const reports: World['reports'] = [];
@@ -203,14 +203,14 @@ export async function world(
   const crash: World['crash'] = (again = {}) => {
     alive.is = false;
     const { webhookSender: _, ...rest } = again;
-    return world(run, { sender, ...(callOptions && { options: callOptions }), ...more, ...rest, store: again.store ?? store }, time);
+    return world(run, { sender, ...(semantics && { semantics }), ...more, ...rest, store: again.store ?? store }, time);
   };
   return {
     engine,
     time,
     store,
     sender,
-    service: callingWith(engine.serviceOf(Object.keys(options.agents)[0] ?? ''), callOptions),
+    service: callingWith(engine.serviceOf(Object.keys(options.agents)[0] ?? ''), semantics),
     reports,
     crash,
   };

@@ -75,8 +75,8 @@ export async function opened(port: number): Promise<Socket> {
 }
 
 /** One number of `/metrics`. */
-export async function metric(url: string, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
+export async function metric(url: string, name: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`, { headers })).text();
   const line = text.split('\n').find((each) => each.startsWith(`${name} `) || each.startsWith(`${name}{`));
   return Number(line?.slice(line.lastIndexOf(' ') + 1) ?? Number.NaN);
 }

@@ -15,11 +15,14 @@ import { eventsOf } from './updates.ts';
 
 /** The maximum number of events in the queue; reading pauses above it. */
 const WAITING_MAX = 256;
+/** Time for the agent to exit after its input is closed, before it is killed. */
 const LEAVE_MS = 1000;
+/** A replay counts as complete after this time without a message. */
 const QUIET_MS = 200;
+/** Maximum wait for the end of a replay. */
 const REPLAY_MS_MAX = 5000;
 
-/** One message to a started agent, and everything that follows from it. */
+/** Sends one message to a started agent and yields all events until its result. */
 export async function* runAcp(job: Job, child: Child, program: string): AsyncGenerator<RunEvent> {
   const flow = createPushQueue<RunEvent>();
   void converse(job, child, flow)
@@ -121,6 +124,7 @@ function endFor(stopReason: acp.StopReason): RunEvent {
 
 /** JSON-RPC codes of the Agent Client Protocol. */
 const AUTH_REQUIRED = -32_000;
+/** How long to wait for the exit code after the connection broke, so that the error can name it. */
 const EXIT_MS = 500;
 
 /** Why the conversation failed: the agent's own error, or the way its process ended. */

@@ -2,7 +2,9 @@ import type { Driver } from '../run/driver.ts';
 
 /** How an agent that speaks the Agent Client Protocol is started. */
 export interface AcpLaunch extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
+  /** The program and its arguments. */
   readonly argv: readonly string[];
+  /** Environment variables to set, besides those that the driver passes on. */
   readonly env?: Readonly<Record<string, string>>;
   /** Called after a run, so that the agent finds its session again. */
   readonly keepSession?: (session: string) => Promise<void>;
@@ -24,6 +26,7 @@ async function loadConversation(): Promise<typeof import('./conversation.ts') | 
   }
 }
 
+/** A driver for any program that speaks the Agent Client Protocol on its standard input and output. */
 export function acpDriver({ argv, env, keepSession, ...rest }: AcpLaunch): Driver {
   return {
     ...rest,

@@ -12,13 +12,17 @@ import { oneLine } from '../run/clip.ts';
 import type { Job } from '../run/driver.ts';
 import { asksNobody } from '../run/modes.ts';
 
+/** Maximum length of the agent's error text within our notice. */
 const REASON_CHARACTERS = 200;
 
+/** An open session of an ACP agent. */
 export interface OpenSession {
   readonly sessionId: string;
+  /** Whether another process can resume it. */
   readonly isResumable: boolean;
   /** The agent replays the session from its beginning. */
   readonly isLoaded: boolean;
+  /** Modes that the agent offers, and the current one. */
   readonly modes: SessionModeState | undefined;
   readonly options: readonly SessionConfigOption[];
   readonly model: string | undefined;
@@ -70,7 +74,7 @@ export async function choose(agent: ClientContext, session: OpenSession, { setti
   const wanted = settings.mode;
   const known = modes?.availableModes.find(({ id }) => wanted !== undefined && isCalled(id, wanted));
   if (!isPermissive && wanted !== undefined && asksNobody(known ?? { id: wanted }))
-    throw refusal('mode', `in mode ${wanted} it would ask nobody, which is not a request's to choose`);
+    throw refusal('mode', `mode ${wanted} asks for no approvals; only the operator may choose such a mode`);
   const mode = known ?? (isPermissive || wanted !== undefined ? undefined : askingMode(modes));
   if (mode !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode.id });
   else if (wanted !== undefined) await chooseOption(agent, session, { category: 'mode', value: wanted });

@@ -10,6 +10,7 @@ export interface KnownCall {
   readonly toolKind: ToolKind;
   readonly input: Json | undefined;
   readonly paths: readonly string[];
+  /** Whether the call has completed or failed. */
   readonly isOver: boolean;
 }
 

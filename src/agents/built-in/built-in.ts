@@ -5,13 +5,21 @@ import { createDemo } from './demo.ts';
 import { createEcho } from './echo.ts';
 import { createScript } from './script.ts';
 
+/** An agent that comes with Parley, as `parley serve NAME` starts it. */
 export interface BuiltInAgent {
   /** One line for the list of agents. */
   readonly description: string;
+  /** Creates the agent. Only `conformance` reads the options. */
   create(options?: ConformanceOptions): Agent;
 }
 
-/** Agents that need nothing but a name: no key, no network, no file. */
+/**
+ * Agents that need no key, no network and no file, by name: `demo`, `echo`, `script`, `conformance`.
+ *
+ * ```ts
+ * const agent = builtInAgents.get('echo')?.create();
+ * ```
+ */
 export const builtInAgents: ReadonlyMap<string, BuiltInAgent> = new Map<string, BuiltInAgent>([
   [
     'demo',

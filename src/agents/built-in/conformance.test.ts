@@ -79,7 +79,7 @@ describe('the official kit, by the messageId', () => {
     expect((await outputs(agent, turn)).map(({ kind }) => kind)).toEqual(['ask']);
   });
 
-  it('gives every run words of its own: ids repeat within a run of the kit, ours must not', async () => {
+  it('gives its messages new ids in every run, although the ids of the kit repeat', async () => {
     const turn = () => fakeTurn('Hello', { messageId: messageId('tck-complete-task') });
     const ids = await Promise.all([0, 1].map(async () => (await outputs(agent, turn()))[0]));
     const [one, two] = ids.map((output) => output?.kind === 'complete' && output.message?.messageId);
@@ -106,7 +106,7 @@ describe('the ACTS draft, by the first word', () => {
     expect((await outputs(agent, turn)).map(inShort)).toEqual(['complete Done.']);
   });
 
-  it('chunks append to one artifact, and the last one says so', async () => {
+  it('appends chunks to one artifact, and marks the last one', async () => {
     const { all } = await timed('tck-stream-chunked');
     const chunks = all.filter((output) => output.kind === 'artifact');
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
@@ -126,7 +126,7 @@ describe('the ACTS draft, by the first word', () => {
     expect(times).toEqual([0, 200, 400]);
   });
 
-  it('tck-cancel stays until it is canceled, and gives up after a minute', async () => {
+  it('tck-cancel runs until it is canceled, for at most a minute', async () => {
     const { said, times } = await timed('tck-cancel');
     expect(said).toEqual(['status', expect.stringMatching('^fail')]);
     expect(times).toEqual([0, 60_000, 60_000]);
@@ -156,18 +156,18 @@ describe('the ACTS draft, by the first word', () => {
 describe('the profiles', () => {
   const capabilities = (profile: (typeof CONFORMANCE_PROFILES)[number]) => createConformance({ profile }).card.capabilities;
 
-  it('promise what they should', () => {
+  it('declare the right capabilities', () => {
     expect(capabilities('full')).toEqual({ streaming: true, pushNotifications: true, extendedAgentCard: false });
     expect(capabilities('basic')).toEqual({ streaming: false, pushNotifications: false, extendedAgentCard: false });
     expect(capabilities('extended-card')).toEqual({ streaming: true, pushNotifications: true, extendedAgentCard: true });
     expect(capabilities('required-extension')).toMatchObject({ extensions: [{ uri: 'urn:a2a:tck:required-extension', required: true }] });
   });
 
-  it.each(CONFORMANCE_PROFILES)('%s has an extended card if it promises one', (profile) => {
+  it.each(CONFORMANCE_PROFILES)('%s has an extended card if its card declares one', (profile) => {
     expect(createConformance({ profile }).extendedCard !== undefined).toBe(capabilities(profile).extendedAgentCard);
   });
 
-  it('take only plain text, unless a kit wants a type of its own', () => {
+  it('accept only plain text, and the types that a kit adds', () => {
     expect(agent.card.defaultInputModes).toEqual(['text/plain']);
     expect(createConformance({ inputModes: ['application/x-kit'] }).card.defaultInputModes).toEqual(['text/plain', 'application/x-kit']);
   });

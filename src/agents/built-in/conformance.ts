@@ -4,10 +4,14 @@ import { complete } from '../outputs.ts';
 import type { Scenario } from './scenarios.ts';
 import { ACTS_SCENARIOS, TCK_SCENARIOS } from './scenarios.ts';
 
+/** Profiles of the conformance agent. `full` has every optional feature, `basic` has none. */
 export const CONFORMANCE_PROFILES = ['full', 'basic', 'extended-card', 'required-extension'] as const;
+/** One of `CONFORMANCE_PROFILES`. */
 export type ConformanceProfile = (typeof CONFORMANCE_PROFILES)[number];
 
+/** Options of the conformance agent. */
 export interface ConformanceOptions {
+  /** Default `full`. */
   readonly profile?: ConformanceProfile;
   /** Accepted besides text/plain: the official kit may send a type of its own and expects it to be accepted. */
   readonly inputModes?: readonly string[];

@@ -5,6 +5,7 @@ import { sleep } from '../sleep.ts';
 import type { BaseTurn } from '../turn.ts';
 import type { Yielded } from '../yielded.ts';
 
+/** How fast the demo works, in milliseconds. Tests set it to 0. */
 export interface Pace {
   /** Delay between two words of a streamed answer. */
   readonly wordMs: number;
@@ -17,6 +18,7 @@ export interface DemoConversation {
   messages: number;
 }
 export type DemoTurn = BaseTurn<DemoConversation>;
+/** What the demo does for one command word. */
 export type Act = (turn: DemoTurn, pace: Pace) => AsyncGenerator<Yielded>;
 
 const STORY =

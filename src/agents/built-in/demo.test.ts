@@ -26,14 +26,14 @@ describe('demo', () => {
       expect(words).toMatch(`  ${command} `);
   });
 
-  it('greets once in a conversation, and counts', async () => {
+  it('greets once in a conversation, and counts messages', async () => {
     const conversation = await demo.open?.(contextId('c'));
     await said('help', { conversation });
     expect(textOf(await said('help', { conversation }))).not.toContain('Hello!');
     expect(textOf(await said('Nice weather', { conversation }))).toContain('This is message 3 in this conversation');
   });
 
-  it('takes anything else as conversation, and says what it can do', async () => {
+  it('answers anything else with its commands', async () => {
     const words = textOf(await said([{ text: 'Nice weather' }, { url: 'https://a.example/f' }]));
     expect(words).toContain('your first message in this conversation, with 1 file and 12 characters');
     expect(words).toContain('"help"');
@@ -46,7 +46,7 @@ describe('demo', () => {
     expect(kinds(once)).toEqual(['text']);
   });
 
-  it('paces its words, and stops when it is canceled', async () => {
+  it('waits between words, and stops when it is canceled', async () => {
     vi.useFakeTimers();
     const stop = new AbortController();
     const heard: string[] = [];
@@ -61,7 +61,7 @@ describe('demo', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('makes a file with its bytes', async () => {
+  it('returns a file with its bytes', async () => {
     const [file, note] = await said('a file please');
     if (file?.kind !== 'artifact') throw new Error('no artifact');
     expect(file).toMatchObject({ name: 'hello.md', parts: [{ filename: 'hello.md', mediaType: 'text/markdown' }] });
@@ -77,22 +77,22 @@ describe('demo', () => {
     ]);
   });
 
-  it.each(['dialects', 'which languages do you speak?'])('lists every dialect there is: %s', async (text) => {
+  it.each(['dialects', 'which languages do you speak?'])('lists every dialect: %s', async (text) => {
     const words = textOf(await said(text));
     for (const { title } of DIALECTS) expect(words).toContain(title);
   });
 
-  it('says what Parley is', async () => {
+  it('explains Parley', async () => {
     expect(textOf(await said('What is Parley?'))).toContain('A2A');
   });
 
-  it('works slowly, and says how far it is', async () => {
+  it('works slowly, and reports its progress', async () => {
     const all = await said('slow');
     expect(all.map(inShort)).toContain('status Step 10 of 10');
     expect(kinds(all)).toEqual(['status', 'text']);
   });
 
-  it('has every word of its card and of the list do something', async () => {
+  it('has a command for every word of its card and of its list', async () => {
     for (const word of demo.card.skills[0]?.examples ?? []) {
       expect((await said(word)).length, word).toBeGreaterThan(0);
       expect(textOf(await said(word)), word).not.toContain('no language model');
@@ -109,7 +109,7 @@ describe('an approval', () => {
   const answered = async (content: string | readonly Part[]) =>
     said(content, { history: [createUserMessage('approve'), await question()] });
 
-  it('is asked for with words and with options', async () => {
+  it('is requested with text and options', async () => {
     expect((await question()).parts).toEqual([
       { text: expect.stringContaining('May I make a file named approved.md?') },
       {
@@ -123,25 +123,25 @@ describe('an approval', () => {
     ]);
   });
 
-  it('that is given makes the file', async () => {
+  it('creates the file if it is given', async () => {
     for (const yes of ['yes', 'y', 'Allow', [{ data: { optionId: 'allow' } }]]) {
       expect(await answered(yes)).toMatchObject([{ kind: 'artifact', name: 'approved.md' }, { kind: 'complete' }]);
     }
   });
 
-  it('that is refused makes nothing', async () => {
+  it('creates nothing if it is refused', async () => {
     for (const no of ['no', 'N', 'No, leave it', [{ data: { optionId: 'reject' } }]]) {
       expect((await answered(no)).map(({ kind }) => kind)).toEqual(['complete']);
     }
   });
 
-  it('is asked for again when the answer is neither: a command among them', async () => {
+  it('is requested again if the answer is neither yes nor no, for example a command', async () => {
     for (const unclear of ['maybe', 'help', 'yes to everything', [{ data: { optionId: 'other' } }]]) {
       expect((await answered(unclear)).map(inShort)).toEqual([expect.stringMatching('^ask May I make a file named approved.md')]);
     }
   });
 
-  it('may reach another process, which reads the question from the history', async () => {
+  it('can be answered in another process, which reads the question from the history', async () => {
     const other = createDemo({ wordMs: 0, stepMs: 0 });
     const turn = fakeTurn('yes', { history: [createUserMessage('approve'), await question()], conversation: { messages: 0 } });
     expect((await outputs(other, turn)).map(({ kind }) => kind)).toEqual(['artifact', 'complete']);
@@ -149,7 +149,7 @@ describe('an approval', () => {
 });
 
 describe('the built-in agents', () => {
-  it('are these, each with a line that says what it does', () => {
+  it('are these, each with a description', () => {
     expect([...builtInAgents.keys()]).toEqual(['demo', 'echo', 'script', 'conformance']);
     for (const { description } of builtInAgents.values()) expect(description).toMatch(/^[a-z][^\n]{20,100}$/);
   });

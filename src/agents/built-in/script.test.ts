@@ -41,14 +41,14 @@ describe('script', () => {
   });
 
   it.each(['chunks=many', 'chunks=-1', 'chunks=1.5', 'size=', 'delay=1e9', 'sleep=99999999999999', 'size=1048577'])(
-    'refuses %s, and says what it takes',
+    'rejects %s, and names the allowed range',
     async (text) => {
       const [name] = text.split('=');
       expect(await obeyed(text)).toEqual([expect.stringMatching(`^reject ${name}=.*: it takes a whole number from 0 to \\d+[.]$`)]);
     },
   );
 
-  it('takes the next message as its answer', async () => {
+  it('treats the next message as the answer', async () => {
     const history = [createUserMessage('ask')];
     expect(await obeyed('chunks=3', { history })).toEqual(['artifact [{"text":"answer: chunks=3"}]']);
   });
@@ -89,7 +89,7 @@ describe('script', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('sets no timer where it is not told to wait', async () => {
+  it('sets no timer without a delay', async () => {
     const timer = vi.spyOn(globalThis, 'setTimeout');
     expect(await obeyed('chunks=1000')).toHaveLength(1000);
     expect(timer).not.toHaveBeenCalled();
@@ -98,12 +98,12 @@ describe('script', () => {
 });
 
 describe('directives', () => {
-  it('are distinguished from words that only begin like them', () => {
+  it('are distinguished from words that only start like them', () => {
     expect(readDirectives('please FAIL\nafter sleep=5')).toEqual({ chunks: 0, size: undefined, delayMs: 0, sleepMs: 5, ending: 'fail' });
     expect(readDirectives('__proto__=1 constructor=2 tostring=3')).toMatchObject({ chunks: 1, ending: undefined });
   });
 
-  it('that contradict each other: the last one holds', () => {
+  it('that contradict each other: the last one wins', () => {
     expect(readDirectives('chunks=1 chunks=2 ask fail')).toMatchObject({ chunks: 2, ending: 'fail' });
   });
 });

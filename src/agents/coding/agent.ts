@@ -51,12 +51,15 @@ const SKILLS: readonly SkillDefinition[] = [
   },
 ].map((skill) => ({ ...skill, inputModes: ['text/plain'], outputModes: ['text/plain', 'application/json', 'text/x-diff'] }));
 
-/** A coding CLI as an agent over a folder. */
+/**
+ * Makes an A2A agent of a coding CLI (Claude Code, Codex, Gemini CLI and others) that works in a
+ * folder. By default the caller is asked for everything that the CLI asks for.
+ */
 export function createCodingAgent({ agent, launch }: ChosenLaunch, options: RunOptions = {}): Agent {
   const folder = basename(resolve(options.cwd ?? process.cwd()));
   const asks = launch.asks
     ? 'Asks for approval before it does what it would ask for.'
-    : 'It can not ask in this mode: what would need approval is not done.';
+    : 'In this mode it can’t ask for approval, so it skips actions that need one.';
   const card = {
     name: agent.name,
     description: `${agent.title} at work in ${folder}. Delegate coding tasks to it and watch, answer and cancel them. ${asks}`,

@@ -7,13 +7,18 @@ import { CODING_AGENTS } from './registry.ts';
 
 /** An agent from the configuration: any program that speaks the Agent Client Protocol. */
 export interface ConfiguredLaunch {
+  /** The program and its arguments. */
   readonly argv: readonly string[];
   readonly title?: string;
+  /** Environment variables to pass on. `NAME_*` matches a prefix. */
   readonly environment?: readonly string[];
+  /** Files in the home folder that the program needs, relative to it. */
   readonly homePaths?: readonly string[];
+  /** Files of a project that could make the program run commands; hidden unless the project is trusted. */
   readonly projectConfig?: readonly string[];
 }
 
+/** Agents from the configuration, by name. */
 export type Configured = Readonly<Record<string, ConfiguredLaunch>>;
 
 /** All known agents. One from the configuration replaces a built-in one of the same name. */
@@ -22,6 +27,7 @@ export function knownAgents(configured: Configured = {}): readonly CodingAgent[]
   return [...own, ...CODING_AGENTS.filter(({ name }) => configured[name] === undefined)];
 }
 
+/** A coding agent and the way to start it. */
 export interface ChosenLaunch {
   readonly agent: CodingAgent;
   readonly launch: CodingLaunch;
@@ -30,8 +36,13 @@ export interface ChosenLaunch {
 }
 
 /**
- * `claude`, `claude:native`, `claude:acp`. Returns the first launch whose program is installed; if none is, the first. Undefined: unknown
- * agent.
+ * Finds a coding agent by name: `claude`, `claude:native` or `claude:acp`. Returns the first way to
+ * start it whose program is installed; if none is installed, the first. Undefined for an unknown name.
+ *
+ * ```ts
+ * const chosen = chooseLaunch('claude');
+ * if (chosen?.program !== undefined) agent = createCodingAgent(chosen, { cwd: '/srv/project' });
+ * ```
  */
 export function chooseLaunch(given: string, { configured = {}, env = process.env }: ChoosingOptions = {}): ChosenLaunch | undefined {
   const [name, via] = given.split(':');
@@ -42,6 +53,7 @@ export function chooseLaunch(given: string, { configured = {}, env = process.env
   return agent === undefined || best === undefined ? undefined : { agent, ...best };
 }
 
+/** Options of `chooseLaunch`. */
 export interface ChoosingOptions {
   readonly configured?: Configured;
   readonly env?: Environment;

@@ -28,6 +28,6 @@ it.each([
   expect(readdirSync(chats)).toEqual(after);
 });
 
-it('there need be none', async () => {
+it('works without any session', async () => {
   await expect(keepGeminiSession(ID, NOW, scratchFolder())).resolves.toBeUndefined();
 });

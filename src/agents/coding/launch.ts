@@ -4,20 +4,25 @@ import type { Driver } from '../run/driver.ts';
 
 /** One way to start a coding agent. */
 export interface CodingLaunch {
+  /** Protocol: the Agent Client Protocol, or the CLI's own output format. */
   readonly via: 'acp' | 'native';
   /** The command, without the arguments that a request adds. */
   readonly argv: readonly string[];
   /** Whether its permission requests reach the caller. If not, it does nothing that needs one. */
   readonly asks: boolean;
+  /** Creates the driver of this launch. */
   driver(): Driver;
 }
 
+/** A coding CLI that Parley can run. */
 export interface CodingAgent {
+  /** For the command line, for example `claude`. */
   readonly name: string;
   /** The name that people use. */
   readonly title: string;
+  /** Other names for the command line. */
   readonly aliases: readonly string[];
-  /** The best one first. */
+  /** Ways to start it, the best one first. */
   readonly launches: readonly CodingLaunch[];
 }
 
@@ -25,12 +30,14 @@ type Needs = Pick<Driver, 'environment' | 'homePaths' | 'projectConfig'>;
 
 type AcpNeeds = Needs & Pick<AcpLaunch, 'env' | 'keepSession'>;
 
+/** A launch by the Agent Client Protocol. */
 export function acp(name: string, argv: readonly string[], { environment, homePaths, projectConfig, ...own }: AcpNeeds): CodingLaunch {
   const { env = {}, keepSession = async () => undefined } = own;
   const driver = { name, argv, environment, homePaths, projectConfig, env, keepSession };
   return { via: 'acp', argv, asks: true, driver: () => acpDriver(driver) };
 }
 
+/** A launch in the CLI's own print mode. `asks`: its permission requests reach the caller. */
 export function native(argv: readonly string[], driver: Driver, asks: boolean): CodingLaunch {
   return { via: 'native', argv, asks, driver: () => driver };
 }

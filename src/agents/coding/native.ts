@@ -12,22 +12,26 @@ import { endOf } from '../run/exits.ts';
 export interface NativeAdapter extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
   /** The modes that a request may choose. A mode that grants everything is not among them: only the operator may choose that. */
   readonly modes: readonly string[];
+  /** The command line for one run. */
   launch(job: Job): NativeLaunch;
   /** A reader for one run. It may reply to the CLI if the CLI keeps its input open. */
   reader(talk: CliReply): CliLineReader;
 }
 
+/** How to start a CLI for one run. */
 export interface NativeLaunch {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Written to standard input, which is then closed unless it is kept open for replies. */
   readonly input?: string;
+  /** Keep standard input open for replies to the CLI's questions. */
   readonly keepsInput?: boolean;
 }
 
 /** Returns the events of one line. Lines of unknown types have none: every version adds new ones. */
 export type CliLineReader = (line: JsonObject) => readonly RunEvent[];
 
+/** Lets a reader reply to the CLI. */
 export interface CliReply {
   readonly job: Job;
   send(message: JsonObject): void;
@@ -38,6 +42,7 @@ const LINGER_MS = 5000;
 const NOTE_CHARACTERS = 300;
 const LOST = 'The earlier session is lost: this is a new one, which does not know the earlier messages.';
 
+/** Makes a driver of a CLI in its print mode. */
 export function nativeDriver(adapter: NativeAdapter): Driver {
   return { ...adapter, edits: true, resumes: true, model: true, run: (job) => runNative(adapter, job) };
 }

@@ -12,6 +12,7 @@ import { nativeDriver } from './native.ts';
 import { OPENCODE_ASKS, opencode } from './opencode.ts';
 import { vibe } from './vibe.ts';
 
+/** Every coding agent that Parley knows, with its ways to start. */
 export const CODING_AGENTS: readonly CodingAgent[] = [
   {
     name: 'claude',

@@ -11,6 +11,7 @@ export interface Rpc {
   readonly closed: Promise<void>;
 }
 
+/** An error that Codex returned, with its JSON-RPC code. */
 export class RpcError extends Error {
   readonly code: number;
 
@@ -20,11 +21,13 @@ export class RpcError extends Error {
   }
 }
 
+/** Handles what Codex sends by itself. */
 export interface Listener {
   /** Awaited before more is read. */
   room(): Promise<void>;
+  /** A notification. */
   notice(method: string, params: JsonObject): void;
-  /** Undefined: unknown method. */
+  /** A request of Codex. Undefined: unknown method, which is answered with an error. */
   request(method: string, params: JsonObject): Promise<JsonObject> | undefined;
 }
 
@@ -33,12 +36,13 @@ interface Pending {
   reject(error: Error): void;
 }
 
+/** Starts reading the program's output, and calls the listener until the program closes it. */
 export function createRpc(child: Child, listener: Listener): Rpc {
   const pending = new Map<number, Pending>();
   let last = 0;
   const send = (message: JsonObject): void => void child.write(`${JSON.stringify(message)}\n`);
   const closed = listen(child, listener, { pending, send }).finally(() => {
-    for (const { reject } of pending.values()) reject(new Error('the other side is gone'));
+    for (const { reject } of pending.values()) reject(new Error('the app-server has closed its output'));
     pending.clear();
   });
   return {

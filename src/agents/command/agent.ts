@@ -4,7 +4,13 @@ import { runningAgent } from '../run/agent.ts';
 import { commandDriver } from './command.ts';
 import type { CommandOptions } from './options.ts';
 
-/** Makes an agent of any program: it gets the message, and its output is the answer. */
+/**
+ * Makes an agent of any program: the program gets the message, and its output is the answer.
+ *
+ * ```ts
+ * const wc = createCommandAgent({ argv: ['wc', '-w'] });
+ * ```
+ */
 export function createCommandAgent(command: CommandOptions, options: RunOptions = {}): Agent {
   const driver = commandDriver(command);
   const card = {

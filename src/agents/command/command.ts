@@ -8,8 +8,10 @@ import { readLine } from './ndjson.ts';
 import type { CommandOptions } from './options.ts';
 import { createPrompter } from './prompter.ts';
 
+/** Bytes to look at when the output format has to be detected. */
 const PEEKED = 256;
 
+/** The driver behind `createCommandAgent`. */
 export function commandDriver(options: CommandOptions): Driver {
   const [program = ''] = options.argv;
   return {

@@ -1,4 +1,4 @@
-/** Any program as an agent. */
+/** How to run any program as an agent. */
 export interface CommandOptions {
   /**
    * The program and its arguments. In an argument, `{prompt}` is replaced by the message's text, and `{cwd}` and `{contextId}` by their
@@ -16,12 +16,14 @@ export interface CommandOptions {
   readonly answerPath?: string;
   /** Finds a question in the output. Standard input then stays open, and the answer is written to it. */
   readonly approvePattern?: RegExp;
-  /** The input for a yes and for a no. */
+  /** What to write to the program for a yes and for a no. Default: `y` and `n`. */
   readonly approveWords?: { readonly yes: string; readonly no: string };
   /** Names of environment variables that the program gets, besides those that every program gets. */
   readonly environment?: readonly string[];
+  /** Name on the card. Default: the name of the program. */
   readonly name?: string;
-  /** Options that name a conversation: the first is used when it starts, the second when it continues. */
+  /** Option that names a new conversation, for programs that keep conversations. */
   readonly sessionFlag?: string;
+  /** Option that continues a conversation. */
   readonly resumeFlag?: string;
 }

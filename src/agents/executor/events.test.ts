@@ -10,8 +10,8 @@ import { fromExecutor } from './from-executor.ts';
 const ids = { taskId: 'task-1', contextId: 'context-1' };
 const PART = { text: 'hi', mediaType: 'text/plain' };
 
-describe('what an executor publishes', () => {
-  it('is what the agent says', async () => {
+describe('the events of an executor', () => {
+  it('become the outputs of the agent', async () => {
     const all = await said(async (context, bus) => {
       bus.publish(task(context, TaskState.TASK_STATE_SUBMITTED));
       bus.publish(update(context, TaskState.TASK_STATE_WORKING, 'hi'));
@@ -30,7 +30,7 @@ describe('what an executor publishes', () => {
     ]);
   });
 
-  it('may be a message alone', async () => {
+  it('may be a single message', async () => {
     const all = await said(async (context, bus) => {
       bus.publish(AgentEvent.message({ ...says('hi', context), messageId: '', taskId: '', contextId: '' }));
     });
@@ -56,7 +56,7 @@ describe('what an executor publishes', () => {
     ]);
   });
 
-  it('is not repeated where the task had it before', async () => {
+  it('are not repeated if the task has them already', async () => {
     const before: Artifact = { artifactId: artifactId('a'), parts: [PART] };
     const turn = fakeTurn('more', { history: [createUserMessage('hello')], artifacts: [before], taskMetadata: { cost: 3 } });
     const all = await said(async (context, bus) => {
@@ -74,7 +74,7 @@ describe('what an executor publishes', () => {
     [TaskState.TASK_STATE_INPUT_REQUIRED, true],
     [TaskState.TASK_STATE_AUTH_REQUIRED, false],
     [TaskState.TASK_STATE_WORKING, false],
-  ])('ends with state %i: %s', async (state, isLast) => {
+  ])('end with state %i: %s', async (state, isLast) => {
     const all = await said(async (context, bus) => {
       bus.publish(update(context, state));
       bus.publish(chunk(context, 'late', false, true));
@@ -83,7 +83,7 @@ describe('what an executor publishes', () => {
     expect(all[0]).toMatchObject({ event: { statusUpdate: { status: { state: TaskState[state] } } } });
   });
 
-  it('is taken until it says that it is finished, and no longer', async () => {
+  it('are read until finished(), and not after it', async () => {
     const all = await said(async (context, bus) => {
       bus.publish(chunk(context, 'hi', false, false));
       bus.finished();
@@ -92,7 +92,7 @@ describe('what an executor publishes', () => {
     expect(all).toHaveLength(1);
   });
 
-  it('comes out as it is published, not at the end', async () => {
+  it('are passed on as they are published', async () => {
     let go: () => void = () => {};
     const agent = fromExecutor(
       new Executor(async (context, bus) => {
@@ -111,7 +111,7 @@ describe('what an executor publishes', () => {
     expect((await run.next()).done).toBe(true);
   });
 
-  it('is kept as it was, whatever the executor does with it afterwards', async () => {
+  it('are copied, so that later changes by the executor have no effect', async () => {
     const all = await said(async (context, bus) => {
       const event = chunk(context, 'hi', false, true);
       const data = { list: [1] };
@@ -124,7 +124,7 @@ describe('what an executor publishes', () => {
     expect(all[0]).toMatchObject({ event: { artifactUpdate: { artifact: { parts: [PART, { data: { list: [1] } }] } } } });
   });
 
-  it('carries files and links', async () => {
+  it('contain files and links', async () => {
     const all = await said(async (context, bus) => {
       const raw = { ...words(''), content: { $case: 'raw' as const, value: Buffer.from([1, 2, 3]) }, filename: 'a.bin', mediaType: '' };
       const url = { ...words(''), content: { $case: 'url' as const, value: 'https://a.example/f' }, metadata: { m: 1 } };
@@ -140,7 +140,7 @@ describe('what an executor publishes', () => {
     });
   });
 
-  it('that is no state, or no content, fails the run', async () => {
+  it('fail the run if they have no known state or no content', async () => {
     const unknown = said(async (context, bus) => bus.publish(update(context, TaskState.UNRECOGNIZED)));
     await expect(unknown).rejects.toMatchObject({ kind: 'INVALID_AGENT_RESPONSE' });
     const empty = said(async (context, bus) => {

@@ -8,7 +8,7 @@ import type { FakeTurn } from '../../../test/support/turns.ts';
 import { fakeTurn, outputs } from '../../../test/support/turns.ts';
 import { fromExecutor } from './from-executor.ts';
 
-describe('what an executor is given', () => {
+describe('the request context of an executor', () => {
   const given = async (options: FakeTurn = {}): Promise<RequestContext> => {
     let seen: RequestContext | undefined;
     await said(
@@ -21,7 +21,7 @@ describe('what an executor is given', () => {
     return seen;
   };
 
-  it('is the message in its own shapes', async () => {
+  it('has the message in the SDK’s form', async () => {
     const context = await given({ messageId: messageId('m1'), metadata: { k: 1 } });
     expect(context).toMatchObject({ taskId: 'task-1', contextId: 'context-1' });
     expect(context.task).toBeUndefined();
@@ -44,13 +44,13 @@ describe('what an executor is given', () => {
     expect(file?.content?.$case === 'raw' && file.content.value.toString('base64')).toBe('AQID');
   });
 
-  it('is the task as well, when the message continues one', async () => {
+  it('has the task if the message continues one', async () => {
     const { task: before } = await given({ history: [createUserMessage('first'), createAgentTextMessage('which?')] });
     expect(before?.status?.state).toBe(TaskState.TASK_STATE_WORKING);
     expect(before?.history.map(({ role }) => role)).toEqual([Role.ROLE_USER, Role.ROLE_AGENT, Role.ROLE_USER]);
   });
 
-  it('is a call context that works', async () => {
+  it('has a working call context', async () => {
     const { context } = await given();
     expect(context.user).toEqual({ isAuthenticated: false, userName: 'local' });
     context.addActivatedExtension('urn:x');
@@ -67,7 +67,7 @@ describe('what an executor is given', () => {
     ]);
   });
 
-  it('is a bus that can be listened to', async () => {
+  it('comes with a bus that accepts listeners', async () => {
     const heard: string[] = [];
     await said(async (context, bus) => {
       const always = () => heard.push('always');
@@ -87,7 +87,7 @@ describe('what an executor is given', () => {
 });
 
 describe('an executor that', () => {
-  it('throws fails the run, after what it published', async () => {
+  it('throws fails the run, after its published events', async () => {
     const seen: unknown[] = [];
     const agent = fromExecutor(
       new Executor(async (context, bus) => {
@@ -103,7 +103,7 @@ describe('an executor that', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('is canceled hears of it, and the run ends', async () => {
+  it('is canceled gets cancelTask, and the run ends', async () => {
     const stop = new AbortController();
     let end: () => void = () => {};
     const executor = new Executor(
@@ -119,7 +119,7 @@ describe('an executor that', () => {
     expect(executor.canceled).toEqual(['task-1']);
   });
 
-  it('does not listen to its cancel ends for us all the same', async () => {
+  it('ignores its cancel does not keep the run alive', async () => {
     const stop = new AbortController();
     const executor = new Executor(
       () => new Promise<void>(() => {}),
@@ -132,7 +132,7 @@ describe('an executor that', () => {
     expect(await running).toEqual([]);
   });
 
-  it('publishes a great deal at once loses none of it', async () => {
+  it('publishes many events at once loses none', async () => {
     const all = await said(async (context, bus) => {
       for (let at = 0; at < 50_000; at += 1) bus.publish(chunk(context, `${at}`, at > 0, false));
     });
@@ -142,7 +142,7 @@ describe('an executor that', () => {
 });
 
 describe('its card', () => {
-  it('is read from the SDK, without the addresses and signatures that were for another server', () => {
+  it('is read without its addresses and signatures, which belong to another server', () => {
     const { card, recovery } = fromExecutor(new Executor(async () => {}), CARD);
     expect(card).toEqual({
       name: 'moved',
@@ -165,7 +165,7 @@ describe('its card', () => {
     expect(fromExecutor(new Executor(async () => {}), CARD, { recovery: 'retry' }).recovery).toBe('retry');
   });
 
-  it('that is none is refused', () => {
+  it('is rejected if it is not a card', () => {
     const none = { name: 'x', description: '', version: '1', skills: 7 } as unknown as SdkAgentCard;
     expect(() => fromExecutor(new Executor(async () => {}), none)).toThrow('no agent card');
   });

@@ -5,15 +5,22 @@ import { createReader, isLastEvent } from './events.ts';
 import type { SdkCallContext, SdkCard, SdkExecutor, SdkRequestContext } from './sdk.ts';
 import { writeMessage, writeTask } from './to-sdk.ts';
 
+/** Options of `fromExecutor`. */
 export interface ExecutorOptions {
   /** Default `fail`. Choose another if running the executor again does no harm. */
   readonly recovery?: Agent['recovery'];
 }
 
 /**
- * Runs an executor written for `@a2a-js/sdk` 1.x as an agent, like the SDK's own handler: `execute` for each message, `cancelTask` when
- * its task is canceled or times out, events from the bus until a final one, `finished()` or the end of `execute`. Three things differ: a
- * task that `execute` leaves open is completed, an error's text stays in the log, and events are stored whether or not anybody reads them.
+ * Runs an executor that was written for `@a2a-js/sdk` 1.x as an agent. Like the SDK's own handler it
+ * calls `execute` for each message and `cancelTask` when the task is canceled or times out, and reads
+ * events from the bus until a final one, `finished()`, or the end of `execute`. Three things differ: a
+ * task that `execute` leaves open is completed, the text of an error stays in the log, and events are
+ * stored even if nobody reads them.
+ *
+ * ```ts
+ * const agent = fromExecutor(new MyExecutor(), agentCard);
+ * ```
  */
 export function fromExecutor(executor: SdkExecutor, card: SdkCard, options: ExecutorOptions = {}): Agent {
   return { card: readCard(card), recovery: options.recovery ?? 'fail', run: (turn) => run(executor, turn) };
@@ -106,7 +113,7 @@ function readCard(card: SdkCard): AgentCard {
   const raw = withoutCases({ ...card, supportedInterfaces: [], signatures: undefined });
   const found = createRegistry(DIALECTS).readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   if (found?.card.ok === true) return found.card.value;
-  throw new TypeError(`this is no agent card: ${JSON.stringify(found?.card ?? 'nobody knows its shape')}`);
+  throw new TypeError(`not an agent card: ${JSON.stringify(found?.card ?? 'no dialect recognises it')}`);
 }
 
 /** `{ scheme: { $case: 'x', value } }` is JSON's `{ x: value }`. */

@@ -65,8 +65,7 @@ function readContent(content: SdkPart['content']): Part {
 
 function readState(state: number | undefined): TaskState {
   const found = TASK_STATES_BY_NUMBER[state ?? 0];
-  if (found === undefined || state === 0)
-    throw new A2AError('INVALID_AGENT_RESPONSE', `the executor published the state ${state}, which is none`);
+  if (found === undefined || state === 0) throw new A2AError('INVALID_AGENT_RESPONSE', `the executor published the unknown state ${state}`);
   return found;
 }
 

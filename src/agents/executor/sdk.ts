@@ -3,17 +3,22 @@
  * shapes works. They are protobuf's: absent text is `''`, a oneof is `{ $case, value }`, an enum is a number.
  */
 export interface SdkExecutor {
+  /** Answers one message. */
   execute(context: SdkRequestContext, bus: SdkEventBus): Promise<void>;
+  /** Stops the work on a task. */
   cancelTask(taskId: string, bus: SdkEventBus): Promise<void>;
 }
 
+/** What an executor is called with. */
 export interface SdkRequestContext {
   readonly request: SdkSendRequest;
+  /** The message to answer. */
   readonly userMessage: SdkMessage;
   readonly taskId: string;
   readonly contextId: string;
+  /** Caller, tenant, extensions and version of the call. */
   readonly context: SdkCallContext;
-  /** Only when the message continues a task. */
+  /** Present only if the message continues a task. */
   readonly task?: SdkTask;
   readonly referenceTasks?: SdkTask[];
 }
@@ -37,6 +42,7 @@ export interface SdkCallContext {
   setTenant(tenant: string): void;
 }
 
+/** An event that an executor publishes. */
 export type SdkEvent =
   | { kind: 'message'; data: SdkMessage }
   | { kind: 'task'; data: SdkTask }
@@ -46,15 +52,22 @@ export type SdkEvent =
 export type EventListener = (event: SdkEvent) => void;
 export type FinishedListener = () => void;
 
+/** Where an executor publishes its events. */
 export interface SdkEventBus {
+  /** Publishes one event. */
   publish(event: SdkEvent): void;
+  /** Declares that no more events follow. */
   finished(): void;
+  /** Adds a listener for published events, or for the end. */
   on(name: 'event', listener: EventListener): this;
   on(name: 'finished', listener: FinishedListener): this;
+  /** Removes a listener. */
   off(name: 'event', listener: EventListener): this;
   off(name: 'finished', listener: FinishedListener): this;
+  /** Adds a listener for one event. */
   once(name: 'event', listener: EventListener): this;
   once(name: 'finished', listener: FinishedListener): this;
+  /** Removes all listeners of a kind, or of both. */
   removeAllListeners(name?: 'event' | 'finished'): this;
 }
 
@@ -128,6 +141,7 @@ export type SdkContent =
 
 /** The members that the SDK's card and ours have in common. The rest is checked when it is read. */
 export interface SdkCard {
+  /** Name of the agent. */
   readonly name: string;
   readonly description: string;
   readonly version: string;

@@ -9,6 +9,7 @@ import { killTree } from './kill.ts';
 import type { Ledger } from './ledger.ts';
 import { MARK } from './snapshot.ts';
 
+/** How to start a program. */
 export interface Launch {
   /** The program and its arguments as a list. There is no shell, so no text is split into words. */
   readonly argv: readonly string[];
@@ -24,6 +25,7 @@ export type Exit =
   /** It could not be started: ENOENT, EACCES, E2BIG. */
   | { readonly kind: 'unstartable'; readonly code: string; readonly message: string };
 
+/** A running program. */
 export interface Child {
   readonly pid: number | undefined;
   /** Read only as fast as the consumer reads: unread output makes the program wait instead of growing our memory. */
@@ -41,6 +43,7 @@ export interface Child {
   kill(options?: KillOptions): Promise<void>;
 }
 
+/** How much of standard error is kept: its end. */
 const ERROR_BYTES = 8192;
 /** For processes that a program leaves behind when it ends: no process outlives its run. */
 const LEFTOVER_GRACE_MS = 500;

@@ -1,3 +1,4 @@
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables that every program needs: to find its parts, its home and its language, and the machine's proxies. */

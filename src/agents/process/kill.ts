@@ -1,13 +1,15 @@
 import { snapshot, treeOf } from './snapshot.ts';
 
+/** A program and everything that it started. */
 export interface KillTarget {
   /** Undefined: found only by its mark. */
   readonly pid: number | undefined;
   readonly mark: string;
 }
 
+/** Options of `killTree`. */
 export interface KillOptions {
-  /** Time between SIGTERM and SIGKILL. 0: SIGKILL at once. */
+  /** Time between SIGTERM and SIGKILL in milliseconds. Default 2,000. 0: SIGKILL at once. */
   readonly graceMs?: number;
 }
 
@@ -37,7 +39,7 @@ export async function killTree(target: KillTarget, { graceMs = GRACE_MS }: KillO
       }
     }
     if (performance.now() - began > graceMs + GIVE_UP_MS)
-      throw new Error(`processes ${members.map(({ pid }) => pid).join(', ')} do not end`);
+      throw new Error(`processes ${members.map(({ pid }) => pid).join(', ')} could not be killed`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

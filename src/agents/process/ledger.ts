@@ -7,7 +7,9 @@ import { killTree } from './kill.ts';
 export interface Ledger {
   /** Returns the mark of the run when it is on disk. From then on the program can be found, even if the server dies. */
   intend(run: string): string;
+  /** Adds the process id to the record of a run. */
   started(run: string, pid: number): void;
+  /** Deletes the record of a run. */
   ended(run: string): void;
   /** Kills programs that dead servers left behind. Resolves with the number of processes. */
   reap(): Promise<number>;

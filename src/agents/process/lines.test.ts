@@ -15,7 +15,7 @@ function split(chunks: readonly Uint8Array[], lineBytesMax?: number): readonly L
 const texts = (chunks: readonly Uint8Array[]): readonly string[] => split(chunks).map(({ text }) => text);
 
 describe('lines', () => {
-  it('are the same however the bytes are cut', () => {
+  it('are the same for every division into chunks', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.array(fc.nat(8), { maxLength: 40 }), (text, cuts) => {
         const whole = bytes(text);
@@ -41,7 +41,7 @@ describe('lines', () => {
     expect(texts([...euro].map((byte) => new Uint8Array([byte])))).toEqual(['€']);
   });
 
-  it('that are too long are cut to their head, and the next one is whole', () => {
+  it('that are too long are cut to their beginning, and the next one is complete', () => {
     const chunk = bytes('x'.repeat(1000));
     const lines = split([...Array.from({ length: 50 }, () => chunk), bytes('\nnext\n')], 10_000);
     expect(lines).toEqual([
@@ -50,7 +50,7 @@ describe('lines', () => {
     ]);
   });
 
-  it('of 600 MB cost no more than the limit', () => {
+  it('of 600 MB take no more memory than the limit', () => {
     const splitter = lineSplitter();
     const chunk = Buffer.alloc(1 << 20, 'x');
     const before = process.memoryUsage().rss;
@@ -77,7 +77,7 @@ describe('terminal escapes', () => {
 });
 
 describe('the object in a line', () => {
-  it('is found among banners, and lone surrogates are replaced', () => {
+  it('is found between banners, with lone surrogates replaced', () => {
     expect(objectIn('{"a":1}')).toEqual({ a: 1 });
     expect(objectIn('{"a":"\\ud800x"}')).toEqual({ a: '\uFFFDx' });
     for (const line of ['', 'Update available!', '[1]', '{"a":', 'null', '"{}"']) expect(objectIn(line)).toBeUndefined();

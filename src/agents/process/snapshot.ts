@@ -72,7 +72,7 @@ function lookByPs(): Promise<Snapshot> {
   return new Promise((resolve) => {
     execFile('ps', ['-A', '-o', 'pid=,ppid=,state=,lstart=,comm='], { maxBuffer: 1 << 24 }, (_error, out) => {
       const seen = out.split('\n').flatMap((line) => {
-        const [, pid, parent, state, started, name] = /^ *(\d+) +(\d+) +(\S+) +(.{24}) (.*)$/.exec(line) ?? [];
+        const [, pid, parent, state, started, name] = /^ *(\d+) +(\d+) +(\S+) +(.{24}) (.*)$/s.exec(line) ?? [];
         if (pid === undefined) return [];
         return [
           {

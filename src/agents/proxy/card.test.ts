@@ -18,21 +18,21 @@ describe('the card of a proxied agent', () => {
     verdict: { ok: true, kid: 'k1', alg: 'ES256', form: 'spec', uncovered: [] },
   });
 
-  it('keeps what the agent says of itself', () => {
+  it('keeps the description of the agent', () => {
     expect(card).toMatchObject({ name: 'remote', description: 'Does things.', provider: { organization: 'ACME' }, skills: origin.skills });
   });
 
-  it('drops what is about another address: interfaces, security, signatures', () => {
+  it('drops interfaces, security and signatures, which belong to another address', () => {
     expect(card.supportedInterfaces).toEqual([]);
     expect([card.securitySchemes, card.securityRequirements, card.signatures]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('promises what this node does, and requires nothing that the proxy does itself', () => {
+  it('declares the capabilities of this node, and requires no extension that the proxy activates itself', () => {
     expect(card.capabilities).toMatchObject({ streaming: true, pushNotifications: true });
     expect(card.capabilities.extensions?.[0]).toEqual({ uri: 'urn:x' });
   });
 
-  it('says whose agent it is, and that its signature was good', () => {
+  it('names the origin and the result of checking its signature', () => {
     const said = card.capabilities.extensions?.find(({ uri }) => uri === PROXIED_CARD);
     expect(said?.params).toEqual({ origin: 'https://remote.example', signature: { verified: true, kid: 'k1', alg: 'ES256' } });
   });

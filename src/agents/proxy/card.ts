@@ -3,6 +3,7 @@ import type { AgentCard, AgentExtension, CardVerdict, Metadata, Mutable } from '
 /** An extension of the card that names the origin and the outcome of checking its signature. */
 export const PROXIED_CARD = 'urn:parley:a2a:proxied:v1';
 
+/** How the card of a proxied agent is changed. */
 export interface CardRewriting {
   /** The proxy's name. Default: the origin's name. */
   readonly name?: string;

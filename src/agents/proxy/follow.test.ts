@@ -13,7 +13,7 @@ describe('a proxied agent whose origin has no streams', () => {
     subscribe: () => failing(new A2AError('METHOD_NOT_FOUND')),
   });
 
-  it('is asked again and again, and streams here', async () => {
+  it('is polled, and streams to our callers', async () => {
     const steps = [gate(), gate()];
     const origin = agent(async function* () {
       yield { kind: 'text', text: 'a' };
@@ -33,8 +33,8 @@ describe('a proxied agent whose origin has no streams', () => {
   });
 });
 
-describe('a proxied task that is cut off', () => {
-  it('is taken up at the origin after a restart: nothing lost, nothing twice', async () => {
+describe('an interrupted proxied task', () => {
+  it('is resumed at the origin after a restart, without loss or repetition', async () => {
     const step = gate();
     const origin = agent(async function* () {
       yield { kind: 'text', text: 'one ' };
@@ -57,7 +57,7 @@ describe('a proxied task that is cut off', () => {
     expect((await there.engine.admin.tasks({})).totalSize).toBe(1);
   });
 
-  it('is not sent twice if nobody knows whether it was heard', async () => {
+  it('is not sent again if the origin may have received it', async () => {
     let sends = 0;
     const { here } = await proxied(createEcho(), {}, (service) => ({
       ...service,
@@ -75,11 +75,11 @@ describe('a proxied task that is cut off', () => {
     expect(sends).toBe(1);
     expect([after.status.state, wordsOf(after)]).toEqual([
       'TASK_STATE_FAILED',
-      'echo had not answered before the restart. It may have the message, which is not sent twice: look there, or send it again.',
+      'echo had not answered before the restart. It may have received the message, so the message is not sent again automatically. Check there, or send it again.',
     ]);
   });
 
-  it('goes back to an origin that was away, and gives up after a while', async () => {
+  it('reconnects to an unreachable origin, and gives up after a timeout', async () => {
     let isAway = false;
     const step = gate();
     const origin = agent(async function* () {

@@ -2,10 +2,11 @@ import type { A2AService, CallContext, Task, TaskEvent, TaskId, TaskState } from
 import { A2AError, isA2AError, isInterrupted, isTerminal } from '#protocol';
 import { sleep } from '../sleep.ts';
 
+/** Timeouts of a proxied agent, in milliseconds. */
 export interface ProxyTimeouts {
-  /** How long to wait for an unreachable origin. */
+  /** How long to wait for an unreachable origin before the task fails. Default 60,000. */
   readonly unreachableMsMax: number;
-  /** The polling interval for an origin without streams. */
+  /** Polling interval for an origin without streams. Default 1,000. */
   readonly pollMs: number;
 }
 
@@ -101,8 +102,7 @@ export function isUnsupported(thrown: unknown): boolean {
 
 /** The text of an origin's error for the caller, marked as the origin's. */
 export function originError(thrown: unknown, name: string): A2AError {
-  if (!isA2AError(thrown))
-    return new A2AError('INVALID_AGENT_RESPONSE', `${name} failed in a way that it did not explain`, { cause: thrown });
+  if (!isA2AError(thrown)) return new A2AError('INVALID_AGENT_RESPONSE', `${name} failed without an explanation`, { cause: thrown });
   const words = KNOWN[thrown.kind]?.(name) ?? `${name} refused: ${thrown.message}`;
   return new A2AError(thrown.kind, words, { ...thrown.details, cause: thrown });
 }

@@ -12,7 +12,7 @@ const task = (more: Partial<Task> = {}): Task => ({
   ...more,
 });
 
-describe('what an artifact has that we do not', () => {
+describe('the new parts of an artifact', () => {
   it.each([
     ['all of it, if we have none', undefined, texts('a'), { parts: texts('a'), append: undefined }],
     ['nothing, if it is the same', texts('a', 'b'), texts('a', 'b'), undefined],
@@ -39,14 +39,14 @@ describe('merging', () => {
     expect(startMerge(task({ history: [note] })).outputs(snapshot)).toEqual([]);
   });
 
-  it('gives an end with its last words, whatever is known', () => {
+  it('reports a final state with its message even if both are known', () => {
     const status = createTaskStatus('TASK_STATE_COMPLETED', note);
     const [output, ...more] = startMerge(task({ history: [note] })).outputs({ task: task({ status }) });
     expect(more).toEqual([]);
     expect(output).toMatchObject({ kind: 'event', event: { statusUpdate: { status: { state: 'TASK_STATE_COMPLETED', message: note } } } });
   });
 
-  it('takes a queued task for one at work: ours is', () => {
+  it('reports a queued task as working', () => {
     const status = createTaskStatus('TASK_STATE_SUBMITTED', note);
     expect(startMerge(task()).outputs({ task: task({ status }) })).toMatchObject([
       { event: { statusUpdate: { status: { state: 'TASK_STATE_WORKING' } } } },

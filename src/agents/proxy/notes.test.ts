@@ -9,8 +9,8 @@ import { proxyAgent } from './proxy.ts';
 
 const BOB: Principal = { id: 'bob', scopes: ['*'] };
 
-describe('the note of what a task is called at its origin', () => {
-  it('can’t be a caller’s: nobody answers, reads, cancels or joins what is another’s', async () => {
+describe('the note with the origin’s task id', () => {
+  it('can’t be set by a caller to reach another caller’s task', async () => {
     const { here, there } = await proxied(createScript());
     const asked = taskOf(await here.service.send(request('ask'), ctx()));
     const note = asked.metadata?.[ORIGIN_NOTE] as { readonly taskId: string; readonly contextId: string };
@@ -25,7 +25,7 @@ describe('the note of what a task is called at its origin', () => {
     expect(textOf(answered)).toBe('answer: blue');
   });
 
-  it('reaches no cancel: the other’s task continues', async () => {
+  it('can’t be used to cancel another caller’s task', async () => {
     const { here } = await proxied(createScript());
     const running = taskOf(await here.service.send(request('chunks=3 delay=100', AT_ONCE), ctx()));
     const noteOf = async () => (await here.service.get({ id: running.id }, ctx())).metadata?.[ORIGIN_NOTE];
@@ -36,7 +36,7 @@ describe('the note of what a task is called at its origin', () => {
     await eventually(async () => (await here.service.get({ id: running.id }, ctx())).status.state === 'TASK_STATE_COMPLETED');
   });
 
-  it('is each proxy’s own: a proxy of a proxy passes questions and answers', async () => {
+  it('is separate for each proxy: a proxy of a proxy passes questions and answers', async () => {
     const { here } = await proxied(createScript());
     const outer = await world(proxyAgent({ service: here.service, card: createScript().card, pollMs: 20 }));
     const asked = taskOf(await outer.service.send(request('ask'), ctx()));
@@ -45,8 +45,8 @@ describe('the note of what a task is called at its origin', () => {
   });
 });
 
-describe('the note of how a request came over the mesh', () => {
-  it('is the binding’s alone', async () => {
+describe('the note with the mesh route of a request', () => {
+  it('is set only by the binding', async () => {
     const { service } = await world(createScript());
     const forged = { [MESH_NOTE]: { userId: 'alice', callDepth: 0 } };
     const plain = taskOf(await service.send(request('chunks=1', { metadata: forged }), ctx()));

@@ -30,14 +30,14 @@ const PARTS: readonly Part[] = [
 ];
 
 describe('a proxied agent', () => {
-  it('carries texts, bytes, references and data both ways unchanged', async () => {
+  it('passes text, bytes, links and data unchanged in both directions', async () => {
     const { here } = await proxied(createEcho());
     const task = taskOf(await here.service.send({ message: { ...user(''), parts: PARTS } }, ctx()));
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(task.artifacts?.[0]?.parts).toEqual(PARTS);
   });
 
-  it('streams chunk by chunk, and notes what the task is called there', async () => {
+  it('streams chunk by chunk, and stores the origin’s task id', async () => {
     const { here, there } = await proxied(createScript());
     const events = await collect(here.service.stream(request('chunks=3'), ctx()));
     expect(shortly(events)).toEqual(['task WORKING', 'WORKING', 'artifact chunks', 'artifact chunks', 'artifact chunks', 'COMPLETED']);
@@ -55,7 +55,7 @@ describe('a proxied agent', () => {
     expect((await there.engine.admin.tasks({})).tasks).toHaveLength(1);
   });
 
-  it('gives a direct message as one', async () => {
+  it('returns a direct message as one', async () => {
     const { here } = await proxied(createScript());
     const { message } = await here.service.send(request('message'), ctx());
     expect(message?.parts[0]?.text).toBe('The message asked for an answer without a task.');
@@ -89,7 +89,7 @@ describe('a proxied agent', () => {
     expect(seen[0]).not.toBe(first.contextId);
   });
 
-  it('tells the origin of a cancel, while it works and while it waits', async () => {
+  it('cancels the task at the origin, while it works and while it waits', async () => {
     const { here, there } = await proxied(createScript());
     const working = taskOf(await here.service.send(request('sleep=60000', AT_ONCE), ctx()));
     await quiet(20);
@@ -102,7 +102,7 @@ describe('a proxied agent', () => {
     expect(states).toEqual(['TASK_STATE_CANCELED', 'TASK_STATE_CANCELED']);
   });
 
-  it('says in whose words it was refused', async () => {
+  it('marks the origin’s error as the origin’s', async () => {
     const refusing = (kind: A2AError['kind']) => (service: A2AService) => ({
       ...service,
       async *stream() {
@@ -118,7 +118,7 @@ describe('a proxied agent', () => {
   });
 });
 
-describe('an origin that wants a credential', () => {
+describe('an origin that needs a credential', () => {
   const origin = agent(async function* (turn) {
     if (turn.history.length > 0) {
       yield { kind: 'text', text: `got ${turn.message.parts[0]?.text}` };
@@ -127,7 +127,7 @@ describe('an origin that wants a credential', () => {
     yield { kind: 'auth', request: said('log in') };
   });
 
-  it('gets what the caller says next', async () => {
+  it('gets the caller’s next message', async () => {
     const { here } = await proxied(origin);
     const task = taskOf(await here.service.send(request('go'), ctx()));
     expect([task.status.state, wordsOf(task)]).toEqual(['TASK_STATE_AUTH_REQUIRED', 'log in']);
@@ -135,7 +135,7 @@ describe('an origin that wants a credential', () => {
     expect([after.status.state, textOf(after)]).toEqual(['TASK_STATE_COMPLETED', 'got done']);
   });
 
-  it('gets it also if we were restarted in between', async () => {
+  it('gets it even after a restart of the proxy', async () => {
     const { here } = await proxied(origin);
     const task = taskOf(await here.service.send(request('go'), ctx()));
     const again = await here.crash();

@@ -12,26 +12,36 @@ import type { Conversation } from './request.ts';
 import { requestFor } from './request.ts';
 import { talk } from './talk.ts';
 
+/** Options of `proxyAgent`. */
 export interface ProxyOptions extends CardRewriting, Partial<ProxyTimeouts> {
-  /** The origin: a client's service, a link, another engine. */
+  /** Calls the origin: a client's `service`, a link, or another engine. */
   readonly service: A2AService;
   /** The origin's own card. */
   readonly card: AgentCard;
-  /** The origin authorises the callers themselves, so it gets the caller's own principal. */
+  /** Pass the caller's principal to the origin, which then authorises callers itself. Default false. */
   readonly passesPrincipal?: boolean;
-  /** The origin recognises a repeated message by its id. After a crash the message is sent again instead of failing the task. */
+  /**
+   * The origin recognises a repeated message by its id. After a crash the message is then sent again
+   * instead of failing the task. Default false.
+   */
   readonly isIdempotent?: boolean;
 }
 
-const NOT_TWICE = 'It may have the message, which is not sent twice: look there, or send it again.';
+const NOT_TWICE = 'It may have received the message, so the message is not sent again automatically. Check there, or send it again.';
 /** How long to wait for the origin to receive a cancel. */
 const CANCEL_MS_MAX = 10_000;
 /** How soon a caller's message is noticed while the origin waits for a credential. */
 const NOTICE_MS = 250;
 
 /**
- * Makes an agent of a foreign one. Its tasks are stored here: subscribers can reconnect to us even if the origin has no streams, and after
- * a restart the task is found at the origin by the id in our log. Questions are passed on, and so are cancels.
+ * Publishes a remote agent (the origin) as an agent of this node. Its tasks are stored here:
+ * subscribers can reconnect to this node even if the origin has no streams, and after a restart the
+ * task is found at the origin by the id in our log. Questions and cancels are passed on.
+ *
+ * ```ts
+ * const client = await A2AClient.connect('https://agent.example');
+ * const agent = proxyAgent({ service: client.service, card: client.card });
+ * ```
  */
 export function proxyAgent(options: ProxyOptions): Agent {
   const { service, card: origin } = options;

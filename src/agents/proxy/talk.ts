@@ -4,6 +4,7 @@ import type { ProxyTimeouts } from './follow.ts';
 import { follow, isSettled, isUnsupported, stateIn } from './follow.ts';
 import { idIn } from './origin.ts';
 
+/** A message to a remote agent. */
 export interface RemoteCall {
   readonly service: A2AService;
   readonly request: SendRequest;
@@ -27,7 +28,7 @@ export async function* talk({ service, request, ctx, later = ctx, patience, stre
     if (isEnd(event)) return;
   }
   const id = idIn(last);
-  if (id === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', 'the agent said nothing');
+  if (id === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', 'the agent ended its stream without an event');
   yield* follow({ service, id, ctx: later, patience });
 }
 

@@ -14,32 +14,47 @@ import { createRunner } from './runner.ts';
 
 /** The operator's options for an agent that runs programs. All defaults are safe. */
 export interface RunOptions {
-  /** The folder of requests that choose none. Default: the current one. */
+  /** Working folder of requests that choose none. Default: the current folder. */
   readonly cwd?: string;
   /** Folders that a request may choose, including everything below. Default: only `cwd`. */
   readonly roots?: readonly string[];
   /** Approval rules. Default: the caller is asked about everything that the agent asks. */
   readonly approvals?: ApprovalPolicy;
-  /** A request without an answer is denied after this time. */
+  /** A question without an answer counts as denied after this time in milliseconds. Default 15 minutes. */
   readonly approvalMs?: number;
-  /** The maximum number of concurrent runs; others wait. One folder never has two. */
+  /** Maximum number of concurrent runs; others wait. Two runs never share a folder. Default 4. */
   readonly concurrency?: number;
-  /** The weakest acceptable sandbox, or `auto`: the strongest that works here. */
+  /**
+   * Sandbox to use: `plain`, `limits` or `bubblewrap`. Default `auto`: the strongest that works on this
+   * machine.
+   */
   readonly sandbox?: SandboxLevel | 'auto';
+  /** Limits of memory, processor time, files and processes. */
   readonly limits?: Partial<Limits>;
-  /** Off: a sandboxed program has no network. Coding agents need it to reach their model. */
+  /**
+   * False: a sandboxed program has no network. Coding agents need it to reach their model. Default
+   * true.
+   */
   readonly network?: boolean;
-  /** Use the configuration in the working folder, which can make an agent run programs without asking. */
+  /**
+   * Use the project configuration in the working folder, which can make an agent run programs without
+   * asking. Default false.
+   */
   readonly trust?: boolean;
   /** Further environment variables that the program gets. */
   readonly environment?: readonly string[];
   /** The folder for sessions and records of runs. Default: in the temporary folder, so sessions are lost when the machine restarts. */
   readonly state?: string;
-  /** The maximum length of the answer, in characters. The rest is counted and left out. */
+  /** Maximum length of the answer in characters; the rest is counted and left out. Default 16 Mi. */
   readonly outputBytesMax?: number;
-  /** After this time without output of the program, the caller gets one notice with possible reasons. 0: never. */
+  /**
+   * After this time without output, the caller gets one notice with possible reasons. 0: never. Default
+   * 30,000.
+   */
   readonly quietMs?: number;
+  /** Settings of requests that choose none, such as the model. */
   readonly defaults?: RequestSettings;
+  /** Environment from which allowed variables are copied. Default: that of the process. */
   readonly env?: Environment;
 }
 
@@ -109,4 +124,8 @@ function withRuntime(card: Agent['card'], { level, isPermissive, adapter }: Runt
   };
 }
 
+/**
+ * Card extension that tells callers which program runs, in which sandbox, and whether it asks for
+ * approvals.
+ */
 export const RUNTIME_EXTENSION = 'urn:parley:a2a:runtime:v1';

@@ -47,5 +47,6 @@ export interface Driver {
   readonly model?: true;
   /** How long it may take to end when it is stopped; then it is killed. */
   readonly cancelMs?: number;
+  /** Runs the agent once and yields its events. The last one is `done`, `refused` or `error`. */
   run(job: Job): AsyncIterable<RunEvent>;
 }

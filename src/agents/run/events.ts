@@ -22,6 +22,7 @@ export type RunEvent =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'error'; readonly message: string };
 
+/** The agent calls a tool. */
 export interface ToolUse {
   readonly kind: 'tool_use';
   readonly id: string;
@@ -33,6 +34,7 @@ export interface ToolUse {
   readonly diffs?: readonly FileDiff[];
 }
 
+/** A tool call has ended. */
 export interface ToolResult {
   readonly kind: 'tool_result';
   readonly id: string;
@@ -45,6 +47,7 @@ export interface ToolResult {
 /** The kinds of the Agent Client Protocol. */
 export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'switch_mode' | 'other';
 
+/** One changed file. */
 export interface FileDiff {
   readonly path: string;
   /** Undefined: the file is new. */
@@ -52,12 +55,14 @@ export interface FileDiff {
   readonly newText: string;
 }
 
+/** One step of the agent's plan. */
 export interface PlanEntry {
   readonly content: string;
   readonly status: 'pending' | 'in_progress' | 'completed';
   readonly priority?: string;
 }
 
+/** Tokens, time and cost, as far as the agent reports them. */
 export interface Usage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;

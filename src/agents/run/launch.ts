@@ -9,6 +9,7 @@ import type { Run } from '../workspace/git.ts';
 import type { Sandbox } from '../workspace/sandbox.ts';
 import type { Driver } from './driver.ts';
 
+/** What all programs of one agent are started with. */
 export interface Launching {
   readonly driver: Driver;
   readonly sandbox: Sandbox;
@@ -18,11 +19,13 @@ export interface Launching {
   readonly network: boolean;
 }
 
+/** Folders of one run. */
 export interface Workplace {
   readonly folder: string;
   readonly writable: readonly string[];
 }
 
+/** A command and the variables that are set for it. */
 export interface LaunchCommand {
   readonly argv: readonly string[];
   readonly env?: Environment;

@@ -1,6 +1,7 @@
 import { relative, sep } from 'node:path';
 import type { Approval } from './events.ts';
 
+/** What happens to a permission request: allow it, ask the caller, or deny it. */
 export type Decision = 'allow' | 'ask' | 'deny';
 
 /** The first matching rule decides. A rule matches any value of the members that it does not name. */
@@ -11,17 +12,29 @@ export interface ApprovalRule {
   readonly kind?: string;
   /** Relative to the working folder; `*` stays within a folder, `**` does not. Every path of the request must fit. */
   readonly path?: string;
+  /** What to do with requests that match. */
   readonly decision: Decision;
 }
 
+/**
+ * Decides the permission requests of a coding agent.
+ *
+ * @example `{ rules: [{ kind: 'read', decision: 'allow' }, { path: 'secrets/**', decision: 'deny' }] }`
+ */
 export interface ApprovalPolicy {
+  /** Checked in order; the first match decides. */
   readonly rules?: readonly ApprovalRule[];
   /** The decision if no rule matches. Default: `ask`. */
   readonly otherwise?: Decision;
 }
 
+/** The facts of a request that rules can match. */
 export type Requested = Pick<Approval, 'tool' | 'toolKind' | 'paths'>;
 
+/**
+ * The decision of a policy for one request. `folder` is the working folder, to which rule paths are
+ * relative.
+ */
 export function decide({ rules = [], otherwise = 'ask' }: ApprovalPolicy, request: Requested, folder: string): Decision {
   return rules.find((rule) => fits(rule, request, folder))?.decision ?? otherwise;
 }

@@ -3,12 +3,19 @@ import { A2AError } from '#protocol';
 
 /** The settings that a request may choose, as members of its message's or its own metadata. docs/coding-agents.md lists them. */
 export interface RequestSettings {
+  /** Model of the coding agent, by its own name. */
   readonly model?: string;
+  /** Mode of the coding agent, for example `plan`. */
   readonly mode?: string;
+  /** Working folder, inside the allowed roots. */
   readonly cwd?: string;
+  /** The run stops when its reported cost exceeds this amount. */
   readonly budgetUsd?: number;
+  /** Maximum number of model turns. */
   readonly turnsMax?: number;
+  /** Maximum duration of the run in milliseconds, not counting waits for the caller. */
   readonly timeoutMs?: number;
+  /** Maximum time without output in milliseconds. */
   readonly idleMs?: number;
   /** Work in a separate git worktree. */
   readonly worktree?: boolean;

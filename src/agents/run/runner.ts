@@ -26,6 +26,7 @@ import { settingsIn } from './request.ts';
 import type { RunSettings } from './work.ts';
 import { work } from './work.ts';
 
+/** `RunOptions` with all defaults filled in. */
 export interface RunnerOptions {
   readonly driver: Driver;
   readonly folders: Folders;
@@ -45,6 +46,7 @@ export interface RunnerOptions {
   readonly defaults: RequestSettings;
 }
 
+/** The parts of an `Agent` that a runner provides. */
 export type Runner = Pick<Agent, 'run'> & Required<Pick<Agent, 'keepsWaiting'>>;
 
 /** Shared by all agents that start programs: folders, queue, sessions, shutdown. */
@@ -78,7 +80,7 @@ async function* run(runner: Running, turn: Turn): AsyncGenerator<AgentOutput> {
   const holder = { contextId: turn.contextId, principal: turn.principal.id };
   const session = await usableSession(runner, holder);
   if (late !== undefined && session === undefined) {
-    yield fail('The server stopped while this waited for an answer, and the session can not be taken up again.');
+    yield fail('The server was stopped while the agent waited for an answer, and its session can’t be resumed. Send the request again.');
     return;
   }
   await runner.reaped;
@@ -122,7 +124,7 @@ interface Prepared {
   readonly late: LateAnswer | undefined;
 }
 
-/** Or the refusal. */
+/** Checks the settings and the folder of a turn. Returns the rejection if they are not allowed. */
 async function prepare({ defaults, folders }: Running, turn: Turn): Promise<Prepared | AgentOutput> {
   try {
     const settings = { ...defaults, ...settingsIn(turn) };
@@ -148,8 +150,9 @@ interface Arriving {
 }
 
 /**
- * Reports the position in the queue to the caller, each time it changes. Undefined: the turn was refused, because a task of the same conversation has the folder and waits for an answer. Nobody would give that
- * answer while they wait for this task.
+ * Waits for a free slot, and reports the position in the queue to the caller each time it changes. Undefined: the turn was
+ * rejected, because another task of this conversation holds the folder and waits for an answer. The caller would not answer it
+ * while they wait for this task.
  */
 async function* waitForPlace(
   { places, questions }: Running,

@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { A2AError } from '#protocol';
 
+/** Where an agent may work. */
 export interface Folders {
   /** The folder of requests that choose none. */
   readonly home: string;

@@ -8,6 +8,7 @@ import { isInside } from './folders.ts';
 /** Runs a command in the sandbox, like the agent's own: a repository's configuration can name programs. */
 export type Run = (argv: readonly string[], options: GitRunOptions) => Promise<string>;
 
+/** Where and how a command runs. */
 export interface GitRunOptions {
   readonly folder: string;
   readonly env?: Environment;
@@ -15,6 +16,7 @@ export interface GitRunOptions {
   readonly writable?: readonly string[];
 }
 
+/** One file that differs from the baseline. */
 export interface FileChange {
   readonly path: string;
   readonly change: 'added' | 'deleted' | 'modified';
@@ -22,13 +24,16 @@ export interface FileChange {
   readonly patch: string;
 }
 
+/** The recorded state of a folder, to compare with later. */
 export interface Baseline {
   /** All changes since then, by anybody, committed or not, except ignored files. */
   changes(): Promise<readonly FileChange[]>;
   close(): Promise<void>;
 }
 
+/** Maximum number of changed files that are reported. */
 const FILES_MAX = 200;
+/** Longer diffs are cut. */
 const PATCH_BYTES_MAX = 256 * 1024;
 const GIT = ['git', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false'];
 
@@ -119,6 +124,7 @@ function namedIn(patch: string): string {
   return line.slice(0, (line.length - ' b/'.length) / 2);
 }
 
+/** A git worktree that was created for one task. */
 export interface Worktree {
   readonly path: string;
   readonly branch: string;

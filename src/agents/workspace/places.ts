@@ -9,6 +9,7 @@ export interface Places {
   take(wish: Wish): Promise<() => void>;
 }
 
+/** A run that wants to start. */
 export interface Wish {
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -20,6 +21,7 @@ interface Waiting extends Wish {
   told: number;
 }
 
+/** A queue for runs. Two folders overlap if one contains the other. */
 export function createPlaces(runningMax: number): Places {
   const running = new Set<Wish>();
   let waiting: Waiting[] = [];

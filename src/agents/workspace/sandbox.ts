@@ -11,12 +11,14 @@ import { isInside } from './folders.ts';
  */
 export type SandboxLevel = 'plain' | 'limits' | 'bubblewrap';
 
+/** Confines programs to one level. */
 export interface Sandbox {
   readonly level: SandboxLevel;
   /** The command that runs `argv` in the sandbox. */
   wrap(argv: readonly string[], room: Room): readonly string[];
 }
 
+/** What a program may see and change. */
 export interface Room {
   /** The working folder, which is writable. */
   readonly folder: string;
@@ -30,12 +32,20 @@ export interface Room {
   readonly network?: boolean;
 }
 
+/** Resource limits of a program (`ulimit`). */
 export interface Limits {
+  /** Address space in bytes. Default 512 GiB. */
   readonly memoryBytesMax: number;
+  /** Processor time in seconds. Default 4 hours. */
   readonly cpuSecondsMax: number;
+  /** Largest file that it may write. Default 16 GiB. */
   readonly fileBytesMax: number;
+  /** Default 65,536. */
   readonly openFilesMax: number;
-  /** Threads of the user, not of the program, because the system counts no other way. No effect on root. */
+  /**
+   * Maximum number of threads of the user, because the system can't count those of one program. Default
+   * 16,384. Has no effect for root.
+   */
   readonly processesMax: number;
 }
 
@@ -49,6 +59,7 @@ const LIMITS: Limits = {
   processesMax: 16_384,
 };
 
+/** A sandbox of the given level. Does not check whether the level works here; see `strongestLevel`. */
 export function createSandbox(level: SandboxLevel, limits: Partial<Limits> = {}): Sandbox {
   const limited = level !== 'plain' && has('prlimit') ? bounds({ ...LIMITS, ...limits }) : [];
   return {

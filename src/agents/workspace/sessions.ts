@@ -19,6 +19,7 @@ export interface Holder {
   readonly principal: string;
 }
 
+/** Stores the sessions of coding agents by conversation. */
 export interface Sessions {
   get(holder: Holder): Promise<Session | undefined>;
   /** Resolves when the session is on disk. */

@@ -23,11 +23,18 @@ import { JSON_TYPE } from '../media.ts';
 import { EVENT_STREAM } from '../sse.ts';
 import { readAnswer, requestText } from './wire.ts';
 
-/** A remote agent that speaks JSON-RPC in any dialect, as an `A2AService`. */
+/**
+ * An `A2AService` that calls a remote agent over JSON-RPC, in any dialect.
+ *
+ * ```ts
+ * const link = jsonRpcLink({ url: 'https://agent.example/a2a', dialect, fetch: (request) => fetch(request) });
+ * const task = await link.get({ id }, ctx);
+ * ```
+ */
 export function jsonRpcLink(options: LinkOptions): A2AService {
   let last = 0;
   const nextId = (): number => {
-    last += 1; // numbers are the one kind of id that every peer takes
+    last += 1; // every peer accepts numbers as ids
     return last;
   };
   const link = { options, dialect: options.dialect, env: linkEnv(options), nextId };
@@ -83,7 +90,10 @@ async function* events<Op extends StreamOperation>(
   });
 }
 
-/** Frames come in a JSON-RPC envelope or bare: a dialect can mix both in one stream, and peers differ. */
+/**
+ * Removes the JSON-RPC envelope of a frame. Some dialects mix enveloped and bare frames in one stream,
+ * and peers differ.
+ */
 function unwrap(frame: unknown, name: string | undefined, dialect: Dialect): unknown {
   if (!isObject(frame)) return frame;
   if (isObject(frame['error'])) throw dialect.error.read(frame['error']);
@@ -91,7 +101,10 @@ function unwrap(frame: unknown, name: string | undefined, dialect: Dialect): unk
   return frame['jsonrpc'] === '2.0' && 'result' in frame ? frame['result'] : frame;
 }
 
-/** Some agents answer a call for a stream with the result itself. */
+/**
+ * The events of a response that is not a stream: some agents answer a stream request with a plain
+ * result.
+ */
 function onlyEvents(result: unknown, reader: StreamReader, { dialect, env }: Link): readonly Logged[] {
   const whole = dialect.decode('send.result', result, env);
   if (whole.ok) return [{ event: whole.value }];
@@ -124,7 +137,10 @@ function prepare<Op extends Operation>(
   return { id, outgoing: headers instanceof Promise ? headers.then(posted) : posted(headers) };
 }
 
-/** The result in an answer. An error in its body is believed before its HTTP status: peers differ in those. */
+/**
+ * The result in a response. An error in the body takes precedence over the HTTP status, because peers
+ * use different statuses.
+ */
 async function resultOf(from: LinkResponse, id: RpcId, { link, ctx }: Calling): Promise<unknown> {
   const { response } = from;
   const { parsed } = await readResponseBody(from, link.options, ctx);
@@ -132,7 +148,7 @@ async function resultOf(from: LinkResponse, id: RpcId, { link, ctx }: Calling): 
   if (answer?.kind === 'error') throw link.dialect.error.read(answer.error);
   if (answer?.kind !== 'result' || !response.ok) throw statusError(response, 'a JSON-RPC answer');
   if (answer.id !== undefined && answer.id !== null && answer.id !== id) {
-    throw new A2AError('INVALID_AGENT_RESPONSE', 'the answer is to another request');
+    throw new A2AError('INVALID_AGENT_RESPONSE', 'the response has the id of another request');
   }
   return answer.result;
 }

@@ -21,13 +21,16 @@ import { errorText, readableId, readEnvelope, requestObject, resultText } from '
 export const JSON_RPC_SERVED: Binding<'JSONRPC'> = {
   ...JSON_RPC,
   route: { methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'] },
-  // The address of 0.x is the root: it becomes the card's `url`, which Society's clients call, and Society is detected only there.
+  // 0.x uses the root: it becomes the card's `url`, which Society's clients call, and Society is detected only at `/`.
   paths: { '1.0': '/a2a', '0.3': '/' },
   serve: answerJsonRpc,
   refuse: refuseJsonRpc,
 };
 
-/** Who answers and under which id, as far as the request has been understood. An error is answered with what is known. */
+/**
+ * State of one request. `dialect` and `id` become known step by step; an error is written with what is
+ * known by then.
+ */
 interface Exchange {
   readonly httpRequest: HttpRequest;
   readonly service: A2AService;
@@ -36,12 +39,18 @@ interface Exchange {
   id: RpcId;
 }
 
-/** Serves one JSON-RPC request of any dialect. Never throws: what goes wrong is answered. */
+/**
+ * Serves one JSON-RPC request of any dialect. Never throws: failures become error responses.
+ *
+ * ```ts
+ * const response = await serveJsonRpc(request, service, { caller: authenticate });
+ * ```
+ */
 export async function serveJsonRpc(request: Request, service: A2AService, options: BindingServeOptions = {}): Promise<Response> {
   return respondTo(request, (httpRequest) => answerJsonRpc(httpRequest, service, options));
 }
 
-/** The same for hosts that make no `Request` and `Response`. */
+/** Like `serveJsonRpc`, for hosts that do not use `Request` and `Response`. */
 export async function answerJsonRpc(
   httpRequest: HttpRequest,
   service: A2AService,
@@ -62,7 +71,10 @@ export async function answerJsonRpc(
   }
 }
 
-/** A refusal at the door, before the body is read: in the dialect that the path and `A2A-Version` point to, under no id. */
+/**
+ * The error response to a request that is rejected before its body is read, in the dialect that the
+ * path and `A2A-Version` suggest, with the id null.
+ */
 export function refuseJsonRpc(httpRequest: HttpRequest, error: A2AError, options: BindingServeOptions = {}): HttpResponse {
   const { path, version, fixed } = requestTargetForError(httpRequest, options);
   const sight: Hints = version === undefined ? { path } : { path, version };
@@ -96,7 +108,10 @@ function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect 
   return registry.detect(hints, origin) ?? answeringDialect(registry, hints);
 }
 
-/** The dialect that a task was made in: get, cancel and subscribe look alike in half of the dialects. */
+/**
+ * The dialect in which the request's task was created. Get, cancel and subscribe look alike in half of
+ * the dialects.
+ */
 function originOf({ httpRequest, service, options }: Exchange, hints: Hints, caller: Caller): DialectId | undefined {
   const dialect = registryOf(options).detect(hints);
   const operation = hints.method === undefined ? undefined : dialect?.operationOf(hints.method);
@@ -136,7 +151,7 @@ function refusalText(dialect: Dialect, id: RpcId, error: A2AError): HttpResponse
 }
 
 function notPost(exchange: Exchange): HttpResponse {
-  const error = exchange.dialect.error.write(new A2AError('INVALID_REQUEST', 'JSON-RPC is sent by POST'));
+  const error = exchange.dialect.error.write(new A2AError('INVALID_REQUEST', 'JSON-RPC requests must use POST'));
   return json(errorText(null, error), 405, { Allow: 'POST' });
 }
 

@@ -2,14 +2,16 @@ import type { EnvelopeRules, Json, RawObject, RpcId, WireError } from '#protocol
 import { A2AError, isObject } from '#protocol';
 
 /**
- * The JSON-RPC 2.0 envelope, as A2A uses it.
+ * A JSON-RPC 2.0 request, as A2A uses it.
  *
- * - `id` is a string, a number or null and is echoed as it came: `0`, `"0"` and `""` are ids. A number that JavaScript can't
- *   hold exactly is refused, because it would be echoed as another one.
- * - A request without `id` (a notification) is refused with -32600 and not executed: every A2A operation has a result, and
- *   one that nobody can collect is work for nothing. JSON-RPC would have it executed and unanswered, the SDKs execute it and
- *   answer with id null; A2A leaves it open. A dialect that says `idOptional` is answered with id null.
- * - A batch is refused as a whole with -32600; none of it is executed (docs/faults.md, I4).
+ * - `id` is a string, a number or null and is returned unchanged: `0`, `"0"` and `""` are valid ids. A
+ *   number that JavaScript can't represent exactly is rejected, because another number would be
+ *   returned.
+ * - A request without `id` (a notification) is rejected with -32600 and not executed, because every A2A
+ *   operation has a result that would be lost. JSON-RPC would execute it without a response, the SDKs
+ *   execute it and answer with id null, and A2A leaves it open. In a dialect with `idOptional` it is
+ *   executed and answered with id null.
+ * - A batch is rejected with -32600, and none of it is executed (docs/faults.md, I4).
  */
 export interface RpcRequest {
   readonly id: RpcId;
@@ -17,7 +19,7 @@ export interface RpcRequest {
   readonly params: unknown;
 }
 
-/** The id to answer under, even if the rest of the envelope is wrong. */
+/** The id for the response, even if the rest of the envelope is invalid. */
 export function readableId(raw: unknown): RpcId {
   const id = isObject(raw) ? raw['id'] : undefined;
   return isId(id) ? id : null;
@@ -28,12 +30,13 @@ function isId(id: unknown): id is RpcId {
   return typeof id === 'string' || id === null;
 }
 
-/** Before a dialect is chosen: one request, not a batch, not something else. */
+/** Checks that the body is one object and not a batch, before a dialect is chosen. */
 export function requestObject(raw: unknown): RawObject {
   if (isObject(raw)) return raw;
   throw new A2AError('INVALID_REQUEST', Array.isArray(raw) ? 'batch requests are not supported' : 'must be an object');
 }
 
+/** Checks the envelope. Throws INVALID_REQUEST or INVALID_PARAMS with the wrong member in `field`. */
 export function readEnvelope(raw: RawObject, rules: EnvelopeRules): RpcRequest {
   const { jsonrpc, method, params, id } = raw;
   if (jsonrpc !== '2.0' && !(jsonrpc === undefined && rules.versionOptional === true)) {
@@ -62,12 +65,16 @@ export function errorText(id: RpcId, error: WireError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error });
 }
 
-/** What came back: a result (which may be absent: a2a-go leaves out an empty one), an error, or nothing of JSON-RPC. */
+/**
+ * A parsed response: a result, an error, or something that is not JSON-RPC. The result may be absent,
+ * because a2a-go leaves out an empty one.
+ */
 export type RpcAnswer =
   | { readonly kind: 'result'; readonly id: unknown; readonly result: unknown }
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'other' };
 
+/** Classifies a response. A body with both `error` and `result` counts as an error. */
 export function readAnswer(raw: unknown): RpcAnswer {
   if (!isObject(raw)) return { kind: 'other' };
   if (isObject(raw['error'])) return { kind: 'error', error: raw['error'] };

@@ -7,17 +7,26 @@ export interface ChatMessage {
   readonly parts: readonly Part[];
 }
 
-/** A request of OpenAI's chat API, as far as an agent can follow it. */
+/** The members of an OpenAI chat request that an agent can use. */
 export interface ChatRequest {
+  /** Name of the agent. */
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly stream: boolean;
+  /** `stream_options.include_usage`. */
   readonly includeUsage: boolean;
-  /** `metadata.contextId` and `metadata.taskId`, for those who know what they talk to. */
+  /**
+   * `metadata.contextId` and `metadata.taskId`, with which a client that knows A2A chooses the context
+   * or the task.
+   */
   readonly contextId: string | undefined;
   readonly taskId: string | undefined;
 }
 
+/**
+ * Checks and reads a request. Throws INVALID_PARAMS with the wrong member in `field`. Unknown members,
+ * such as `temperature`, are ignored.
+ */
 export function readChat(raw: unknown): ChatRequest {
   const body = objectAt(raw, 'the body');
   if (typeof body['model'] !== 'string' || body['model'] === '') throw wrong('model', 'must be the name of an agent');
@@ -35,7 +44,7 @@ export function readChat(raw: unknown): ChatRequest {
   };
 }
 
-/** `tool` messages answer calls that an agent never makes; they are left out, as are the caller's tools. */
+/** Skips `tool` messages and the caller's tools: agents never call tools of the caller. */
 function readMessage(value: unknown, where: string): readonly ChatMessage[] {
   const message = objectAt(value, where);
   const role = ROLES.get(message['role']);
@@ -95,14 +104,14 @@ interface Guess {
   readonly where: string;
 }
 
-/** `data:` addresses are bytes, all others are references. */
+/** Reads a file from a `data:` URL or from base64, or refers to it by an http(s) URL. */
 function filePart(url: string, { mediaType, where }: Guess): Part {
   const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,([A-Za-z0-9+/=_-]*)$/.exec(url);
   if (inline !== null) return { raw: inline[2] ?? '', mediaType: inline[1] || mediaType };
   if (url.startsWith('data:')) throw wrong(where, 'must be base64');
   if (/^https?:\/\//.test(url)) return { url, mediaType };
   if (/^[A-Za-z0-9+/=\s]+$/.test(url)) return { raw: url.replaceAll(/\s/g, ''), mediaType };
-  throw wrong(where, 'must be an address or base64');
+  throw wrong(where, 'must be a URL or base64');
 }
 
 function requiredText(value: RawObject, name: string, where: string): string {

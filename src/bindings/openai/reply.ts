@@ -1,20 +1,22 @@
 import type { Artifact, ContextId, Message, Part, TaskEvent, TaskId, TaskState, TaskStatus } from '#protocol';
 import { A2AError, getTextFromMessage, isInterrupted, isTerminal } from '#protocol';
 
-/** A piece of an answer, or a note on how it goes. */
+/** A piece of the answer's text, or a progress note. */
 export interface ReplyPiece {
   readonly kind: 'text' | 'note';
   readonly text: string;
 }
 
-/** An agent's events as what a chat shows: one text that only grows. */
+/** Turns an agent's events into the answer of a chat: one text that only grows. */
 export interface ChatReply {
+  /** Applies an event and returns the pieces to send. */
   add(event: TaskEvent): readonly ReplyPiece[];
+  /** The whole answer so far. */
   readonly text: string;
   readonly taskId: TaskId | undefined;
   readonly contextId: ContextId | undefined;
   readonly state: TaskState | undefined;
-  /** It ended without an answer. */
+  /** Set when the task ended without an answer. */
   readonly failure: A2AError | undefined;
 }
 
@@ -52,7 +54,7 @@ class GrowingReply implements ChatReply {
     return this.#say(shown(message.parts));
   }
 
-  /** Text that was sent can't be taken back. If an artifact is replaced, only the new rest is sent; if the new text differs, all of it is. */
+  /** Sent text can't be withdrawn. If a replaced artifact starts with the sent text, only the rest is sent; otherwise all of it. */
   #artifact({ artifactId, parts }: Artifact, isAppended: boolean): readonly ReplyPiece[] {
     const before = this.#sent.get(artifactId) ?? '';
     const now = isAppended ? before + shown(parts) : shown(parts);
@@ -92,7 +94,7 @@ function failureOf(state: TaskState, message: Message | undefined): A2AError {
   return new A2AError(state === 'TASK_STATE_REJECTED' ? 'INVALID_PARAMS' : 'INVALID_AGENT_RESPONSE', words, { info: { state } });
 }
 
-/** Parts as Markdown, which is what chats show: a picture is shown, a file is a link, data is a block of JSON. */
+/** Parts as Markdown, which chat clients display: images inline, files as links, data as a JSON block. */
 function shown(parts: readonly Part[]): string {
   return parts.map(shownPart).join('');
 }

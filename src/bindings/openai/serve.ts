@@ -21,22 +21,28 @@ import { startReply } from './reply.ts';
 import type { Heading } from './write.ts';
 import { chunkWriter, completion, errorBody, errorFrame, errorStatus } from './write.ts';
 
-/** An agent as a model. */
+/** An agent that chat clients see as a model. */
 export interface ChatAgent {
+  /** Name of the model. */
   readonly name: string;
   readonly card: AgentCard;
   readonly service: A2AService;
 }
 
+/** Options of the chat endpoint. */
 export interface ChatOptions extends BindingServeOptions {
-  /** Those that a request may name. */
+  /** Agents that a request can choose by `model`. */
   readonly agents: readonly ChatAgent[];
-  /** The one that is meant whatever the request names: clients have names of their own for models. */
+  /** The agent to use whatever `model` says, because clients have their own model names. */
   readonly only?: ChatAgent;
+  /** Finds the context of a repeated conversation. */
   readonly memory: ChatMemory;
 }
 
-/** `POST /v1/chat/completions`: any chat client talks to any agent. Never throws. */
+/**
+ * `POST /v1/chat/completions`: lets any OpenAI client talk to an agent. Never throws: failures become
+ * error responses.
+ */
 export async function answerChat(httpRequest: HttpRequest, options: ChatOptions): Promise<HttpResponse> {
   try {
     if (!isMediaType(httpRequest.header('content-type'), [JSON_TYPE])) {
@@ -51,7 +57,7 @@ export async function answerChat(httpRequest: HttpRequest, options: ChatOptions)
   }
 }
 
-/** `GET /v1/models`: the agents, and `GET /v1/models/{name}`: one of them. */
+/** `GET /v1/models` lists the agents; `GET /v1/models/{name}` returns one. */
 export function answerModels(name: string | undefined, { agents }: Pick<ChatOptions, 'agents'>, since: Date): HttpResponse {
   const all = agents.map((agent): Json => {
     const { description, provider } = agent.card;
@@ -71,7 +77,7 @@ function agentFor({ model }: ChatRequest, { agents, only }: ChatOptions): ChatAg
 
 function noModel(name: string, agents: readonly ChatAgent[]): A2AError {
   const known = agents.map((agent) => agent.name).join(', ');
-  return new A2AError('METHOD_NOT_FOUND', `there is no agent ${name.slice(0, 100)} here; there is: ${known}`, { field: 'model' });
+  return new A2AError('METHOD_NOT_FOUND', `there is no agent ${name.slice(0, 100)}; known agents: ${known}`, { field: 'model' });
 }
 
 interface Exchange {
@@ -93,7 +99,7 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
     created: Math.floor(Date.now() / 1000),
     model: request.model,
   };
-  // A chat has no other way to stop an answer than to hang up, and nobody could read what comes after.
+  // Cancels the task: disconnecting is the only way in which a chat client can stop an answer, and nobody could read the rest.
   const hungUp = (): void => {
     disconnect.abort();
     if (httpRequest.signal.aborted) void stop(agent.service, reply, ctx);
@@ -118,7 +124,7 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
   }
 }
 
-/** An agent that has no streams is waited for. */
+/** Opens the stream. An agent without streaming is called with `send` instead. */
 async function opened(call: { readonly request: SendRequest; readonly ctx: CallContext }, service: A2AService): Promise<OpenStream> {
   try {
     return await openStream(service.stream(call.request, call.ctx));
@@ -153,14 +159,14 @@ async function whole(exchange: Exchange, { events, reply, heading, hungUp, forge
 
 async function stop(service: A2AService, { taskId: id, state }: ChatReply, ctx: CallContext): Promise<void> {
   if (id === undefined || state === 'TASK_STATE_COMPLETED') return;
-  await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined); // it has ended by itself
+  await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined); // fails if the task has ended meanwhile
 }
 
 /** New messages continue the known chat. For an unknown chat, the agent gets the whole conversation as one message. */
 async function sendRequest({ options, request, caller, agent }: Exchange): Promise<SendRequest> {
   const { messages } = request;
   const fresh = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1).filter(({ role }) => role === 'user');
-  if (fresh.length === 0) throw new A2AError('INVALID_PARAMS', 'messages must end with what the user says', { field: 'messages' });
+  if (fresh.length === 0) throw new A2AError('INVALID_PARAMS', 'messages must end with a message of the user', { field: 'messages' });
   const before = messages.slice(0, messages.length - fresh.length);
   const named = threadIn(request);
   const thread = named ?? (before.length === 0 ? undefined : await options.memory.recall({ caller, agent: agent.name, messages: before }));
@@ -191,7 +197,7 @@ function preface(before: readonly ChatMessage[]): readonly Part[] {
   return [...system, { text: `The conversation so far:\n${lines.join('\n')}\n\nNow:` }];
 }
 
-/** So that the next request, which repeats all of this, is known. */
+/** Stores the conversation with the new answer, which the next request will repeat. */
 async function remember(
   { options, request, caller, agent }: Exchange,
   { text, contextId: context, taskId: task, state }: ChatReply,
@@ -208,5 +214,5 @@ function refuse(error: A2AError): HttpResponse {
 }
 
 function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
-  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE, 'X-Content-Type-Options': 'nosniff' }, body: JSON.stringify(value) };
+  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: JSON.stringify(value) };
 }

@@ -2,16 +2,17 @@ import type { Frame, Json, JsonObject, StreamWriter } from '#protocol';
 import { type A2AError, ERRORS } from '#protocol';
 import type { ChatReply, ReplyPiece } from './reply.ts';
 
-/** What stands in every piece of an answer. */
+/** Members that every chunk of one answer has. */
 export interface Heading {
   readonly id: string;
   readonly created: number;
   readonly model: string;
 }
 
-/** Agents do not say what they cost. */
+/** Zeros, because agents do not report token counts, and some clients require the member. */
 const USAGE: JsonObject = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
+/** The response of a request without streaming. */
 export function completion(heading: Heading, reply: ChatReply): JsonObject {
   return {
     ...{ id: heading.id, object: 'chat.completion', created: heading.created, model: heading.model },
@@ -21,7 +22,7 @@ export function completion(heading: Heading, reply: ChatReply): JsonObject {
   };
 }
 
-/** Where this is in A2A, for those who want to look. */
+/** The A2A ids behind the answer, for debugging. */
 function origin({ taskId, contextId, state }: ChatReply): JsonObject {
   return {
     ...(taskId === undefined ? {} : { taskId }),
@@ -30,13 +31,17 @@ function origin({ taskId, contextId, state }: ChatReply): JsonObject {
   };
 }
 
+/** Options of `chunkWriter`. */
 export interface ChunkOptions {
   readonly includeUsage: boolean;
-  /** The answer is whole. */
+  /** Called when the answer is complete. */
   readonly onEnd: () => void;
 }
 
-/** The chunks of a streamed answer. Notes on progress are `reasoning_content`, which clients show apart from the answer or not at all. */
+/**
+ * Writes the chunks of a streamed answer. Progress notes go into `reasoning_content`, which clients
+ * display separately or not at all.
+ */
 export function chunkWriter(heading: Heading, reply: ChatReply, { includeUsage, onEnd }: ChunkOptions): StreamWriter {
   let hasBegun = false;
   const chunk = (delta: JsonObject, more: JsonObject = {}): Frame => ({
@@ -75,7 +80,7 @@ export function errorFrame(error: A2AError): Frame {
   return { data: JSON.stringify(errorBody(error)) };
 }
 
-/** An error as OpenAI's clients read it. */
+/** An error in the form that OpenAI's clients read. */
 export function errorBody(error: A2AError): JsonObject {
   const { http } = ERRORS[error.kind];
   return {
@@ -110,7 +115,7 @@ const CODES: Readonly<Partial<Record<A2AError['kind'], string>>> = {
   INVALID_AGENT_RESPONSE: 'task_failed',
 };
 
-/** A refusal of the server itself, in the same form. */
+/** The same form for a request that the server rejects before it reaches an agent. */
 export function refusalBody(status: number, message: string): JsonObject {
   return { error: { message, type: TYPES[status] ?? 'server_error', param: null, code: status === 401 ? 'invalid_api_key' : null } };
 }

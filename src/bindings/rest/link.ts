@@ -23,7 +23,7 @@ import { JSON_TYPE } from '../media.ts';
 import { EVENT_STREAM } from '../sse.ts';
 import { fillPath, queryOf, routeFor } from './wire.ts';
 
-/** A remote agent that speaks HTTP+JSON, as an `A2AService`. The dialect must have that form. */
+/** An `A2AService` that calls a remote agent over HTTP+JSON. Throws if the dialect has no such form. */
 export function restLink(options: LinkOptions): A2AService {
   const { rest } = options.dialect;
   if (rest === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${options.dialect.title} has no HTTP+JSON form`);
@@ -42,7 +42,10 @@ interface Link {
   readonly dialect: Dialect;
   readonly env: ReadEnv;
   readonly grammar: RestGrammar;
-  /** The verb that this peer takes for a subscription, once it is known: the specification says both. */
+  /**
+   * HTTP method that this peer accepts for subscriptions, once it is known. The specification names
+   * two.
+   */
   subscribeBy: RestRoute['verb'] | undefined;
 }
 

@@ -36,16 +36,19 @@ interface Exchange {
   readonly service: A2AService;
   readonly options: BindingServeOptions;
   dialect: RestDialect;
-  /** HTTP status of a refusal at the door, where it is not the error's own. */
+  /** HTTP status, if it differs from the one of the error's kind. */
   status?: number;
 }
 
-/** Serves one HTTP+JSON request. Never throws: what goes wrong is answered. */
+/**
+ * Serves one HTTP+JSON request of any dialect that has this form. Never throws: failures become error
+ * responses.
+ */
 export async function serveRest(request: Request, service: A2AService, options: BindingServeOptions = {}): Promise<Response> {
   return respondTo(request, (httpRequest) => answerRest(httpRequest, service, options));
 }
 
-/** The same for hosts that make no `Request` and `Response`. */
+/** Like `serveRest`, for hosts that do not use `Request` and `Response`. */
 export async function answerRest(httpRequest: HttpRequest, service: A2AService, options: BindingServeOptions = {}): Promise<HttpResponse> {
   const [first] = restDialects(options.dialect, options);
   if (first === undefined) throw new Error('no dialect here has an HTTP+JSON form');
@@ -57,7 +60,10 @@ export async function answerRest(httpRequest: HttpRequest, service: A2AService, 
   }
 }
 
-/** A refusal at the door, before the body is read: in the dialect whose path it is. `status`: where it is not the error's own. */
+/**
+ * The error response to a request that is rejected before its body is read, in the dialect to which the
+ * path belongs. `status` overrides the status of the error's kind.
+ */
 export function refuseRest(
   httpRequest: HttpRequest,
   error: A2AError,
@@ -75,7 +81,7 @@ export function refuseRest(
   };
 }
 
-/** A path that is not well-formed is nobody's. */
+/** A malformed path belongs to no dialect. */
 function foundOrNot(dialects: readonly RestDialect[], target: RequestTarget): Found | undefined {
   try {
     return findRoutes(dialects, target);
@@ -84,7 +90,7 @@ function foundOrNot(dialects: readonly RestDialect[], target: RequestTarget): Fo
   }
 }
 
-/** Whether `serveRest` has a route for this path, so that a host can ask before it hands the request over. */
+/** Whether `serveRest` has a route for this path. A server calls it before it passes a request on. */
 export function hasRestRoute(path: string, options: BindingServeOptions = {}): boolean {
   const dialects = restDialects(options.dialect, options);
   const below = pathBelow(path, options.basePath ?? '');
@@ -119,8 +125,9 @@ interface Found {
 }
 
 /**
- * Whose path it is. A dialect that speaks the wanted version comes first, so that a 1.0 client can have a tenant named `v1`;
- * otherwise a path that a dialect has in its own words wins over one that starts with a tenant.
+ * Finds the dialect to which a path belongs. Dialects of the requested version are tried first, so that
+ * a 1.0 client can use a tenant named `v1`. Otherwise a route without a tenant takes precedence over
+ * one with a tenant.
  */
 function findRoutes(dialects: readonly RestDialect[], { path, version }: RequestTarget): Found | undefined {
   const fitting = version === undefined ? [] : dialects.filter((dialect) => speaks(dialect, version));
@@ -135,7 +142,10 @@ function findRoutes(dialects: readonly RestDialect[], { path, version }: Request
   return undefined;
 }
 
-/** Body members. No body, an empty one and `null` all mean none: clients of 0.3 send all three. */
+/**
+ * The members of the body. No body, an empty body and `null` all mean none: clients of 0.3 send all
+ * three.
+ */
 async function readBody(exchange: Exchange, { route }: RouteMatch): Promise<object> {
   if (route.verb !== 'POST') return {};
   const { httpRequest, options, dialect } = exchange;
@@ -150,7 +160,7 @@ async function readBody(exchange: Exchange, { route }: RouteMatch): Promise<obje
   return value;
 }
 
-/** 415, not the 400 of a part's media type: the header is HTTP's business. */
+/** 415, because the header belongs to HTTP. An unsupported media type of a part is 400. */
 function wrongType(exchange: Exchange): A2AError {
   exchange.status = 415;
   return new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${exchange.dialect.rest.mediaType} or ${JSON_TYPE}`);
@@ -170,7 +180,7 @@ class RestResponseWriter implements ResponseWriter {
     this.#exchange = exchange;
   }
 
-  /** Nothing to say is `{}`, as protobuf's Empty. */
+  /** An empty result is written as `{}`, like protobuf's Empty. */
   result(value: Json, headers: Record<string, string>): HttpResponse {
     return json(this.#exchange, value ?? {}, { status: 200, headers });
   }
@@ -200,7 +210,10 @@ function refuse(exchange: Exchange, error: A2AError): HttpResponse {
   });
 }
 
-/** `application/json`, unless the client asks for the dialect's own type: 1.0.1 only says SHOULD, and 1.0.0's kit wants JSON. */
+/**
+ * Uses `application/json`, unless the client prefers the dialect's own type: 1.0.1 only recommends its
+ * own type, and the conformance kit of 1.0.0 expects JSON.
+ */
 function json(
   { httpRequest, dialect }: Exchange,
   value: Json,

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Operation, RestGrammar, RestRoute } from '#protocol';
 import { A2AError, invalidParams } from '#protocol';
 
-/** One segment of a route: fixed text, or a member of the request with what follows it, as in `{id}:cancel`. */
+/** One segment of a route: fixed text, or a member of the request with a suffix, as in `{id}:cancel`. */
 type Segment = { readonly text: string } | { readonly member: string; readonly suffix: string };
 
 interface Compiled {
@@ -11,16 +11,21 @@ interface Compiled {
 
 interface CompiledGrammar {
   readonly routes: readonly Compiled[];
-  /** `:cancel`, `:subscribe`: a segment that ends so is never an id, or `GET /tasks/x:cancel` would look for a task. */
+  /**
+   * For example `:cancel`. A segment with such an ending is never an id; otherwise `GET
+   * /tasks/x:cancel` would read a task.
+   */
   readonly suffixes: readonly string[];
 }
 
+/** A route that fits a path. */
 export interface RouteMatch {
   readonly route: RestRoute;
-  /** Members of the request that the path holds, as they came: `decodedMembers` of those that are used. */
+  /** Members of the request in the path, still percent-encoded. `decodedMembers` decodes them. */
   readonly members: Readonly<Record<string, string>>;
 }
 
+/** Parsed routes by grammar, since a grammar never changes. */
 const compiled = new WeakMap<RestGrammar, CompiledGrammar>();
 
 function compile(grammar: RestGrammar): CompiledGrammar {
@@ -41,8 +46,9 @@ function segmentOf(text: string): Segment {
 }
 
 /**
- * The routes that a path fits, whatever their verb. Fixed segments win over a tenant: `/tasks/x` is a task, never the tenant
- * `tasks`. Segments are compared as they came, so an encoded `%3Acancel` is part of an id.
+ * The routes that fit a path, with any HTTP method. Fixed segments take precedence over a tenant:
+ * `/tasks/x` is a task, never the tenant `tasks`. Segments are compared before decoding, so an encoded
+ * `%3Acancel` is part of an id.
  */
 export function matchPath(grammar: RestGrammar, path: string, tenants: boolean): readonly RouteMatch[] {
   const parts = path.slice(1).split('/');
@@ -83,6 +89,7 @@ function valueIn(part: string, suffix: string, suffixes: readonly string[]): str
   return part.length > suffix.length && part.endsWith(suffix) ? part.slice(0, -suffix.length) : undefined;
 }
 
+/** Decodes the members of the matched route. Throws INVALID_REQUEST for malformed percent-encoding. */
 export function decodedMembers({ members }: RouteMatch): RouteMatch['members'] {
   try {
     return Object.fromEntries(Object.entries(members).map(([name, part]) => [name, decodeURIComponent(part)]));
@@ -105,13 +112,16 @@ function flag(text: string | undefined): unknown {
   return text === 'true' ? true : text === 'false' ? false : text;
 }
 
-/** The route that a client takes for an operation; one that is only answered is taken when its verb is asked for. */
+/**
+ * The route that a client uses for an operation. Aliases are used only when their HTTP method is asked
+ * for.
+ */
 export function routeFor(grammar: RestGrammar, operation: Operation, verb?: RestRoute['verb']): RestRoute | undefined {
   const fits = grammar.routes.filter((route) => route.operation === operation);
   return fits.find((route) => (verb === undefined ? route.alias !== true : route.verb === verb));
 }
 
-/** A request as a path and what is left of it for the query or the body. */
+/** Puts a request's members into the path. `left` are the members for the query or the body. */
 export function fillPath(route: RestRoute, request: JsonObject, tenants: boolean): { readonly path: string; readonly left: JsonObject } {
   const left: Record<string, Json> = { ...request };
   const take = (member: string): string => {
@@ -125,13 +135,17 @@ export function fillPath(route: RestRoute, request: JsonObject, tenants: boolean
   return { path: `${tenant}${path}`, left };
 }
 
-/** URLs resolve `.` and `..`, however they are encoded: with one for an id, the call would go to another address. */
+/**
+ * Encodes a member for a path. URLs resolve `.` and `..` even when they are encoded, so an id like that
+ * would change the address.
+ */
 function segment(value: string, member: string): string {
-  if (value === '.' || value === '..' || !value.isWellFormed()) throw invalidParams({ path: member, problem: 'has no place in a path' });
+  if (value === '.' || value === '..' || !value.isWellFormed())
+    throw invalidParams({ path: member, problem: 'is not allowed in a URL path' });
   return encodeURIComponent(value);
 }
 
-/** What a request without a body says in its query. Members that are not there stay away. */
+/** The query string for a request without a body. Absent members are left out. */
 export function queryOf(left: JsonObject): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(left)) {

@@ -7,15 +7,24 @@ import { EVENT_STREAM } from '../sse.ts';
 import type { Channel } from './wire.ts';
 import { CANCEL, CARD, keyOf, linesIn, lineWriter, parsed } from './wire.ts';
 
+/** A connection to an agent at the other end of a pipe, usually a child process. */
 export interface StdioLink {
+  /** Calls the agent. */
   readonly service: A2AService;
-  /** The agent's card, as it is written. */
+  /** Reads the agent's card, as unchecked JSON. */
   card(): Promise<unknown>;
-  /** Resolves when the other side is gone. What waits for an answer then hears so. */
+  /** Resolves when the other side has closed the pipe. Pending calls then fail with UNAVAILABLE. */
   readonly closed: Promise<void>;
 }
 
-/** The agent at the other end of a pipe, in any dialect. */
+/**
+ * Connects to an agent over a pipe, in any dialect.
+ *
+ * ```ts
+ * const child = spawn('parley', ['serve', '--stdio']);
+ * const { service } = stdioLink({ input: child.stdout, write: (text) => write(child.stdin, text) }, dialect);
+ * ```
+ */
 export function stdioLink(channel: Channel, dialect: Dialect): StdioLink {
   const write = lineWriter(channel);
   const pending = new Map<string, Pending>();
@@ -47,7 +56,10 @@ interface Wire {
   readonly pending: Map<string, Pending>;
 }
 
-/** A request as a line, and its answer as a response: what the links over HTTP are made of. */
+/**
+ * Sends a request as one line and builds a `Response` of the answer, so that the HTTP link can be
+ * reused.
+ */
 async function exchange(request: Request, { write, pending }: Wire): Promise<Response> {
   const body: unknown = await request.json();
   const id = isObject(body) ? body['id'] : undefined;

@@ -7,9 +7,11 @@ import { readEvents } from '../sse.ts';
 import type { Channel } from './wire.ts';
 import { CANCEL, CARD, endText, keyOf, linesIn, lineWriter, parsed } from './wire.ts';
 
+/** Options of `serveStdio`. */
 export interface StdioOptions {
+  /** Maximum length of a line in bytes. Default 16 MiB. A longer line is answered with an error. */
   readonly lineBytesMax?: number;
-  /** Fires when no more requests are to be taken: what is under way is left. */
+  /** Stops accepting requests and aborts those that are running. */
   readonly signal?: AbortSignal;
 }
 
@@ -17,8 +19,13 @@ const ORIGIN = 'http://localhost';
 const EVENT_BYTES_MAX = 67_108_864;
 
 /**
- * Serves the client at the other end of the channel by a function that answers HTTP: the same dialects, limits and errors. Resolves when the other side has
- * closed its end and everything is answered.
+ * Serves the client at the other end of a pipe with a function that answers HTTP requests, so dialects,
+ * limits and errors are the same as over HTTP. Resolves when the client has closed its end and every
+ * request is answered.
+ *
+ * ```ts
+ * await serveStdio({ input: process.stdin, write }, (request) => serveJsonRpc(request, service));
+ * ```
  */
 export async function serveStdio(
   channel: Channel,
@@ -33,20 +40,20 @@ export async function serveStdio(
   options.signal?.addEventListener('abort', stop, { once: true });
   for await (const line of linesIn(channel, options.lineBytesMax)) {
     if (options.signal?.aborted === true) break;
-    // An answer that can't be written has nobody who waits for it.
+    // Errors are ignored: if an answer can't be written, the client has gone.
     const answered: Promise<void> = take(serving, line)
       .catch(() => undefined)
       .finally(() => under.delete(answered));
     under.add(answered);
   }
-  // Nobody reads a stream whose reader has closed its end, but answers that are on their way are still wanted.
+  // The client has closed its end. It may still read the answers to requests that it sent before.
   await Promise.all(under);
 }
 
 interface Serving {
   readonly fetch: (request: Request) => Promise<Response>;
   readonly write: (text: string) => Promise<void>;
-  /** What is under way, by the id it was asked with. */
+  /** Running requests by id. */
   readonly open: Map<string, AbortController>;
 }
 
@@ -97,7 +104,7 @@ function requestFor({ line, raw, signal }: Asking, isCard: boolean): Request {
   return kept(new Request(`${ORIGIN}/`, { method: 'POST', body: line, signal, headers: { ...headers, 'Content-Type': JSON_TYPE } }));
 }
 
-/** A stream that is cancelled or breaks ends like any other: the line after it says so. */
+/** Writes the events of a stream. A canceled or broken stream ends like any other: with the `end` line. */
 async function streamed(body: ReadableStream<Uint8Array>, signal: AbortSignal, write: Serving['write']): Promise<void> {
   try {
     for await (const events of readEvents(body, EVENT_BYTES_MAX, { signal })) {
@@ -115,12 +122,15 @@ function headersIn(raw: RawObject): Record<string, string> {
   );
 }
 
-/** Those that say something about the call. Whom it is for and from whom it is are known: this is a pipe. */
+/** Headers about the call itself. Host, origin and credentials have no meaning on a pipe. */
 function isHeader(name: string): boolean {
   return /^(?:a2a-version|a2a-extensions|x-a2a-extensions|idempotency-key|last-event-id|traceparent|tracestate)$/i.test(name);
 }
 
-/** The frame is an answer already, in all dialects but those that send it bare; `seq` joins it. */
+/**
+ * A frame as a line. In most dialects the frame is a JSON-RPC response already; `stream` and `seq` are
+ * added to it.
+ */
 function streamLine(data: string, seq: string | undefined): string {
   const frame = parsed(data);
   const place = seq === undefined || seq === '' ? {} : { seq: Number(seq) };

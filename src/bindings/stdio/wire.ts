@@ -2,18 +2,21 @@ import type { RpcId } from '#protocol';
 import { lineSplitter } from '#protocol';
 
 /**
- * A2A on a pipe, for a parent process and its child: JSON-RPC as over HTTP, one object a line each way.
+ * A2A over a pipe between a parent process and its child: JSON-RPC as over HTTP, one object per line.
  *
- * - A request may have `headers`, which stand for those of HTTP: `A2A-Version`, `Idempotency-Key`, `Last-Event-ID`, `traceparent`.
- * - An answer is one line under the request's id. A stream is many, each with `"stream":true` and, if it is in the log, its `seq`;
- *   after the last one comes `{"jsonrpc":"2.0","id":ID,"stream":true,"end":true}`.
- * - The notification `$/cancel` with `{"id":ID}` leaves a stream, or an answer that is not wanted any more.
- * - The request `$/card` is answered with the agent's card.
+ * - A request may have `headers`, in place of HTTP headers: `A2A-Version`, `Idempotency-Key`,
+ *   `Last-Event-ID`, `traceparent`.
+ * - A response is one line with the request's id. A stream is several lines, each with `"stream":true`
+ *   and, for events in the log, `seq`. The last line is
+ *   `{"jsonrpc":"2.0","id":ID,"stream":true,"end":true}`.
+ * - The notification `$/cancel` with `{"id":ID}` ends a stream, or tells that a response is no longer
+ *   needed.
+ * - The request `$/card` returns the agent's card.
  */
 export interface Channel {
-  /** Bytes that come in, in any pieces. */
+  /** Incoming bytes, in chunks of any size. */
   readonly input: AsyncIterable<Uint8Array>;
-  /** Resolves when there is room for more. */
+  /** Resolves when the pipe can take more. */
   write(text: string): Promise<void>;
 }
 
@@ -21,7 +24,7 @@ export const CANCEL = '$/cancel';
 export const CARD = '$/card';
 const LINE_BYTES_MAX = 16_777_216;
 
-/** Each line that came in; undefined for one that was too long. Blank ones are nothing. */
+/** The incoming lines. Yields undefined for a line over the limit, and skips blank lines. */
 export async function* linesIn(channel: Channel, lineBytesMax: number = LINE_BYTES_MAX): AsyncGenerator<string | undefined> {
   const splitter = lineSplitter({ lineBytesMax });
   for await (const chunk of channel.input) {
@@ -30,7 +33,7 @@ export async function* linesIn(channel: Channel, lineBytesMax: number = LINE_BYT
   for (const { text, dropped } of splitter.end()) if (text.trim() !== '') yield dropped > 0 ? undefined : text;
 }
 
-/** Writes whole lines, one after the other, also for several writers. */
+/** Writes whole lines one after the other, also when several writers use it at the same time. */
 export function lineWriter(channel: Channel): (text: string) => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   return (text) => {
@@ -39,7 +42,7 @@ export function lineWriter(channel: Channel): (text: string) => Promise<void> {
   };
 }
 
-/** What a line says, if it is JSON. */
+/** The JSON value of a line; undefined if it is not JSON. */
 export function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
@@ -48,11 +51,12 @@ export function parsed(line: string): unknown {
   }
 }
 
-/** `1` and `"1"` are two ids. */
+/** Map key of an id. `1` and `"1"` are different ids. */
 export function keyOf(id: unknown): string {
   return JSON.stringify(id ?? null);
 }
 
+/** The line that ends a stream. */
 export function endText(id: RpcId): string {
   return JSON.stringify({ jsonrpc: '2.0', id, stream: true, end: true });
 }

@@ -2,7 +2,7 @@ import type { Fetch } from '#protocol';
 import type { Secrets } from '../output/secrets.ts';
 
 /** Headers whose values are never logged. */
-const CONFIDENTIAL = /^(authorization|proxy-authorization|cookie|set-cookie|.*(?:key|token|secret).*)$/i;
+const CONFIDENTIAL = /^(?:authorization|proxy-authorization|cookie|set-cookie)$|key|token|secret/i;
 
 /** Logs each request and response, with their bodies, to standard error. Logs whole lines, so that a secret is never split and missed. */
 export function debugFetch(next: Fetch, secrets: Secrets): Fetch {

@@ -199,7 +199,7 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (call: CallDescription, er
     `the credential is not sufficient: ask for the scope or role; parley card get ${agent} shows what the agent needs`,
   timeout: timeoutHint,
   'version-not-accepted': (_, error) =>
-    `allow it with --a2a-version ${/[\d.]+$/.exec(error.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
+    `allow it with --a2a-version ${/(?<![\d.])[\d.]+$/.exec(error.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
   unreachable: (_, error) => (isBlockedPort(error) ? BLOCKED : 'check the address and the network; --debug shows what was tried'),
   'not-found': ({ agent }) => `the card names an address where no agent answers; parley doctor ${addressIn(agent)} examines it`,
   'no-interface': () => 'JSONRPC and HTTP+JSON are supported',

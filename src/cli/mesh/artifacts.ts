@@ -73,7 +73,7 @@ export function s3OptionsIn(place: string, env: Readonly<Record<string, string |
     throw usage(`s3://${url.hostname} needs ${missing} in the environment`, 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
   }
   const region = url.searchParams.get('region') ?? set('AWS_REGION') ?? set('AWS_DEFAULT_REGION') ?? 'us-east-1';
-  const prefix = url.pathname.replaceAll(/^\/+|\/+$/g, '');
+  const prefix = url.pathname.replaceAll(/^\/+|(?<!\/)\/+$/g, '');
   return {
     endpoint:
       checkedEndpoint(url.searchParams.get('endpoint') ?? set('AWS_ENDPOINT_URL_S3') ?? set('AWS_ENDPOINT_URL')) ??

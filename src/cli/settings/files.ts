@@ -38,14 +38,14 @@ export function globalFile(env: NodeJS.ProcessEnv): EnvFile | undefined {
 function readEnvFile(path: string): EnvFile {
   const values = new Map<string, string>();
   for (const line of readFileSync(path, 'utf8').split(/\r?\n/)) {
-    const match = /^\s*(?:export\s+)?(A2ACLI_[A-Z0-9_]+)\s*=\s*(.*?)\s*$/.exec(line);
-    if (match !== null) values.set(match[1] ?? '', unquoted(match[2] ?? ''));
+    const match = /^\s*(?:export\s+)?(A2ACLI_[A-Z0-9_]+)\s*=(.*)$/s.exec(line);
+    if (match !== null) values.set(match[1] ?? '', unquoted((match[2] ?? '').trim()));
   }
   return { path, values };
 }
 
 function unquoted(text: string): string {
-  const quoted = /^(["'])(.*)\1(?:\s+#.*)?$/.exec(text);
+  const quoted = /^(["'])(.*)\1(?:\s+#.*)?$/s.exec(text);
   const comment = text.search(/\s#/);
   if (quoted === null) return comment === -1 ? text : text.slice(0, comment).trimEnd();
   return quoted[1] === '"' ? (quoted[2] ?? '').replaceAll('\\n', '\n').replaceAll('\\"', '"') : (quoted[2] ?? '');

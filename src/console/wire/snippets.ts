@@ -30,7 +30,7 @@ interface Said {
 }
 
 function saidIn({ url, body }: Sent): Said {
-  const agent = url.replace(/\/(a2a(\/jsonrpc)?|message:(send|stream)|tasks.*|\.well-known.*|v1\/.*)$/, '');
+  const agent = url.replace(/\/(a2a(\/jsonrpc)?|message:(send|stream)|tasks.*|\.well-known.*|v1\/.*)$/s, '');
   const text = /"text"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body)?.[1];
   const taskId = /"(?:taskId|task_id)"\s*:\s*"([^"]+)"/.exec(body)?.[1];
   return { agent, text: text === undefined ? undefined : (JSON.parse(text) as string), taskId };

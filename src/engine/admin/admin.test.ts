@@ -15,7 +15,7 @@ import {
   seqsOf,
   taskOf,
   textOf,
-  withOptions,
+  withSemantics,
   wordsOf,
   world,
 } from '../../../test/support/engine.ts';
@@ -112,7 +112,7 @@ describe('the operators’ service', () => {
   });
 
   it('retries under the caller’s name for the task', async () => {
-    const { service, engine } = await world(echo, withOptions({ taskNames: 'reusable' }));
+    const { service, engine } = await world(echo, withSemantics({ taskNames: 'reusable' }));
     await service.send(request('go', { alias: 'thread' as never }), ctx());
     const { tasks } = await engine.admin.tasks({});
     const first = tasks[0];

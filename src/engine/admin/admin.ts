@@ -1,4 +1,4 @@
-import type { AdminListRequest, AdminService, AdminTask, Logged, Message, Mutable, Seq } from '#protocol';
+import type { AdminListRequest, AdminService, AdminTask, CallContext, Logged, Message, Mutable, Seq } from '#protocol';
 import { A2AError, isTerminal, messageId, NO_EVENT, seq } from '#protocol';
 import { agentOf } from '../agents.ts';
 import type { DeliveryAdminParts } from '../outbox/admin.ts';
@@ -135,11 +135,12 @@ async function retry(parts: AdminParts, task: LiveTask): Promise<AdminTask> {
     contextId,
     referenceTaskIds: [...(said.referenceTaskIds ?? []), id],
   };
-  const ctx = { principal: { id: owner.principal, scopes: [] }, dialect, extensions: [], signal: new AbortController().signal };
+  const { signal } = new AbortController();
   const request = alias === undefined ? { message } : { message, alias };
   // Always a new task: the message must not answer another task that waits in the context.
-  const { continuesByContext: __, ...options } = parts.optionsOf(dialect);
-  const accepted = await admit(parts, { request, ctx, facts: uncheckedFacts(agent), owner, options });
+  const { continuesByContext: __, ...semantics } = parts.semanticsOf(dialect);
+  const ctx: CallContext = { principal: { id: owner.principal, scopes: [] }, dialect, semantics, extensions: [], signal };
+  const accepted = await admit(parts, { request, ctx, facts: uncheckedFacts(agent), owner });
   try {
     accepted.task.announce();
     await parts.commits.settled();

@@ -1,7 +1,6 @@
-import type { AdminAnswer, AdminApproval, AdminService, Message, Part, TaskState } from '#protocol';
+import type { AdminAnswer, AdminApproval, AdminService, CallContext, Message, Part, TaskState } from '#protocol';
 import { A2AError, createDataPart, createTextPart, getChoicesFromMessage, isInterrupted, messageId } from '#protocol';
-import type { OptionsOf } from '../call-options.ts';
-import type { Store, TaskRow, TaskScope } from '../ports.ts';
+import type { SemanticsOf, Store, TaskRow, TaskScope } from '../ports.ts';
 import { foldTo } from '../read/fold.ts';
 import { admit } from '../send/admit.ts';
 import { uncheckedFacts } from '../send/call.ts';
@@ -11,7 +10,7 @@ import { adminTask, withTaskIn } from './rows.ts';
 
 export interface ApprovalParts extends SendParts {
   readonly store: SendParts['store'] & Pick<Store, 'list'>;
-  readonly optionsOf: OptionsOf;
+  readonly semanticsOf: SemanticsOf;
   /** Whose tasks the operator may see. */
   readonly scope: TaskScope;
 }
@@ -58,9 +57,10 @@ async function answerTask(parts: ApprovalParts, task: LiveTask, answer: AdminAns
   const folded = await foldTo(parts, task, task.committed);
   const content = answerParts(answer, folded.status.message);
   const message: Message = { messageId: messageId(parts.ids.next()), role: 'ROLE_USER', parts: content, taskId: id, contextId };
-  const ctx = { principal: { id: owner.principal, scopes: [] }, dialect, extensions: [], signal: new AbortController().signal };
-  const options = parts.optionsOf(dialect);
-  const accepted = await admit(parts, { request: { message }, ctx, facts: uncheckedFacts(agent), owner, options });
+  const { signal } = new AbortController();
+  const semantics = parts.semanticsOf(dialect);
+  const ctx: CallContext = { principal: { id: owner.principal, scopes: [] }, dialect, semantics, extensions: [], signal };
+  const accepted = await admit(parts, { request: { message }, ctx, facts: uncheckedFacts(agent), owner });
   try {
     await parts.commits.settled();
     return adminTask(parts.tasks, accepted.task.row);

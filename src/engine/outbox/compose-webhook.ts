@@ -1,7 +1,6 @@
 import type { AuthenticationInfo, DialectId, Seq, TaskEvent, WebhookForm } from '#protocol';
 import { NO_EVENT, parseOwnJson, startFold } from '#protocol';
-import type { OptionsOf } from '../call-options.ts';
-import type { LogEntry, PushRow, Store } from '../ports.ts';
+import type { LogEntry, PushRow, SemanticsOf, Store } from '../ports.ts';
 import type { BlobParts } from '../read/blobs.ts';
 import { restoreContent } from '../read/blobs.ts';
 import { nameFor, renameEvent } from '../read/task-names.ts';
@@ -12,7 +11,7 @@ import { endOf } from './queue.ts';
 export interface ComposeParts extends BlobParts {
   readonly store: Pick<Store, 'entries'>;
   readonly vault: Vault | undefined;
-  readonly optionsOf: OptionsOf;
+  readonly semanticsOf: SemanticsOf;
   readonly webhookOf: (dialect: DialectId) => WebhookForm;
 }
 
@@ -28,7 +27,7 @@ export interface ComposedWebhook {
 export async function composeWebhook(parts: ComposeParts, queue: DeliveryQueue, push: PushRow): Promise<ComposedWebhook> {
   const form = parts.webhookOf(push.dialect);
   const { seq, event } = await (form.carries === 'task' ? nextSnapshot(parts, queue) : nextEvent(parts, queue));
-  const name = nameFor(queue.task, parts.optionsOf(push.dialect));
+  const name = nameFor(queue.task, parts.semanticsOf(push.dialect));
   const secrets = await openSecrets(push, parts.vault);
   const delivery: WebhookDelivery = {
     id: deliveryId(queue.task.id, push.config.id, seq),

@@ -17,7 +17,7 @@ import {
   said,
   taskOf,
   toTask,
-  withOptions,
+  withSemantics,
   world,
 } from '../../../test/support/engine.ts';
 import { counting, FAILED, HOOK, HOUR, inline, shortOf } from '../../../test/support/webhooks.ts';
@@ -88,7 +88,7 @@ describe('a webhook', () => {
     expect(tasks.at(-1)).toMatchObject({ kind: 'task', status: { state: 'completed' }, artifacts: [{}, {}, {}] });
     expect(tasks.every(({ kind }) => kind === 'task')).toBe(true);
     expect(old.sender.sent[0]?.mediaType).toBe('application/json');
-    const named = await world(echo, withOptions({ taskNames: 'reusable' }));
+    const named = await world(echo, withSemantics({ taskNames: 'reusable' }));
     await named.service.send(request('go', { alias: 'thread' as never, ...inline() }), ctx({ dialect: dialectId('v01') }));
     await quiet(100);
     expect(JSON.parse(named.sender.sent.at(-1)?.body ?? '')).toMatchObject({ id: 'thread', status: { state: 'completed' } });

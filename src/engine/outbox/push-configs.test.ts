@@ -15,7 +15,7 @@ import {
   request,
   taskOf,
   toTask,
-  withOptions,
+  withSemantics,
   world,
 } from '../../../test/support/engine.ts';
 
@@ -173,7 +173,7 @@ describe('push notification configs', () => {
   });
 
   it('use the caller’s name for the task', async () => {
-    const { service } = await world(echo, withOptions({ taskNames: 'reusable' }));
+    const { service } = await world(echo, withSemantics({ taskNames: 'reusable' }));
     await service.send(request('go', { alias: 'thread' as never }), ctx());
     const made = await service.push.create(config(taskId('thread'), { id: pushConfigId('a') }), ctx());
     expect(made.taskId).toBe('thread');

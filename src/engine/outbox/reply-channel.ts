@@ -1,7 +1,7 @@
 import type { Logged } from '#protocol';
 import { seqAfter } from '#protocol';
-import type { OptionsOf } from '../call-options.ts';
 import type { EngineClock } from '../engine-clock.ts';
+import type { SemanticsOf } from '../ports.ts';
 import type { LogParts } from '../read/fold.ts';
 import { entriesIn, foldTo, withHistory } from '../read/fold.ts';
 import { nameFor, renameEvent, renameTask } from '../read/task-names.ts';
@@ -13,7 +13,7 @@ import { endOf } from './queue.ts';
 
 export interface ReplyParts extends LogParts {
   readonly tasks: TaskTable;
-  readonly optionsOf: OptionsOf;
+  readonly semanticsOf: SemanticsOf;
   readonly clock: EngineClock;
   readonly report: (what: string, cause: unknown) => void;
 }
@@ -70,14 +70,14 @@ async function replyFor(parts: ReplyParts, queue: DeliveryQueue): Promise<TaskRe
   try {
     const { isFinished, isWaiting } = queue.progress;
     const end = endOf(queue);
-    const options = parts.optionsOf(reply.dialect);
-    const name = nameFor(queue.task, options);
+    const semantics = parts.semanticsOf(reply.dialect);
+    const name = nameFor(queue.task, semantics);
     const entries = await entriesIn(parts, task, { after: row.done, upTo: end });
     const events: readonly Logged[] =
       name === undefined ? entries : entries.map(({ seq, event }) => ({ seq, event: renameEvent(event, name) }));
     const published = { to: reply.to, agent: queue.task.agent, dialect: reply.dialect, events };
     if (entries.at(-1)?.seq !== end || !(isFinished || isWaiting)) return published;
-    return { ...published, task: renameTask(withHistory(await foldTo(parts, task, end), options.historyLength), name) };
+    return { ...published, task: renameTask(withHistory(await foldTo(parts, task, end), semantics.historyLength), name) };
   } finally {
     task.release();
   }

@@ -1,6 +1,5 @@
 import type { CallContext, DialectId, TaskId, TenantId } from '#protocol';
 import { A2AError, externalId } from '#protocol';
-import { optionsOfCall } from '../call-options.ts';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineLifecycle } from '../lifecycle.ts';
 import type { Owner, Store } from '../ports.ts';
@@ -37,7 +36,7 @@ export async function findTask(parts: FindParts, { agent, ctx, request }: TaskRe
   const owner = ownerOf(ctx, request);
   const { id } = request;
   if (parts.lifecycle.phase === 'new') throw new A2AError('UNAVAILABLE', 'the server is starting', { retryAfterMs: 1000 });
-  const namesTasks = optionsOfCall(ctx).taskNames !== undefined;
+  const namesTasks = ctx.semantics?.taskNames !== undefined;
   const task = await parts.tasks.hold(owner, namesTasks ? await idOfName(parts, { owner, agent, id }) : id);
   if (task !== undefined && task.row.agent === agent) {
     if (task.committed > 0 || (await isStored(parts, task, ctx.signal))) {

@@ -18,7 +18,7 @@ export interface FollowOptions {
   /** The first batch is the task as it was here. The events after it follow. */
   readonly from: Seq;
   /** Whether the caller gets its own name for the task. */
-  readonly names: CallSemantics;
+  readonly names: CallSemantics | undefined;
   readonly signal: AbortSignal;
   /** The stream of a send ends at a question to the caller; a subscription continues. */
   readonly endsOnQuestion: boolean;
@@ -59,6 +59,8 @@ export class Follower implements AsyncGenerator<EventBatch> {
   #options: FollowOptions | undefined;
   #after = NO_EVENT;
   #isOver = false;
+  /** The last event that was shown ends the stream, whatever happens to the task from then on. */
+  #isAtEnd = false;
   #resolve: ((next: Next) => void) | undefined;
   #reject: ((thrown: unknown) => void) | undefined;
   readonly #wake = (): void => this.#look();
@@ -109,9 +111,8 @@ export class Follower implements AsyncGenerator<EventBatch> {
       const snapshot = await foldTo(this.#parts, task, from);
       if (this.#isOver) return DONE;
       signal.addEventListener('abort', this.#wake, { once: true });
-      return {
-        value: [{ seq: from, event: { task: renameTask(trim === undefined ? snapshot : trim(snapshot), nameFor(task.row, names)) } }],
-      };
+      const shown = renameTask(trim === undefined ? snapshot : trim(snapshot), nameFor(task.row, names));
+      return { value: this.#closed([{ seq: from, event: { task: shown } }], task, options) };
     } catch (thrown) {
       this.#finish();
       throw thrown;
@@ -123,7 +124,7 @@ export class Follower implements AsyncGenerator<EventBatch> {
     if (this.#resolve === undefined) return;
     const [{ lifecycle, commits }, task, options] = [this.#parts, this.#task, this.#options];
     if (this.#isOver || task === undefined || options === undefined) this.#answer(DONE);
-    else if (options.signal.aborted) this.#finish();
+    else if (this.#isAtEnd || options.signal.aborted) this.#finish();
     else {
       const page = entriesIn(this.#parts, task, { after: this.#after, upTo: task.committed });
       if (page instanceof Promise) this.#await(page);
@@ -149,9 +150,16 @@ export class Follower implements AsyncGenerator<EventBatch> {
     }
     this.#after = last.seq;
     const name = nameFor(task.row, options.names);
-    this.#answer({
-      value: name === undefined ? entries : entries.map((entry): LogEntry => ({ ...entry, event: renameEvent(entry.event, name) })),
-    });
+    const shown: EventBatch = name === undefined ? entries : entries.map((entry) => ({ ...entry, event: renameEvent(entry.event, name) }));
+    this.#answer({ value: this.#closed(shown, task, options) });
+  }
+
+  /** Decides when the events are shown whether the stream ends with them: a reader that is told `final` gets nothing more. */
+  #closed(batch: EventBatch, task: LiveTask, options: FollowOptions): EventBatch {
+    this.#isAtEnd = isAtEnd(task, this.#after, options);
+    const last = batch.at(-1);
+    if (!this.#isAtEnd || last === undefined || isTerminal(task.row.state)) return batch;
+    return [...batch.slice(0, -1), { ...last, closes: true }];
   }
 
   #answer(next: Next): void {

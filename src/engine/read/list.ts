@@ -1,6 +1,5 @@
 import type { CallContext, ListRequest, Mutable, Task, TaskPage } from '#protocol';
 import { A2AError } from '#protocol';
-import { optionsOfCall } from '../call-options.ts';
 import type { ListFilter, ListPosition, Store, TaskRow } from '../ports.ts';
 import { taskKey } from '../ports.ts';
 import { ownerOf } from '../tasks/keys.ts';
@@ -83,7 +82,7 @@ async function shown(parts: ListParts, row: TaskRow, { request, ctx }: ListCall)
   const folded = await foldStored(parts, wantsArtifacts ? row : { key: row.key, last: row.last, only: 'words' });
   if (folded === undefined) return undefined;
   const task = wantsArtifacts ? { ...folded, artifacts: folded.artifacts ?? [] } : folded;
-  return renameTask(withHistory(task, request.historyLength), nameFor(row, optionsOfCall(ctx)));
+  return renameTask(withHistory(task, request.historyLength), nameFor(row, ctx.semantics));
 }
 
 function timeOf(timestamp: string): number {

@@ -22,7 +22,7 @@ import {
   taskOf,
   textOf,
   toTask,
-  withOptions,
+  withSemantics,
   world,
 } from '../../../test/support/engine.ts';
 
@@ -175,7 +175,7 @@ describe('a subscription', () => {
     const { service } = await world(echo);
     const { id } = taskOf(await service.send(request('go'), ctx()));
     await expect(collect(service.subscribe({ id }, ctx()))).rejects.toMatchObject({ kind: 'UNSUPPORTED_OPERATION' });
-    const { service: shows } = await world(echo, withOptions({ showsFinished: true }));
+    const { service: shows } = await world(echo, withSemantics({ showsFinished: true }));
     const task = taskOf(await shows.send(request('go'), ctx()));
     expect(shortly(await collect(shows.subscribe({ id: task.id }, ctx())))).toEqual(['task COMPLETED']);
   });

@@ -3,8 +3,8 @@ import { eventKind, taskId } from '#protocol';
 import type { TaskRow } from '../ports.ts';
 
 /** Callers who name tasks get their own name as the task's id; all others get the id. Undefined: nothing has to be renamed. */
-export function nameFor(row: Pick<TaskRow, 'alias'>, options: CallSemantics): TaskId | undefined {
-  return options.taskNames !== undefined && row.alias !== undefined ? taskId(row.alias) : undefined;
+export function nameFor(row: Pick<TaskRow, 'alias'>, semantics: CallSemantics | undefined): TaskId | undefined {
+  return semantics?.taskNames !== undefined && row.alias !== undefined ? taskId(row.alias) : undefined;
 }
 
 export function renameTask(task: Task, id: TaskId | undefined): Task {

@@ -17,7 +17,7 @@ import {
   textOf,
   toTask,
   user,
-  withOptions,
+  withSemantics,
   world,
 } from '../../../test/support/engine.ts';
 
@@ -65,7 +65,7 @@ describe('where a message goes', () => {
       else yield { kind: 'text', text: `${message.parts[0]?.text}` };
     });
     const inContext = (text: string): SendRequest => ({ message: user(text, { contextId: contextId('c') }) });
-    const { service } = await world(run, withOptions({ continuesByContext: true }));
+    const { service } = await world(run, withSemantics({ continuesByContext: true }));
     const first = taskOf(await service.send(inContext('a'), ctx()));
     const stranger = taskOf(await service.send(inContext('not yours'), ctx({ principal: BOB })));
     expect(stranger.id).not.toBe(first.id);
@@ -86,7 +86,7 @@ describe('where a message goes', () => {
 });
 
 describe('a task that its caller names', () => {
-  const named = withOptions({ taskNames: 'reusable', tasksOnly: true });
+  const named = withSemantics({ taskNames: 'reusable', tasksOnly: true });
   const thread = (text: string): SendRequest => ({ message: user(text), alias: externalId('thread-1') });
   const id = taskId('thread-1');
 

@@ -59,7 +59,7 @@ async function admitLater(parts: AdmitParts, call: SendCall, { lookup, identity 
     // No await from here on: what is checked stays true until the message is in the log.
     checkOpen(parts);
     const task = madeMeanwhile(parts, call) ?? (isStillWaiting(continued) ? found : undefined);
-    if (task !== undefined && call.options.taskNames === 'once') checkContext(task, message);
+    if (task !== undefined && call.ctx.semantics?.taskNames === 'once') checkContext(task, message);
     if (task === undefined || isTerminal(task.row.state)) {
       if (task !== undefined && isForThisTask(call)) return await refuse(task);
       return create(parts, call, { contextId: task?.row.contextId ?? message.contextId, identity, push });
@@ -79,8 +79,8 @@ function checkModes({ request, facts }: SendCall): void {
 }
 
 /** The message is for exactly this task. A reusable name is for the next task of that name too. */
-function isForThisTask({ request, options }: SendCall): boolean {
-  return request.message.taskId !== undefined || options.taskNames === 'once';
+function isForThisTask({ request, ctx }: SendCall): boolean {
+  return request.message.taskId !== undefined || ctx.semantics?.taskNames === 'once';
 }
 
 function checkContext({ row }: LiveTask, { contextId }: Message): void {
@@ -134,7 +134,7 @@ function create(parts: AdmitParts, call: SendCall, { contextId: given, identity,
   const metadata = metadataOf(call);
   if (metadata !== undefined) first.metadata = metadata;
   const task = tasks.create(row);
-  if (call.options.tasksOnly === true) task.announce();
+  if (call.ctx.semantics?.tasksOnly === true) task.announce();
   const { seq } = task.append({ task: first }, notesOf(call));
   tasks.add(task);
   saveBeside(parts, task, { call, identity, push, seq });

@@ -1,5 +1,4 @@
-import type { Agent, CallContext, CallSemantics, SendRequest } from '#protocol';
-import { optionsOfCall } from '../call-options.ts';
+import type { Agent, CallContext, SendRequest } from '#protocol';
 import type { Owner } from '../ports.ts';
 import { ownerOf } from '../tasks/keys.ts';
 import type { Modes } from '../turns/modes.ts';
@@ -34,9 +33,8 @@ export interface SendCall {
   readonly ctx: CallContext;
   readonly facts: AgentFacts;
   readonly owner: Owner;
-  readonly options: CallSemantics;
 }
 
 export function sendCall(facts: AgentFacts, request: SendRequest, ctx: CallContext): SendCall {
-  return { request, ctx, facts, owner: ownerOf(ctx, request), options: optionsOfCall(ctx) };
+  return { request, ctx, facts, owner: ownerOf(ctx, request) };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Choice, Message, SendRequest, Task } from '#protocol';
 import { contextId, createAgentPartsMessage, createChoicesPart, createTextPart, getTextFromMessage } from '#protocol';
-import { agent, BOB, ctx, historyOf, said, taskOf, textOf, user, withOptions, world } from '../../../test/support/engine.ts';
+import { agent, BOB, ctx, historyOf, said, taskOf, textOf, user, withSemantics, world } from '../../../test/support/engine.ts';
 
 const APPROVAL: readonly Choice[] = [
   { optionId: 'allow', name: 'Do it', kind: 'allow_once' },
@@ -23,7 +23,7 @@ const staying = agent(async function* (turn) {
 const inContext = (content: string | Message['parts'], context = 'c'): SendRequest => ({
   message: { ...user(''), contextId: contextId(context), parts: typeof content === 'string' ? [createTextPart(content)] : content },
 });
-const byContext = withOptions({ continuesByContext: true });
+const byContext = withSemantics({ continuesByContext: true });
 const stateOf = ({ status }: Task): string => status.state.slice('TASK_STATE_'.length);
 
 describe.each([

@@ -20,17 +20,17 @@ export interface ContinuedTask {
 
 /** Undefined: the message makes a new task, and nothing has to be looked up. */
 export function findContinued(parts: ContinueParts, call: SendCall): Promise<ContinuedTask | undefined> | undefined {
-  const { request, options } = call;
+  const { request, ctx } = call;
   const { taskId, contextId } = request.message;
   if (taskId !== undefined) return byId(parts, call, taskId);
-  if (options.taskNames !== undefined && request.alias !== undefined) return byName(parts, call, request.alias);
-  if (options.continuesByContext === true && contextId !== undefined) return byContext(parts, call, contextId);
+  if (ctx.semantics?.taskNames !== undefined && request.alias !== undefined) return byName(parts, call, request.alias);
+  if (ctx.semantics?.continuesByContext === true && contextId !== undefined) return byContext(parts, call, contextId);
   return undefined;
 }
 
 /** Two simultaneous messages with the same new name make one task: the second finds what the first has just made. */
-export function madeMeanwhile({ tasks }: ContinueParts, { request, owner, facts, options }: SendCall): LiveTask | undefined {
-  if (options.taskNames === undefined || request.alias === undefined || request.message.taskId !== undefined) return undefined;
+export function madeMeanwhile({ tasks }: ContinueParts, { request, owner, facts, ctx }: SendCall): LiveTask | undefined {
+  if (ctx.semantics?.taskNames === undefined || request.alias === undefined || request.message.taskId !== undefined) return undefined;
   const task = tasks.named(owner, facts.agent, request.alias);
   return task?.isGone === true ? undefined : task;
 }
@@ -40,9 +40,9 @@ export function isStillWaiting(continued: ContinuedTask | undefined): boolean {
   return continued?.waitedAt === undefined || continued.task.row.last === continued.waitedAt;
 }
 
-async function byId(parts: ContinueParts, { request, owner, facts, options }: SendCall, taskId: TaskId): Promise<ContinuedTask> {
+async function byId(parts: ContinueParts, { request, owner, facts, ctx }: SendCall, taskId: TaskId): Promise<ContinuedTask> {
   const { contextId } = request.message;
-  const id = options.taskNames === undefined ? taskId : await idOfName(parts, { owner, agent: facts.agent, id: taskId });
+  const id = ctx.semantics?.taskNames === undefined ? taskId : await idOfName(parts, { owner, agent: facts.agent, id: taskId });
   const task = await parts.tasks.hold(owner, id);
   if (task !== undefined && task.row.agent === facts.agent && (contextId ?? task.row.contextId) === task.row.contextId) return { task };
   task?.release();

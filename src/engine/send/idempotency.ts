@@ -178,10 +178,10 @@ export function identityOf(parts: IdempotencyParts, call: SendCall): SendIdentit
 }
 
 /** The prefixes keep keys and message ids apart. A message id that the dialect made up never comes again and identifies nothing. */
-function tokenOf({ request, ctx, options }: SendCall): string | undefined {
+function tokenOf({ request, ctx }: SendCall): string | undefined {
   if (ctx.idempotencyKey !== undefined && ctx.idempotencyKey !== '') return `key ${ctx.idempotencyKey}`;
   const { messageId } = request.message;
-  return messageId === '' || options.mintedMessageId === true ? undefined : `id ${messageId}`;
+  return messageId === '' || ctx.semantics?.mintedMessageId === true ? undefined : `id ${messageId}`;
 }
 
 /** 53 bits over the message's JSON (cyrb53). It finds a caller's mistake, not an attack, and is cheap enough for every send. */

@@ -52,7 +52,7 @@ async function answer(parts: SendParts, call: SendCall, { task, seq }: AcceptedM
     task.announce();
     const folded = foldTo(parts, task, sender?.settledAt ?? task.committed);
     const shown = trimmed(call, folded instanceof Promise ? await folded : folded);
-    return { task: renameTask(shown, nameFor(task.row, call.options)) };
+    return { task: renameTask(shown, nameFor(task.row, call.ctx.semantics)) };
   } finally {
     if (sender !== undefined) task.removeSender(sender);
     task.release();
@@ -98,15 +98,15 @@ export async function* stream(
 }
 
 async function* events(parts: SendParts, call: SendCall, { task, seq }: AcceptedMessage): AsyncGenerator<readonly Logged[]> {
-  const { options: names, ctx } = call;
+  const { semantics: names, signal } = call.ctx;
   try {
-    await firstOutput(parts, task, { seq, signal: ctx.signal });
+    await firstOutput(parts, task, { seq, signal });
     if (task.direct !== undefined) {
       yield [{ event: { message: task.direct } }];
       return;
     }
     task.announce();
-    yield* follow(parts, task, { from: seq, names, signal: ctx.signal, endsOnQuestion: true, trim: (whole) => trimmed(call, whole) });
+    yield* follow(parts, task, { from: seq, names, signal, endsOnQuestion: true, trim: (whole) => trimmed(call, whole) });
   } finally {
     task.release();
   }

@@ -13,7 +13,7 @@ import {
   shortly,
   taskOf,
   textOf,
-  withOptions,
+  withSemantics,
   wordsOf,
   world,
 } from '../../../test/support/engine.ts';
@@ -100,7 +100,7 @@ describe('a direct message', () => {
     });
     const task = taskOf(await both.service.send(request('hi'), ctx()));
     expect([textOf(task), wordsOf(task)]).toEqual(['made', 'said']);
-    const tasks = await world(direct, withOptions({ tasksOnly: true }));
+    const tasks = await world(direct, withSemantics({ tasksOnly: true }));
     expect(taskOf(await tasks.service.send(request('hi'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
     expect(shortly(await collect(tasks.service.stream(request('hi'), ctx())))).toEqual(['task WORKING', 'COMPLETED']);
   });

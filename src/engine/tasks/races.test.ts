@@ -20,7 +20,7 @@ import {
   taskOf,
   toTask,
   user,
-  withOptions,
+  withSemantics,
   world,
 } from '../../../test/support/engine.ts';
 import { memoryStore } from '../adapters/memory.ts';
@@ -126,7 +126,7 @@ describe('messages to one task, in any order', () => {
           under -= 1;
           yield { kind: 'text', text: 'ok' };
         });
-        const { service, engine } = await scheduled(s, run, isNamed ? withOptions({ taskNames: 'reusable' }) : {});
+        const { service, engine } = await scheduled(s, run, isNamed ? withSemantics({ taskNames: 'reusable' }) : {});
         const work = async () => {
           const alias = { alias: 'thread' as never };
           const first: Task | undefined = isNamed ? undefined : taskOf(await service.send(request('0', AT_ONCE), ctx()));

@@ -15,7 +15,7 @@ import {
   taskOf,
   toTask,
   user,
-  withOptions,
+  withSemantics,
   wordsOf,
   world,
 } from '../../../test/support/engine.ts';
@@ -76,7 +76,7 @@ describe('retention', () => {
     });
     const { service, store } = await world(
       run,
-      { limits: { ...limits, runMsMax: 99 * HOUR, runIdleMsMax: 99 * HOUR }, ...withOptions({ showsFinished: true }) },
+      { limits: { ...limits, runMsMax: 99 * HOUR, runIdleMsMax: 99 * HOUR }, ...withSemantics({ showsFinished: true }) },
       time,
     );
     const now = { configuration: { returnImmediately: true } };

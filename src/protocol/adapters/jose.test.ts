@@ -36,7 +36,7 @@ describe.each(['ES256', 'RS256', 'EdDSA'] as const)('%s', (alg) => {
   });
 });
 
-describe('every change to a signed card is seen', () => {
+describe('detects every change to a signed card', () => {
   it.each<[string, (card: AgentCard) => AgentCard]>([
     [
       'another address',
@@ -67,7 +67,7 @@ describe('every change to a signed card is seen', () => {
 });
 
 describe('keys', () => {
-  it('are found by their id only', async () => {
+  it('are found only by their id', async () => {
     const [mine, other] = [await generateSigningKey(), await generateSigningKey()];
     const card = await signCard(CARD, joseSigner({ key: mine }));
     expect(await verifyCard(card, joseVerifier(publicKeys([other])))).toEqual({ ok: false, reason: 'unknown-key', kid: mine.kid });
@@ -81,14 +81,14 @@ describe('keys', () => {
     expect(await verifyCard(card, joseVerifier({ keys }))).toMatchObject({ ok: true, kid: 'current' });
   });
 
-  it('rotate: a card signed by both is good for those who know either', async () => {
+  it('can be rotated: a card signed by both is valid with either', async () => {
     const [old, fresh] = [await generateSigningKey('RS256'), await generateSigningKey('EdDSA')];
     const card = await signCard(await signCard(CARD, joseSigner({ key: old })), joseSigner({ key: fresh }));
     expect(await verifyCard(card, joseVerifier(publicKeys([old])))).toMatchObject({ ok: true, kid: old.kid });
     expect(await verifyCard(card, joseVerifier(publicKeys([fresh])))).toMatchObject({ ok: true, kid: fresh.kid });
   });
 
-  it('must fit the algorithm: an RSA key is no ES256 key, and never a secret', async () => {
+  it('must fit the algorithm, and may not be a shared secret', async () => {
     const card = await signCard(CARD, joseSigner({ key: await generateSigningKey(), kid: 'k' }));
     const rsa = publicKeys([await generateSigningKey('RS256')]).keys.map((key) => ({ ...key, kid: 'k' }));
     expect(await verifyCard(card, joseVerifier({ keys: rsa }))).toMatchObject({ ok: false, reason: 'mismatch' });

@@ -6,15 +6,26 @@ import type { CardSigner, CardVerifier, SignedPayload } from '../signing.ts';
 
 export type { CryptoKey, JSONWebKeySet, JWK } from 'jose';
 
-/** A private key, and what verifiers need to know of it. A JWK brings its own `alg` and `kid`; a CryptoKey has neither. */
+/**
+ * A private key with what verifiers need to know. A JWK contains `alg` and `kid`; for a CryptoKey, give
+ * both.
+ */
 export interface SigningKey {
   readonly key: CryptoKey | JWK;
   readonly alg?: string;
   readonly kid?: string;
-  /** Where the public half is published, `https://…/.well-known/jwks.json`. */
+  /** URL of the published public keys, for example `https://…/.well-known/jwks.json`. */
   readonly jku?: string;
 }
 
+/**
+ * A signer for `signCard` that uses the `jose` package. Throws when `alg` or `kid` is unknown.
+ *
+ * ```ts
+ * const key = await generateSigningKey();
+ * const signed = await signCard(card, joseSigner({ key }));
+ * ```
+ */
 export function joseSigner(signing: SigningKey): CardSigner {
   const { key, jku } = signing;
   const alg = signing.alg ?? (isJwk(key) ? key.alg : undefined);
@@ -29,10 +40,13 @@ export function joseSigner(signing: SigningKey): CardSigner {
   };
 }
 
-/** Finds the keys for a signature: none, one, or several under one id. `jku` is there only if the policy allowed it. */
+/**
+ * Looks up the public keys for a signature. Several keys may share one id. The header contains `jku`
+ * only if the policy allowed it.
+ */
 export type KeyFinder = (header: SignedPayload['header']) => Promise<readonly (CryptoKey | JWK)[]>;
 
-/** Verifies against a key set that is trusted already, or against whatever `keys` finds. */
+/** A verifier for `verifyCard`, with a trusted key set or a function that finds trusted keys. */
 export function joseVerifier(keys: JSONWebKeySet | KeyFinder): CardVerifier {
   const find: KeyFinder = typeof keys === 'function' ? keys : async ({ kid }) => keys.keys.filter((key) => key.kid === kid);
   return {
@@ -45,7 +59,10 @@ export function joseVerifier(keys: JSONWebKeySet | KeyFinder): CardVerifier {
   };
 }
 
-/** jose throws for a wrong signature and for a key that does not fit the algorithm alike: neither verifies. */
+/**
+ * jose throws both for a wrong signature and for a key that does not fit the algorithm. Neither is
+ * valid.
+ */
 async function isSignedBy(key: CryptoKey | JWK, { payload, header, protected: encoded, signature }: SignedPayload): Promise<boolean> {
   try {
     await flattenedVerify({ payload: base64url.encode(payload), protected: encoded, signature }, key, { algorithms: [header.alg] });
@@ -55,14 +72,20 @@ async function isSignedBy(key: CryptoKey | JWK, { payload, header, protected: en
   }
 }
 
-/** A new private key as a JWK, named by its RFC 7638 thumbprint. Keep it secret; publish `publicKeys([key])`. */
+/**
+ * A new private key as a JWK, with its RFC 7638 thumbprint as `kid`. Keep it secret, and publish
+ * `publicKeys([key])`.
+ */
 export async function generateSigningKey(alg: 'ES256' | 'RS256' | 'EdDSA' = 'ES256'): Promise<JWK> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true });
   const jwk = await exportJWK(privateKey);
   return { ...jwk, alg, use: 'sig', kid: await calculateJwkThumbprint(jwk) };
 }
 
-/** The public halves, as `/.well-known/jwks.json` holds them. Names what may go out: a new private member never slips through. */
+/**
+ * The public halves, for `/.well-known/jwks.json`. Copies an explicit list of members, so that no
+ * private member can leak.
+ */
 export function publicKeys(keys: readonly JWK[]): JSONWebKeySet {
   return {
     keys: keys.map(({ kty, crv, x, y, n, e, alg, use, kid }) => withoutUndefined({ kty, crv, x, y, n, e, alg, use, kid })),

@@ -13,6 +13,7 @@ export interface Codec<T> {
   readonly write: (value: T) => Json;
 }
 
+/** The codecs of a dialect by shape. A shape that is absent is not part of the dialect. */
 export type Codecs = { readonly [K in Shape]?: Codec<Shapes[K]> };
 
 /** What a dialect's folder provides. `defineDialect` adds the parts that all dialects have in common. */
@@ -26,6 +27,16 @@ export type DialectSource = Omit<Dialect, 'decode' | 'encode' | 'operationOf' | 
     readonly webhook?: WebhookForm;
   };
 
+/**
+ * Builds a dialect from its codecs, and adds what all dialects have in common: dispatch by shape,
+ * method lookup, stream reader and webhook form.
+ *
+ * ```ts
+ * export const acme: Dialect = defineDialect({
+ *   id: dialectId('acme'), title: 'Acme', methods, codecs, detect, error, card, openStream, traits, wire, losses,
+ * });
+ * ```
+ */
 export function defineDialect(source: DialectSource): Dialect {
   const { codecs, aliases, ...rest } = source;
   const byMethod = new Map<string, Operation>(Object.entries(aliases ?? {}));

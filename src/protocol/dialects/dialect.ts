@@ -8,190 +8,249 @@ import type { Ids } from '../ports.ts';
 import type { Task } from '../task.ts';
 import type { RestGrammar } from './rest.ts';
 
-/** `not-in-dialect` becomes "method not found", `invalid` becomes "invalid params": never folded into one. */
+/**
+ * Outcome of decoding. Bindings answer `not-in-dialect` with "method not found" and `invalid` with
+ * "invalid params", so the two must stay apart.
+ */
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: 'not-in-dialect' }
   | { readonly ok: false; readonly reason: 'invalid'; readonly path: string; readonly problem: string };
 
-/** What reading needs besides the bytes. One object serves a whole process; `rpcId` is the exception. */
+/** What readers need besides the bytes. One object serves the whole process, except for `rpcId`. */
 export interface ReadEnv {
-  /** Mints the message ids that some dialects do not have. */
+  /** Source of message ids, for dialects whose messages have none. */
   readonly ids: Ids;
   readonly limits: ReadLimits;
-  /** The envelope's id, where a dialect gives it a meaning (SAM: it names the task). */
+  /** Id of the JSON-RPC envelope, for dialects in which it has a meaning (SAM: it names the task). */
   readonly rpcId?: RpcId;
 }
 
+/** Limits on input from a peer. */
 export interface ReadLimits {
+  /** Maximum nesting of free-form JSON. */
   readonly jsonDepthMax: number;
+  /** Maximum number of parts in the message of a request. */
   readonly messagePartsMax: number;
+  /** Maximum length of an id. */
   readonly idCharsMax: number;
 }
 
+/** Limits that the server and the client use unless configured otherwise. */
 export const DEFAULT_READ_LIMITS: ReadLimits = { jsonDepthMax: 64, messagePartsMax: 100, idCharsMax: 128 };
 
+/** Id of a JSON-RPC request. */
 export type RpcId = string | number | null;
 
 /**
- * How sure a dialect is that a request is its own: not at all; its method grammar fits; the body has marks of its own;
- * the path is its own. The surest wins, and among equals the one that stands first in the registry.
+ * How sure a dialect is that a request is its own, in increasing order: not at all; the method name
+ * fits; the body has members that only this dialect has; the path belongs to this dialect. The surest
+ * dialect is chosen; among equals, the first in the registry.
  */
 export const CONFIDENCE = ['no', 'grammar', 'shape', 'path'] as const;
+/** One of `CONFIDENCE`. */
 export type Confidence = (typeof CONFIDENCE)[number];
 
-/** What can be known of a request before it is read. `params` is JSON that nobody has checked. */
+/** What is known about a request before it is decoded. `params` is unchecked JSON. */
 export interface Hints {
   readonly path?: string;
   readonly method?: string;
   readonly params?: unknown;
-  /** `A2A-Version`; it confirms, it never decides: Cortex sends 1.0 too. */
+  /** `A2A-Version`. It can only confirm a dialect: Cortex sends 1.0 too. */
   readonly version?: string;
 }
 
-/** One server-sent event. `id` only on what is in the log, so that a client never resumes after a frame we made up. */
+/** One server-sent event. */
 export interface Frame {
   readonly data: string;
+  /**
+   * Sequence number, set only for events in the log: a client must not resume after a frame that is in
+   * no log.
+   */
   readonly id?: Seq;
+  /** SSE event name. Absent: `message`. */
   readonly event?: string;
 }
 
-/** Writes one stream. Streams keep state: 0.1's artifact index, Cortex's last task. */
+/**
+ * Writes one stream. It may keep state between events, such as 0.1's artifact index or Cortex's last
+ * task.
+ */
 export interface StreamWriter {
+  /** The frames for a batch of events. An event may become several frames, or none. */
   frames(batch: readonly Logged[]): readonly Frame[];
-  /** After the last event; `task` is the task as it stands then, if there is one. */
+  /** Frames after the last event. `task` is the task at that time, if there is one. */
   end(task: Task | undefined): readonly Frame[];
-  /** `end` uses the task. Without this nobody fetches it. */
+  /** `end` needs the task. Without this flag the task is not fetched. */
   readonly endsWithTask?: true;
-  /** It keeps nothing from one batch to the next and is given to many streams: the same batch is the same frames on all of them. */
+  /**
+   * The writer keeps no state between batches, so many streams share it: the same batch gives the same
+   * frames on all of them, and is encoded once.
+   */
   readonly isShared?: true;
 }
 
-/** Reads one stream: the frame's JSON without its envelope. One frame can hold several events, or none. */
+/** Reads one stream, frame by frame, without envelopes. A frame may contain several events, or none. */
 export interface StreamReader {
   read(raw: unknown): Decoded<readonly TaskEvent[]>;
-  /** Each frame is one event, whatever came before it. */
+  /** Each frame is one event and does not depend on earlier frames. */
   readonly isPlain?: true;
 }
 
-/** An error as JSON-RPC carries it. */
+/** An error in the form of JSON-RPC. */
 export interface WireError {
   readonly code: number;
   readonly message: string;
   readonly data?: Json;
 }
 
-/** Where a dialect's JSON-RPC envelope differs from that of JSON-RPC 2.0. */
+/** How a dialect's JSON-RPC envelope differs from JSON-RPC 2.0. */
 export interface EnvelopeRules {
-  /** `jsonrpc` may be left out. */
+  /** `jsonrpc` may be absent. */
   readonly versionOptional?: true;
-  /** `id` may be left out, and is answered as null. */
+  /** `id` may be absent. The response then has the id null. */
   readonly idOptional?: true;
-  /** An `id` of null is as good as none. */
+  /** An `id` of null counts as absent. */
   readonly idNotNull?: true;
 }
 
 /**
- * How a dialect *behaves*, in canonical terms. Only `behave` (`protocol/behave.ts`) reads these; nothing reads a dialect's name.
+ * How a dialect behaves differently from A2A 1.0, as data. Only `behave` (`protocol/behave.ts`) reads
+ * these; no code compares a dialect's name.
  *
- * What no dialect varies is not here. A send waits by default in all of them: PromptKit's tools never poll, and SAM has no method to ask for the
- * task later. A stream that answers a message ends when the agent asks for input: Cortex's client waits for the end of the stream.
+ * Behaviour that is equal in all dialects is not listed. In all of them a send waits by default:
+ * PromptKit's tools never poll, and SAM has no method to read the task later. In all of them a stream
+ * that answers a message ends when the agent asks for input: Cortex's client waits for the end of the
+ * stream.
  */
 export interface Traits {
-  /** The caller chooses the task's id. The engine keeps that id as an alias of the task. */
+  /** The caller chooses the task's id. The engine stores it as an alias of the task. */
   readonly callerNamesTask: boolean;
-  /** With `callerNamesTask`: a name stands for one task for ever. Absent: the next message under the name of a finished task starts a new task. */
+  /**
+   * With `callerNamesTask`: a name stands for one task forever. Absent: the next message under the name
+   * of a finished task starts a new task.
+   */
   readonly namesOnce?: true;
-  /** Messages have no ids on this wire: the reader makes one up for each, so that the id does not identify a repeated send. */
+  /**
+   * Messages have no ids in this dialect. The reader generates one for each, so the id can't identify a
+   * repeated send.
+   */
   readonly mintsMessageIds?: true;
-  /** A message with a context id and no task id continues the one waiting task of that context. */
+  /** A message with a context id and no task id continues the only waiting task of that context. */
   readonly resumesByContext: boolean;
-  /** Cancelling a finished task: an error, or the task as it is. */
+  /** Result of canceling a finished task: an error, or the unchanged task. */
   readonly cancelFinished: 'error' | 'returns-task';
   /** `as-task`: an agent's direct message becomes a completed task, because the dialect has only tasks. */
   readonly directMessage: 'allowed' | 'as-task';
-  /** The history of an answer whose request has no historyLength: everything, or nothing. */
+  /** History in the answer to a request without historyLength. */
   readonly historyDefault: 'all' | 'none';
-  /** Subscribing to a finished task: an error, or its snapshot and then the end of the stream. */
+  /** Result of subscribing to a finished task: an error, or its snapshot and then the end of the stream. */
   readonly subscribeFinished: 'error' | 'returns-task';
 }
 
-/** What a dialect looks like on HTTP besides its JSON. Bindings, both halves, read these. */
+/** HTTP details of a dialect besides its JSON. Both halves of each binding read these. */
 export interface DialectWire {
   /** HTTP status of a JSON-RPC error response. */
   readonly httpStatusOnError: (kind: ErrorKind) => number;
-  /** How long this dialect's own clients wait for a response, in milliseconds; our links use it as their default timeout. */
+  /** How long this dialect's own clients wait for a response. Our links use it as their default timeout. */
   readonly timeoutMs: number;
-  /** The largest request body of this dialect, where its mount fixes the dialect and the server sets no limit. */
+  /** Maximum request body at a path that accepts only this dialect, unless the server sets a limit. */
   readonly bodyBytesMax: number;
   /** Header that carries extension URIs, in requests and responses. */
   readonly extensionsHeader: 'A2A-Extensions' | 'X-A2A-Extensions' | undefined;
-  /** The `A2A-Version` that its clients send and its servers answer with. */
+  /** Value of `A2A-Version` in requests and responses. Undefined: the header is not sent. */
   readonly versionHeader: string | undefined;
-  /** A send carries the task id that the caller chose. Links make one up where the caller gave none. */
+  /** A send carries a task id that the caller chose. Links generate one if the caller gives none. */
   readonly callerNamesTask?: true;
-  /** `get` and `cancel` of an unknown task answer with a JSON null instead of an error. */
+  /** `get` and `cancel` of an unknown task return null instead of an error. */
   readonly nullForUnknownTask?: true;
 }
 
-/** One thing the dialect has no place for. `field` is `Type.member` of the canonical model. */
+/** A field that the dialect can't express. `field` is `Type.member` of the canonical model. */
 export interface Loss {
   readonly field: string;
-  /** Lost only for these values; unsaid: for any. */
+  /** Only these values are lost. Absent: all values. */
   readonly values?: readonly Json[];
-  /** What is lost is that there was nothing: the dialect must say something here. */
+  /** The information that is lost is that the field was absent: the dialect requires a value. */
   readonly absent?: true;
-  /** Lost only where one of these stands beside it: a part's filename beside `text`, not beside `url`. */
+  /**
+   * Lost only if the owner also has one of these members: a part's filename beside `text`, but not
+   * beside `url`.
+   */
   readonly beside?: readonly string[];
-  /** Lost only in what is asked, or only in what is answered. */
+  /** Lost only in requests, or only in answers. */
   readonly in?: 'requests' | 'answers';
+  /** Why the dialect can't express it, for people. */
   readonly reason: string;
-  /** Where it can be seen that there is no place: a section of the specification, or of the product's documents. */
+  /** Evidence: a section of the specification or of the product's documents. */
   readonly clause: string;
 }
 
+/** Reads and writes the cards of a dialect. */
 export interface CardCodec {
-  /** How sure this dialect is that the document is one of its cards. */
+  /** How sure the dialect is that the document is one of its cards. */
   detect(raw: unknown): Confidence;
   read(raw: unknown, env: ReadEnv): Decoded<AgentCard>;
   write(card: AgentCard): Json;
-  /** Published on a broker and never fetched, so that the card for everybody has nothing of it. */
+  /**
+   * The card is published on a broker and never fetched over HTTP, so the superset card contains none
+   * of its members.
+   */
   readonly isPublished?: true;
 }
 
-/** What a webhook receives. It goes by the dialect that its configuration was registered in, whatever the task is called by otherwise. */
+/**
+ * The payload of a webhook. It follows the dialect in which the push config was created, whatever
+ * dialect other callers of the task use.
+ */
 export interface WebhookForm {
-  /** `events`: each as it happened. `task`: the task as it stands, each time. */
+  /** `events`: each event as it happened. `task`: the whole task, for each event. */
   readonly carries: 'events' | 'task';
   readonly mediaType: string;
-  /** Where it carries tasks, it is given events with a task in them. */
+  /** For `task`, the engine passes events that contain a task. */
   write(event: TaskEvent): Json;
 }
 
-/** One dialect, whole. Pure: it holds no state and touches nothing outside its arguments. */
+/**
+ * One version of A2A, or one product's form of it: how it looks on the wire and how it behaves. A
+ * dialect has no state and no side effects. Create one with `defineDialect`.
+ */
 export interface Dialect {
   readonly id: DialectId;
-  /** For people: `A2A 0.3`, `CortexPrism`. */
+  /** Name for people: `A2A 0.3`, `CortexPrism`. */
   readonly title: string;
-  /** The method names it sends. What it accepts besides is `operationOf`'s business. */
+  /** Method names that Parley sends. `operationOf` may accept more. */
   readonly methods: Readonly<Partial<Record<Operation, string>>>;
+  /** The operation of a method name, aliases included. */
   operationOf(method: string): Operation | undefined;
+  /** How sure the dialect is that a request is its own. */
   detect(hints: Hints): Confidence;
+  /** Reads JSON of the wire into a canonical value. Never throws on bad input. */
   decode<K extends Shape>(shape: K, raw: unknown, env: ReadEnv): Decoded<Shapes[K]>;
-  /** Throws UNSUPPORTED_OPERATION for a shape that the dialect does not have. */
+  /**
+   * Writes a canonical value. Throws `UNSUPPORTED_OPERATION` for a shape that the dialect does not
+   * have.
+   */
   encode<K extends Shape>(shape: K, value: Shapes[K]): Json;
+  /** Reads and writes errors. */
   readonly error: { read(raw: unknown): A2AError; write(error: A2AError): WireError };
+  /** Deviations from JSON-RPC 2.0. Absent: none. */
   readonly envelope?: EnvelopeRules;
-  /** The envelope id of a request, where the dialect gives it a meaning; otherwise the link counts. */
+  /**
+   * Envelope id of a request, if the dialect gives it a meaning. Otherwise the link counts its
+   * requests.
+   */
   rpcId?<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined;
   readonly card: CardCodec;
-  /** `requestId` undefined: frames without a JSON-RPC envelope, as HTTP+JSON sends them. */
+  /** Starts writing a stream. Without `requestId` the frames have no JSON-RPC envelope, as in HTTP+JSON. */
   openStream(requestId: RpcId | undefined): StreamWriter;
+  /** Starts reading a stream. */
   openReader(env: ReadEnv): StreamReader;
   readonly webhook: WebhookForm;
-  /** Absent: the dialect has no HTTP+JSON form. */
+  /** Routes of the HTTP+JSON form. Absent: the dialect has none. */
   readonly rest?: RestGrammar;
   readonly traits: Traits;
   readonly wire: DialectWire;
+  /** Every canonical field that the dialect can't express. Tests compare it with what really is lost. */
   readonly losses: readonly Loss[];
 }

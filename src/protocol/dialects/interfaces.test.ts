@@ -32,7 +32,7 @@ describe('the interfaces of a node', () => {
     ['http://127.0.0.1:41242/', 'http://127.0.0.1:41242'],
     ['https://A.example:443//', 'https://a.example'],
     ['https://a.example/agents/demo/', 'https://a.example/agents/demo'],
-  ])('hang on the base without a slash at its end: %s', (base, url) => {
+  ])('start with the base URL without its trailing slash: %s', (base, url) => {
     expect(interfacesFor(base, BINDINGS, { prefer: 'HTTP+JSON' })[0]?.url).toBe(url);
     expect(interfacesFor(base, BINDINGS)[0]?.url).toBe(`${url}/a2a`);
   });

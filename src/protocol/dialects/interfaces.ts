@@ -10,8 +10,12 @@ export interface InterfacePaths {
   readonly paths: { readonly '1.0': string; readonly '0.3': string };
 }
 
+/** Options of `interfacesFor`. */
 export interface InterfaceOptions {
-  /** The binding that clients of 1.0 should choose if they speak several. Absent: the first. The oldest clients speak only JSON-RPC. */
+  /**
+   * Binding to list first for clients of 1.0 that speak several. Default: the first of `bindings`. The
+   * oldest clients speak only JSON-RPC.
+   */
   readonly prefer?: string;
   readonly tenant?: TenantId;
 }
@@ -19,9 +23,10 @@ export interface InterfaceOptions {
 const VERSIONS = ['1.0', '0.3'] as const;
 
 /**
- * The interfaces of a node that speaks every dialect, in order of preference. Each binding is listed for 1.0 and for 0.3: SDKs of 1.0
- * refuse 0.3 traffic to an agent that does not declare it. Older dialects and products find their address in the members that their own
- * card writer adds. Take `baseUrl` from the configuration, never from a Host header, because signed cards vouch for it.
+ * The interfaces of a node that speaks every dialect, in order of preference. Each binding is listed
+ * for 1.0 and for 0.3, because 1.0 SDKs refuse to send 0.3 to an agent that does not declare it. Older
+ * dialects and products find their address in members that their own card writer adds. Take `baseUrl`
+ * from the configuration, never from a Host header: card signatures cover it.
  */
 export function interfacesFor(
   baseUrl: string,

@@ -13,7 +13,10 @@ import { v03, v03Rest, v03TaskId } from './v03/dialect.ts';
 import { v10, v10Generation } from './v10/dialect.ts';
 import { mqtt01 } from './v10/mqtt.ts';
 
-/** Every dialect, in the order that settles ties. A new one is a folder and a line here. */
+/**
+ * Every dialect. The order decides between dialects that are equally sure of a request. To add a
+ * dialect, add a folder and a line here.
+ */
 export const DIALECTS: readonly Dialect[] = [
   ...[v10, v10Generation, mqtt01],
   ...[v03, v03TaskId, v03Rest],
@@ -24,34 +27,42 @@ export const DIALECTS: readonly Dialect[] = [
   cortex,
 ];
 
+/** A set of dialects, with the functions that choose among them. */
 export interface Registry {
   readonly all: readonly Dialect[];
+  /** The dialect with this id, for example `v10` or `sam.documented`. */
   byId(id: string): Dialect | undefined;
   /**
-   * The dialect of a request. `origin` is the dialect its task was made in, if anybody remembers: it settles what the
-   * request's own shape leaves open (get, cancel and subscribe look alike in half of the dialects).
+   * The dialect of a request. `origin` returns the dialect in which the request's task was created, if
+   * that is stored. It decides where the request itself leaves it open: get, cancel and subscribe look
+   * alike in half of the dialects.
    */
   detect(hints: Hints, origin?: () => DialectId | undefined): Dialect | undefined;
-  /** Reads any known card, and says whose it was; undefined if no dialect knows it for one of its own. */
+  /** Reads a card of any dialect. Undefined if no dialect recognises it. */
   readCard(raw: unknown, env: ReadEnv): FoundCard | undefined;
-  /** The form of a dialect that goes over HTTP+JSON: itself, or its variant; undefined if it has none. */
+  /** The form of a dialect for HTTP+JSON: the dialect itself or a variant. Undefined if it has none. */
   restForm(dialect: Dialect): Dialect | undefined;
-  /** The dialect in which an interface of a 1.0 card wants to be called, by the version it states. */
+  /** The dialect to use for an interface of a 1.0 card, by its protocol version. */
   speaks(iface: Pick<AgentInterface, 'protocolVersion'>): Dialect | undefined;
 }
 
+/** A card with the dialect that it was read in. */
 export interface FoundCard {
-  /** Whose shape the card has. */
+  /** Dialect of the card's form. */
   readonly dialect: Dialect;
   readonly card: Decoded<AgentCard>;
   /**
-   * Who will understand calls. The same, unless a card in 1.0's shape lists only interfaces of older versions. A client that picks
-   * another interface than the first asks `speaks` about that one.
+   * Dialect to call the agent in. It equals `dialect`, unless a card in 1.0's form lists only
+   * interfaces of older versions. A client that chooses another interface than the first asks `speaks`
+   * about that one.
    */
   readonly calls: Dialect;
 }
 
-/** The published versions, as interfaces state them. Products state one of these, so theirs are known by their cards alone. */
+/**
+ * Dialects of the published versions. Products state one of these versions too, and are recognised by
+ * the form of their cards.
+ */
 const DIALECT_OF_VERSION: ReadonlyMap<string, DialectId> = new Map([
   ['1.0', v10.id],
   ['0.3', v03.id],
@@ -65,14 +76,26 @@ const DIALECT_OF_VERSION: ReadonlyMap<string, DialectId> = new Map([
  */
 export const CURRENT_DIALECT: DialectId = v10.id;
 
+/**
+ * Operations whose requests contain little more than a task id, so their form does not reveal a
+ * dialect.
+ */
 const BY_TASK: ReadonlySet<Operation | undefined> = new Set<Operation>(['get', 'cancel', 'subscribe']);
 
+/**
+ * A registry of the given dialects, usually `DIALECTS` or these and one of your own.
+ *
+ * ```ts
+ * const registry = createRegistry([...DIALECTS, acme]);
+ * registry.detect({ method: 'SendMessage', params })?.title; // 'A2A 1.0'
+ * ```
+ */
 export function createRegistry(dialects: readonly Dialect[]): Registry {
   const byId = new Map<string, Dialect>(dialects.map((dialect) => [dialect.id, dialect]));
   const speaks: Registry['speaks'] = ({ protocolVersion }) => {
     const version = /^(\d+)\.(\d+)/.exec(protocolVersion);
     if (version === null) return undefined;
-    // A later 1.x is called as 1.0, the nearest that we speak; its server says so if that will not do (A2A 1.0.1 §3.6.2).
+    // A later 1.x is called as 1.0, the nearest version that we speak. Its server rejects that if it must (A2A 1.0.1 §3.6.2).
     const known = version[1] === '1' ? '1.0' : version[0];
     return byId.get(DIALECT_OF_VERSION.get(known) ?? '');
   };
@@ -88,7 +111,7 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
       const made = byId.get(origin() ?? '');
       if (made === undefined) return found.dialect;
       if (made.detect(hints) !== 'no') return made;
-      // Society has no such methods, and 0.1, whose caller may have sent what looks like Society's, knows tasks by their callers' names as well.
+      // Society has no such methods. A 0.1 caller may have sent a request that looked like Society's; in 0.1 callers name tasks too.
       const named = made.wire.callerNamesTask === true ? dialects.filter(({ wire }) => wire.callerNamesTask === true) : [];
       return surest(named, (dialect) => dialect.detect(hints))?.dialect ?? found.dialect;
     },
@@ -101,7 +124,7 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
   };
 }
 
-/** Only a card in the canonical shape can list interfaces of other versions than its own. */
+/** Only a card in the canonical form can list interfaces of versions other than its own. */
 function callsOf(dialect: Dialect, card: AgentCard, speaks: Registry['speaks']): Dialect | undefined {
   const spoken = card.supportedInterfaces.map(speaks);
   if (dialect.id !== CURRENT_DIALECT || spoken.includes(dialect)) return dialect;

@@ -16,10 +16,13 @@ export interface RestRoute {
 /** A dialect's HTTP+JSON form. The request is made of the members of body, query and path. */
 export interface RestGrammar {
   readonly routes: readonly RestRoute[];
-  /** Each path may begin with `/{tenant}`. */
+  /** Whether each path may start with `/{tenant}`. */
   readonly tenants: boolean;
   readonly mediaType: string;
-  /** `status` replaces the error's own status, for a refusal before the request is read (405, 415). */
+  /**
+   * `status` overrides the error's own HTTP status, for requests that are rejected before they are read
+   * (405, 415).
+   */
   writeError(error: A2AError, status?: number): { readonly status: number; readonly body: Json };
   readError(status: number, body: unknown): A2AError;
 }

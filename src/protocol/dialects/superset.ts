@@ -13,16 +13,26 @@ import { DIALECTS } from './registry.ts';
  */
 export type SchemeShape = 'wrapped' | 'flat' | 'both';
 
+/** Options of `writeCard`. */
 export interface WriteCardOptions {
-  /** `superset` for every client, `strict` for pure 1.0, or the id of one dialect. */
+  /**
+   * `superset` (default): readable by clients of every dialect. `strict`: pure 1.0. Or the id of one
+   * dialect.
+   */
   readonly form?: 'superset' | 'strict' | (string & {});
-  /** Used by the superset form. */
+  /** Form of the security schemes in a superset card. Default `both`. */
   readonly schemes?: SchemeShape;
-  /** The first one is the canonical dialect. */
+  /** Default: `DIALECTS`. The first one is the canonical dialect. */
   readonly dialects?: readonly Dialect[];
 }
 
-/** The JSON of a card as a server sends it. */
+/**
+ * The JSON of a card as a server sends it.
+ *
+ * ```ts
+ * response.end(JSON.stringify(writeCard(card, { form: 'strict' })));
+ * ```
+ */
 export function writeCard(card: AgentCard, options: WriteCardOptions = {}): Json {
   const { form = 'superset', schemes = 'both', dialects = DIALECTS } = options;
   const [canonical, ...others] = dialects;
@@ -112,15 +122,17 @@ function mapValues(object: JsonObject, map: (value: Json, name: string) => Json)
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]));
 }
 
+/** What a request for a card reveals about its client. */
 export interface CardRequest {
   readonly path?: string;
   /** `A2A-Version`, from the header or the query. */
   readonly version?: string | null;
 }
 
+/** How to write the card for a client. */
 export interface CardChoice {
   readonly schemes: SchemeShape;
-  /** Sent with every response, so that caches keep the forms apart. */
+  /** Send these with every response, so that caches keep the forms apart. */
   readonly headers: { readonly Vary: 'A2A-Version' };
 }
 

@@ -47,7 +47,7 @@ export interface Access {
   /** Runs the four steps. `findRoute` is called after the host check. */
   check(request: HttpRequest, findRoute: () => Route | undefined): AccessDecision | Promise<AccessDecision>;
   /** Counts a body of unknown length against the caller's byte limit while it is read. */
-  countBody(caller: Caller, request: HttpRequest): HttpRequest;
+  countBody(caller: Caller, request: HttpRequest, route: Route): HttpRequest;
   /** CORS headers for the response, if a web page that may call made the request. */
   corsHeaders(request: HttpRequest): Readonly<Record<string, string>> | undefined;
   /** Records a request to an admin route, whatever its result. */

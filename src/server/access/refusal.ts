@@ -23,6 +23,5 @@ export function refusalFor(
 export function errorResponseFor(request: HttpRequest, route: Route | undefined, error: A2AError, status?: number): HttpResponse {
   if (route?.binding === undefined) return errorAnswer(error);
   const { base: basePath } = parsePath(request.path);
-  const response = route.binding.refuse(request, error, status === undefined ? { basePath } : { basePath, status });
-  return { ...response, headers: { 'X-Content-Type-Options': 'nosniff', ...response.headers } };
+  return route.binding.refuse(request, error, status === undefined ? { basePath } : { basePath, status });
 }

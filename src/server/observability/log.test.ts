@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '#protocol';
-import { createLog, type LogLevel } from './log.ts';
+import { cleaned, cleanedText, createLog, type LogLevel } from './log.ts';
 
 function logging(level: LogLevel = 'debug', secrets: readonly string[] = []) {
   const lines: string[] = [];
@@ -79,5 +79,27 @@ describe('a log', () => {
     }
     expect(text()).toContain('was wrong');
     expect(text()).toContain('https://[removed]@example.org/x');
+  });
+});
+
+describe('redaction', () => {
+  // With time in the square of the length, each of these takes minutes and the test times out.
+  const pieces = ['eyJaaaaaaaa-', 'eyJaaaaaaaa.', '-eyJ', '"', '"a" ', '"a":"\\\\', '://a:', 'bearer ', 'sk-', 'token', ' ', '\\'];
+  it.each(pieces)('takes linear time for many repetitions of %j', (piece) => {
+    const text = piece.repeat(1_200_000 / piece.length);
+    expect(cleanedText(text).length).toBeGreaterThan(0);
+    expect(cleaned('text', text)).toBeTypeOf('string');
+    expect(cleaned(`${text}\n`, {})).toBeDefined();
+  });
+
+  it('finds a token inside other words', () => {
+    const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
+    for (const text of [jwt, `a.${jwt}`, `a.b.${jwt}`, `x-${jwt}`, `eyJx.${jwt}`, `(${jwt})`, `${jwt} ${jwt}`]) {
+      expect(cleanedText(text)).not.toContain('c2lnbmF0dXJl');
+    }
+  });
+
+  it('removes values whose names contain a line break beside a secret word', () => {
+    expect(JSON.stringify({ 'my-token\n': 'abc' }, cleaned)).toBe('{"my-token\\n":"[removed]"}');
   });
 });

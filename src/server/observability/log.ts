@@ -71,11 +71,10 @@ function lineOf(n: number, text: string): AdminLogLine {
 }
 
 const REMOVED = '[removed]';
-const SECRET_NAME =
-  /^(?:authorization|proxy-authorization|cookie|set-cookie|credentials?|.*(?:token|secret|passw|api-?key|private-?key).*)$/i;
-/** `Bearer …` and `Basic …`, JSON Web Tokens, keys with a well-known prefix, a password in a URL. */
+const SECRET_NAME = /^(?:authorization|proxy-authorization|cookie|set-cookie|credentials?)$|token|secret|passw|api-?key|private-?key/i;
+/** `Bearer …` and `Basic …`, JSON Web Tokens (and other base64 of JSON), keys with a well-known prefix, a password in a URL. */
 const SECRET_TEXT =
-  /\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\b(?:sk|pk|ghp|gho|xox[abp])[-_][\w-]{8,}|(?<=:\/\/)[^\s/:@]*:[^\s/@]+(?=@)/gi;
+  /\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w.-]{8,}|\b(?:sk|pk|ghp|gho|xox[abp])[-_][\w-]{8,}|(?<=:\/\/)[^\s/:@]*:[^\s/@]+(?=@)/gi;
 
 /** A JSON member whose value is a string, possibly cut off. */
 const NAMED = /"([^"\\]{1,64})"\s*:\s*"(?:[^"\\]|\\.)*"?/g;

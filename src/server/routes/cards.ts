@@ -94,7 +94,7 @@ function fresh(httpRequest: HttpRequest, { body, etag }: Written, headers: Reado
   const since = httpRequest.header('if-modified-since');
   const isKnown = tags === undefined ? isOlder(headers['Last-Modified'], since) : tagsInclude(tags, etag);
   if (isKnown) return { status: 304, headers: kept, body: null };
-  return { status: 200, headers: { ...kept, 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff' }, body };
+  return { status: 200, headers: { ...kept, 'Content-Type': 'application/json' }, body };
 }
 
 function tagsInclude(header: string, etag: string): boolean {

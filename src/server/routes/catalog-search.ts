@@ -1,10 +1,10 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
-import { parseJson } from '#bindings';
+import { parseJson, requestBytes } from '#bindings';
 import type { Json, JsonObject } from '#protocol';
-import { isObject, type RawObject } from '#protocol';
+import { isA2AError, isObject, type RawObject } from '#protocol';
 import type { CatalogOptions } from './catalog.ts';
 import { catalogOf } from './catalog.ts';
-import { json } from './responses.ts';
+import { errorAnswer, json } from './responses.ts';
 
 export interface ArdOptions extends CatalogOptions {
   readonly bodyBytesMax: number;
@@ -20,11 +20,12 @@ export async function ardAnswer(request: HttpRequest, options: ArdOptions): Prom
   const entries = entriesOf(options);
   try {
     if (request.method !== 'POST') return listed(entries, new URLSearchParams(request.query));
-    const parsed = parseJson(await request.body(options.bodyBytesMax), 16);
+    const parsed = parseJson(await requestBytes(request, options.bodyBytesMax), 16);
     if (!parsed.ok || !isObject(parsed.value)) throw new Invalid('the body must be a JSON object');
     return searched(entries, parsed.value, `${options.base}/ard/`);
   } catch (thrown) {
     if (thrown instanceof Invalid) return json({ error: { code: 'INVALID_ARGUMENT', message: thrown.message } }, 400);
+    if (isA2AError(thrown)) return errorAnswer(thrown);
     throw thrown;
   }
 }

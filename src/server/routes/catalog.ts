@@ -24,7 +24,6 @@ export function catalogAnswer(options: CatalogOptions): HttpResponse {
       'Last-Modified': options.changed.toUTCString(),
       // Web pages of any origin may read the catalog. It contains only what the public cards contain.
       'Access-Control-Allow-Origin': '*',
-      'X-Content-Type-Options': 'nosniff',
     },
     body: JSON.stringify(catalogOf(options)),
   };

@@ -37,7 +37,7 @@ export async function passedOn(
 
 async function answerOf(response: Response): Promise<HttpResponse> {
   const { status, body } = response;
-  const headers = Object.fromEntries(response.headers);
+  const { 'x-content-type-options': _, ...headers } = Object.fromEntries(response.headers);
   if (body === null) return { status, headers, body: null };
   const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
   return { status, headers, body: isStream ? flowOf(body) : await response.text() };

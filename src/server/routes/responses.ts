@@ -2,15 +2,15 @@ import type { HttpResponse } from '#bindings';
 import type { ErrorKind, Json } from '#protocol';
 import { ERRORS, GRPC_STATUS, isA2AError } from '#protocol';
 
-/** Browsers must not guess another type than Content-Type. */
-const SNIFF = { 'X-Content-Type-Options': 'nosniff' } as const;
+/** Browsers must not guess another type than Content-Type. The handler adds it to every response. */
+export const NO_SNIFF = { 'X-Content-Type-Options': 'nosniff' } as const;
 
 export function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
-  return { status, headers: { ...SNIFF, ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
+  return { status, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
 }
 
 export function text(body: string, type: string, status = 200): HttpResponse {
-  return { status, headers: { ...SNIFF, 'Content-Type': type }, body };
+  return { status, headers: { 'Content-Type': type }, body };
 }
 
 /** An error response before the dialect is known, in the format of HTTP+JSON 1.0, which the admin API also uses. */
@@ -47,5 +47,6 @@ const STATUS: Readonly<Record<number, string>> = {
   404: 'NOT_FOUND',
   405: 'UNIMPLEMENTED',
   415: 'INVALID_ARGUMENT',
+  417: 'INVALID_ARGUMENT',
   503: 'UNAVAILABLE',
 };

@@ -84,6 +84,11 @@ function recordedStream(
       kept.isCut = true;
       return;
     }
+    // Only the new text is searched, so that many small pieces cost no more than one.
+    if (!text.includes('\n') || !`${rest.slice(-1)}${text}`.includes('\n\n')) {
+      rest += text;
+      return;
+    }
     const frames = (rest + text).split('\n\n');
     rest = frames.pop() ?? '';
     for (const frame of frames) kept.frames.push({ atMs: performance.now() - began, text: frameOf(frame) });

@@ -10,8 +10,8 @@ const DOCS = new URL('../../../docs/', import.meta.url);
 const about = { version: '0.1.0', date: '2026-11-15' };
 const all: readonly Outcome[] = REQUIREMENTS.map(({ id }) => ({ title: `${id}: works`, passed: true }));
 
-describe('the report', () => {
-  it('claims the tier that is whole, and no more', () => {
+describe('the conformance report', () => {
+  it('claims the highest tier whose requirements all pass', () => {
     expect(reportOf(all, about).report.tier_claimed).toBe(2);
     expect(
       reportOf(
@@ -31,7 +31,7 @@ describe('the report', () => {
     });
   });
 
-  it('is refused where it says what its rows do not', () => {
+  it('has problems if it differs from its rows', () => {
     const good = reportOf(all, about);
     expect(problemsOf(good)).toEqual([]);
     expect(problemsOf({ ...good, report: { ...good.report, tier_claimed: 3 } })).toEqual(['tier 3 is claimed']);
@@ -40,7 +40,7 @@ describe('the report', () => {
     expect(problemsOf({ ...good, default_001_breakdown: {} })).toContain('DEFAULT_001 passes without its six rows');
   });
 
-  it('that is published is sound, and of these tests', () => {
+  it('in docs/ is valid and matches these tests', () => {
     const published = parse(readFileSync(new URL('cli-conformance.yaml', DOCS), 'utf8')) as Report;
     expect(problemsOf(published)).toEqual([]);
     expect(reportYaml(published)).toBe(readFileSync(new URL('cli-conformance.yaml', DOCS), 'utf8'));

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { ParleyConfig } from '#server';
 import { eventually } from '../../support/eventually.ts';
 import { expectFigure } from '../../support/figures.ts';
 import { metric, raw, sendBody } from '../../support/server.ts';
@@ -12,6 +13,8 @@ export const HTTP_LIMIT_CHECKS: Checks = {
       expect((await post(`${url}/message:send`, sendBody('x'.repeat(300)))).status).toBe(413);
       expect((await post(`${url}/message:send`, sendBody('x'))).status).toBe(200);
     }),
+  'limits.publicRequestsPerSecondMax': () => cardsRead({ publicRequestsPerSecondMax: 0, publicRequestsBurstMax: 1 }, [200]),
+  'limits.publicRequestsBurstMax': () => cardsRead({ publicRequestsPerSecondMax: 1, publicRequestsBurstMax: 3 }, [200, 429]),
   'limits.jsonDepthMax': () =>
     served({ limits: { jsonDepthMax: 5 } }, async ({ url }) =>
       expect((await post(`${url}/message:send`, sendBody('x', { metadata: { a: { b: { c: { d: {} } } } } }))).status).toBe(400),
@@ -102,3 +105,12 @@ export const HTTP_LIMIT_CHECKS: Checks = {
       expect((await fetch(`${url}/.well-known/agent-card.json`)).headers.get('cache-control')).toBe('public, max-age=7'),
     ),
 };
+
+/** Reads the card twenty times at once, as a client behind a proxy. */
+async function cardsRead(limits: ParleyConfig['limits'] & {}, statuses: readonly number[]): Promise<void> {
+  await served({ trustedProxies: ['127.0.0.1'], limits }, async ({ url }) => {
+    const read = (): Promise<Response> => fetch(`${url}/.well-known/agent-card.json`, { headers: { 'X-Forwarded-For': '203.0.113.7' } });
+    const responses = await Promise.all(Array.from({ length: 20 }, read));
+    expect([...new Set(responses.map(({ status }) => status))].sort()).toEqual(statuses);
+  });
+}

@@ -135,8 +135,9 @@ async function* eventsIn(responses: AsyncIterable<SamResponse>, id: string): Asy
     lastSeq = Math.max(lastSeq, seq ?? 0);
     const events = startWithTask(task, withTaskId(event, id));
     task ??= events[0]?.task;
-    yield events.map((each) => ({ event: each }));
-    if (isFinal && (event.task === undefined || isSettled(event.task))) return;
+    const isEnd = isFinal && (event.task === undefined || isSettled(event.task));
+    yield events.map((each, at) => (isEnd && at === events.length - 1 ? { event: each, closes: true } : { event: each }));
+    if (isEnd) return;
   }
 }
 

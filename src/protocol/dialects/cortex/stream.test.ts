@@ -56,11 +56,13 @@ describe('writing', () => {
     expect(JSON.parse(alone[0]?.data ?? '')).not.toHaveProperty('result');
   });
 
-  it('sets final at states that can end the stream', () => {
+  it('sets final at terminal states, and at a question where the stream closes', () => {
     const finals = (['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED', 'TASK_STATE_FAILED'] as const).map(
       (state) => (stream([status(state)])[0] as { final: boolean }).final,
     );
-    expect(finals).toEqual([false, true, true, true]);
+    expect(finals).toEqual([false, false, false, true]);
+    const [asked] = openStream('r').frames([{ event: status('TASK_STATE_INPUT_REQUIRED'), closes: true }]);
+    expect(JSON.parse(asked?.data ?? '')).toMatchObject({ final: true });
   });
 
   it('writes a direct message as the whole stream of a task', () => {

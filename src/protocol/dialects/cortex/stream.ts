@@ -1,14 +1,14 @@
-import type { TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
+import type { Logged, TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
 import type { ContextId, TaskId } from '../../ids.ts';
 import { contextId } from '../../ids.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { TaskState } from '../../states.ts';
-import { isInterrupted, isTerminal } from '../../states.ts';
+import { isTerminal } from '../../states.ts';
 import type { Codec } from '../define.ts';
 import type { ReadEnv, RpcId, StreamReader, StreamWriter } from '../dialect.ts';
 import { attempt, fail, isRaw, member, object } from '../shared/read.ts';
-import { envelope, framesOf } from '../shared/stream.ts';
+import { envelope, framesOf, isQuestion } from '../shared/stream.ts';
 import { answerTask, model, task } from './model.ts';
 
 /** One event as one document: a task under `task`, or a bare update with its `type`. */
@@ -16,7 +16,7 @@ export const event: Codec<TaskEvent> = {
   read: (raw, env) => readEvent(raw, env) ?? fail('', 'must have task, status or artifact'),
   write: (value) => {
     if (value.artifactUpdate !== undefined) return artifactFrame(value.artifactUpdate);
-    if (value.statusUpdate !== undefined) return statusFrame(value.statusUpdate);
+    if (value.statusUpdate !== undefined) return statusFrame(value.statusUpdate, isQuestion(value));
     return { task: task.write(value.task ?? answerTask(value.message)) };
   },
 };
@@ -28,15 +28,16 @@ export const event: Codec<TaskEvent> = {
 export function openStream(requestId: RpcId | undefined): StreamWriter {
   const wrap = envelope(requestId);
   let lastWasTask = false;
-  const linesOf = (value: TaskEvent): readonly string[] => {
+  const linesOf = ({ event: value, closes }: Logged): readonly string[] => {
     lastWasTask = value.task !== undefined || value.message !== undefined;
     if (value.message !== undefined) return messageLines(value.message, wrap);
     if (value.artifactUpdate !== undefined) return [artifactLine(value.artifactUpdate, requestId !== undefined)];
-    return [value.task === undefined ? JSON.stringify(event.write(value)) : wrap(event.write(value))];
+    if (value.statusUpdate !== undefined) return [JSON.stringify(statusFrame(value.statusUpdate, closes === true))];
+    return [wrap(event.write(value))];
   };
   return {
     endsWithTask: true,
-    frames: (batch) => batch.flatMap((logged) => framesOf(linesOf(logged.event), logged)),
+    frames: (batch) => batch.flatMap((logged) => framesOf(linesOf(logged), logged)),
     end: (whole) => [...(whole === undefined || lastWasTask ? [] : [{ data: wrap({ task: task.write(whole) }) }]), { data: '[DONE]' }],
   };
 }
@@ -84,11 +85,10 @@ function readEvent(raw: unknown, env: ReadEnv): TaskEvent | undefined {
   return undefined;
 }
 
-function statusFrame(update: TaskStatusUpdate): JsonObject {
-  const { state } = update.status;
+function statusFrame(update: TaskStatusUpdate, closes: boolean): JsonObject {
   const out = withoutEmptyContext(model.statusUpdate.write(update));
   out.type = 'TaskStatusUpdateEvent';
-  out.final = isTerminal(state) || isInterrupted(state);
+  out.final = closes || isTerminal(update.status.state);
   return out;
 }
 
@@ -117,7 +117,7 @@ function messageLines(message: Message, wrap: (result: Json) => string): readonl
   return [
     wrap({ task: task.write({ ...begun, status: { state: 'TASK_STATE_WORKING' } }) }),
     ...(artifacts ?? []).map((artifact) => artifactLine({ ...where, artifact, lastChunk: true }, true)),
-    JSON.stringify(statusFrame({ ...where, status })),
+    JSON.stringify(statusFrame({ ...where, status }, true)),
     wrap({ task: task.write(whole) }),
   ];
 }

@@ -15,6 +15,7 @@ const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest';
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
 
+/** The JSON-RPC code of an error kind: the dialect's own, or that of A2A 1.0.1. */
 export function codeOf(kind: ErrorKind, codes: Codes): number {
   return codes[kind] ?? ERRORS[kind].rpc;
 }
@@ -52,6 +53,7 @@ export function readError(raw: unknown, codes: Codes): A2AError {
   return new A2AError('INTERNAL_ERROR', message, { ...details.rest, ...code });
 }
 
+/** The facts in `error.data`, and the kind if an ErrorInfo names it. */
 export function readDetails(data: unknown): { kind?: ErrorKind; rest: ErrorDetails } {
   if (isRaw(data)) return { rest: { ...carried(data), ...(typeof data.field === 'string' ? { field: data.field } : {}) } };
   if (!Array.isArray(data)) return { rest: {} };

@@ -13,6 +13,7 @@ import { messageIdOf, NO_CONTEXT, readArtifactMembers } from './members.ts';
 import { checkParts, flagIf, id, idIf, idWithin, listIf, member, memberIf, metadataIf, object, oneOf, textsIf } from './read.ts';
 import { timestampIf } from './values.ts';
 
+/** The codecs of a product whose JSON is 1.0's shapes with 0.x's words; see `FlatVocabulary`. */
 export interface FlatModel {
   readonly message: Codec<Message>;
   /** The message of a request: it must have parts. */
@@ -29,6 +30,7 @@ const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['ROLE_AGENT', 'ROLE_AGENT'],
 ]);
 
+/** Builds the codecs from a product's vocabulary. */
 export function flatModel(vocabulary: FlatVocabulary): FlatModel {
   const { message, part } = vocabulary;
   const status: Codec<TaskStatus> = {
@@ -61,6 +63,7 @@ export function flatModel(vocabulary: FlatVocabulary): FlatModel {
   };
 }
 
+/** The codec of messages alone. */
 export function flatMessage(vocabulary: MessageVocabulary): Codec<Message> {
   return { read: (raw, env) => readMessage(raw, env, vocabulary), write: (message) => writeMessage(message, vocabulary) };
 }
@@ -169,6 +172,7 @@ function readArtifactUpdate(raw: unknown, env: ReadEnv, inside: FlatCodecs): Tas
   return out;
 }
 
+/** A context id that may be absent, with the product's own maximum length. */
 export function contextIf(value: unknown, env: ReadEnv, limit: ContextLimit, name = 'contextId'): ContextId | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   return idWithin<ContextId>(value, name, limit.contextCharsMax ?? env.limits.idCharsMax);

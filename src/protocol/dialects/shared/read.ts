@@ -7,12 +7,14 @@ import type { Decoded, ReadEnv } from '../dialect.ts';
  * name instead of an object and a key, so that the JavaScript engine can cache property reads.
  */
 export type Raw = Readonly<Record<string, unknown>>;
+/** Reads unchecked JSON into a value. Fails with `fail`; run it with `attempt`. */
 export type Reader<T> = (raw: unknown, env: ReadEnv) => T;
 
 class Fault extends Error {
   path = '';
 }
 
+/** Runs a reader and turns its failure into a result. Other exceptions pass through. */
 export function attempt<T>(read: Reader<T>, raw: unknown, env: ReadEnv): Decoded<T> {
   try {
     return { ok: true, value: read(raw, env) };
@@ -22,6 +24,10 @@ export function attempt<T>(read: Reader<T>, raw: unknown, env: ReadEnv): Decoded
   }
 }
 
+/**
+ * Rejects the value. `name` is the member that is wrong, or '' for the value itself; `problem` starts
+ * with a verb, for example `must be a string`.
+ */
 export function fail(name: string, problem: string): never {
   const fault = new Fault(problem);
   fault.path = name;
@@ -37,10 +43,12 @@ export function member<T>(value: unknown, name: string, read: Reader<T>, env: Re
   }
 }
 
+/** Like `member`, but undefined and null mean that the member is absent. */
 export function memberIf<T>(value: unknown, name: string, read: Reader<T>, env: ReadEnv): T | undefined {
   return value === undefined || value === null ? undefined : member(value, name, read, env);
 }
 
+/** Reads a required list. A failure inside names the index. */
 export function list<T>(value: unknown, name: string, read: Reader<T>, env: ReadEnv): T[] {
   if (!Array.isArray(value)) return fail(name, missingOr(value, 'must be an array'));
   const out: T[] = [];
@@ -53,6 +61,7 @@ export function list<T>(value: unknown, name: string, read: Reader<T>, env: Read
   return out;
 }
 
+/** Like `list`, but the list may be absent. */
 export function listIf<T>(value: unknown, name: string, read: Reader<T>, env: ReadEnv): T[] | undefined {
   return value === undefined || value === null ? undefined : list(value, name, read, env);
 }
@@ -65,22 +74,27 @@ export function checkParts(parts: unknown, env: ReadEnv, name = 'parts'): assert
   if (length > env.limits.messagePartsMax) fail(name, `must have at most ${env.limits.messagePartsMax} parts`);
 }
 
+/** The value as an object. Fails for anything else. */
 export function object(raw: unknown): Raw {
   return isRaw(raw) ? raw : fail('', missingOr(raw, 'must be an object'));
 }
 
+/** A required string. */
 export function text(value: unknown, name: string): string {
   return typeof value === 'string' ? value : fail(name, missingOr(value, 'must be a string'));
 }
 
+/** A string that may be absent or null. */
 export function textIf(value: unknown, name: string): string | undefined {
   return value === undefined || value === null ? undefined : text(value, name);
 }
 
+/** A required string that is not empty. */
 export function filledText(value: unknown, name: string): string {
   return text(value, name) || fail(name, 'must not be empty');
 }
 
+/** A boolean that may be absent or null. */
 export function flagIf(value: unknown, name: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'boolean' ? value : fail(name, 'must be true or false');
@@ -96,10 +110,12 @@ export function countIf(value: unknown, name: string): number | undefined {
   return number;
 }
 
+/** A list of strings that may be absent. */
 export function textsIf<Text extends string>(value: unknown, name: string): Text[] | undefined {
   return value === undefined || value === null ? undefined : texts(value, name);
 }
 
+/** A required list of strings. */
 export function texts<Text extends string>(value: unknown, name: string): Text[] {
   if (!Array.isArray(value)) return fail(name, missingOr(value, 'must be an array of strings'));
   for (let at = 0; at < value.length; at += 1) text(value[at], `${name}[${at}]`);
@@ -112,6 +128,7 @@ export function idIf<Id extends string>(value: unknown, name: string, env: ReadE
   return id<Id>(value, name, env);
 }
 
+/** A required id: not empty, at most `idCharsMax` characters. */
 export function id<Id extends string>(value: unknown, name: string, env: ReadEnv): Id {
   return idWithin<Id>(value, name, env.limits.idCharsMax);
 }
@@ -124,12 +141,17 @@ export function idWithin<Id extends string>(value: unknown, name: string, charsM
   return value as Id;
 }
 
+/**
+ * Looks a value up in a table, for example a state by its name on the wire. Fails for unknown values
+ * and lists the known ones.
+ */
 export function oneOf<T>(value: unknown, name: string, known: ReadonlyMap<unknown, T>): T {
   const found = known.get(value);
   if (found !== undefined) return found;
   return fail(name, missingOr(value, `has the unknown value ${shown(value)}; known: ${[...known.keys()].filter(isText).join(', ')}`));
 }
 
+/** Free-form metadata that may be absent. */
 export function metadataIf(value: unknown, name: string, env: ReadEnv): Metadata | undefined {
   if (value === undefined || value === null) return undefined;
   return isRaw(value) ? freeform(value, name, env) : fail(name, 'must be an object');
@@ -166,6 +188,7 @@ function checkFreeform(value: unknown, name: string, left: number, max: number):
   }
 }
 
+/** `is required` for an absent value, otherwise the given problem. */
 export function missingOr(value: unknown, problem: string): string {
   return value === undefined || value === null ? 'is required' : problem;
 }

@@ -24,6 +24,7 @@ import { fail, filledText, flagIf, isRaw, member, memberIf, object, text, textIf
  * because hybrid cards mix them.
  */
 type Kind = keyof { [K in SecurityScheme as keyof K]: true };
+/** 1.0's wrapper name of each 0.x `type`. */
 export const KIND_OF_TYPE: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
   ['apiKey', 'apiKeySecurityScheme'],
   ['http', 'httpAuthSecurityScheme'],
@@ -183,7 +184,10 @@ function described(s: Raw): { description?: string } {
   return description ? { description } : {};
 }
 
-/** `{schemes:{name:{list:[…]}}}` of 1.0, `{schemes:{name:[…]}}` as a2a-go 2.3 writes it, or `{name:[…]}` of 0.x. */
+/**
+ * Accepts `{schemes:{name:{list:[…]}}}` of 1.0, `{schemes:{name:[…]}}` as a2a-go 2.3 writes it, and
+ * `{name:[…]}` of 0.x.
+ */
 export function readRequirement(raw: unknown, env: ReadEnv): SecurityRequirement {
   const r = object(raw);
   const schemes: { [name: string]: { list?: readonly string[] } } = Object.create(null);

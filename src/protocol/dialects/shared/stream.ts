@@ -18,6 +18,11 @@ export function plainStream(requestId: RpcId | undefined, write: (event: TaskEve
   };
 }
 
+/** Whether an event that is written alone, as a webhook receives it, asks its caller something: nothing follows until the caller answers. */
+export function isQuestion({ task, statusUpdate }: TaskEvent): boolean {
+  return (task ?? statusUpdate)?.status.state === 'TASK_STATE_INPUT_REQUIRED';
+}
+
 export function frame(data: string, logged: Logged): Frame {
   return logged.seq === undefined ? { data } : { data, id: logged.seq };
 }

@@ -45,7 +45,7 @@ export function writeFileMembers(file: JsonDraft, part: Part): JsonDraft {
   return file;
 }
 
-/** Before 1.0 a data part holds an object. Any other value is sent as `{value}` with this mark (docs/dialects/v03.md, "Data that is no object"). */
+/** Before 1.0 a data part holds an object. Any other value is sent as `{value}` with this mark (docs/dialects/v03.md, "Data that is not an object"). */
 const WRAPPED = 'data_part_compat';
 
 export function unwrapData(data: Json, metadata: Metadata | undefined): DataPart {

@@ -20,6 +20,7 @@ const task = (state: TaskState, ...artifacts: string[]): TaskEvent =>
 const chunk = (artifactId: string): TaskEvent =>
   ({ artifactUpdate: { ...ids, artifact: { artifactId, parts: [] } } }) as unknown as TaskEvent;
 const logged = (...events: TaskEvent[]): Logged[] => events.map((event, at) => ({ seq: seq(at + 1), event }));
+const closing = (event: TaskEvent): Logged => ({ event, closes: true });
 const results = (...events: TaskEvent[]): { status?: { state: string }; final?: boolean; artifact?: { index: number } }[] =>
   v01
     .openStream(1)
@@ -33,13 +34,20 @@ describe('writing a stream', () => {
       TASK_STATE_UNSPECIFIED: false,
       TASK_STATE_SUBMITTED: false,
       TASK_STATE_WORKING: false,
-      TASK_STATE_INPUT_REQUIRED: true,
-      TASK_STATE_AUTH_REQUIRED: true,
+      TASK_STATE_INPUT_REQUIRED: false,
+      TASK_STATE_AUTH_REQUIRED: false,
       TASK_STATE_COMPLETED: true,
       TASK_STATE_FAILED: true,
       TASK_STATE_CANCELED: true,
       TASK_STATE_REJECTED: true,
     });
+  });
+
+  it('sets final at a question if the stream closes there, after the artifacts', () => {
+    const [asked] = v01.openStream(1).frames([closing(status('TASK_STATE_INPUT_REQUIRED'))]);
+    expect(JSON.parse(asked?.data ?? '')).toMatchObject({ result: { status: { state: 'input-required' }, final: true } });
+    const frames = v01.openStream(1).frames([closing(task('TASK_STATE_INPUT_REQUIRED', 'a'))]);
+    expect(frames.map((frame) => JSON.parse(frame.data).result.final)).toEqual([undefined, true]);
   });
 
   it('writes a task’s artifacts before a status that ends the stream, and after any other', () => {

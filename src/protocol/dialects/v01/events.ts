@@ -1,12 +1,12 @@
 import type { Logged, TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '../../events.ts';
 import type { ContextId, TaskId } from '../../ids.ts';
 import type { Json, JsonDraft, Mutable } from '../../json.ts';
-import { isInterrupted, isTerminal } from '../../states.ts';
-import type { Task, TaskStatus } from '../../task.ts';
+import { isTerminal } from '../../states.ts';
+import type { Task } from '../../task.ts';
 import type { ReadEnv, RpcId, StreamReader, StreamWriter } from '../dialect.ts';
 import { NO_CONTEXT } from '../shared/members.ts';
 import { attempt, fail, flagIf, id, isRaw, member, metadataIf, object } from '../shared/read.ts';
-import { envelope, framesOf } from '../shared/stream.ts';
+import { envelope, framesOf, isQuestion } from '../shared/stream.ts';
 import { artifactNumbers, ownIndex, readArtifact, writeArtifact } from './artifacts.ts';
 import { readStatus, readTask, taskOfMessage, writeStatus } from './model.ts';
 
@@ -68,43 +68,42 @@ export function openReader(env: ReadEnv): StreamReader {
  * One event by itself, as a webhook receives it. A task or a message is written as its status; in a stream the artifacts are written too.
  */
 export function writeEvent(event: TaskEvent): Json {
+  return eventJson(event, isQuestion(event));
+}
+
+function eventJson(event: TaskEvent, closes: boolean): Json {
   if (event.artifactUpdate !== undefined) {
     return artifactEvent(event.artifactUpdate, ownIndex(event.artifactUpdate.artifact.artifactId) ?? 0);
   }
-  if (event.statusUpdate !== undefined) return statusEvent(event.statusUpdate.taskId, event.statusUpdate);
+  if (event.statusUpdate !== undefined) return statusEvent(event.statusUpdate.taskId, event.statusUpdate, closes);
   const task = event.task === undefined ? taskOfMessage(event.message) : event.task;
-  return statusEvent(task.id, task);
+  return statusEvent(task.id, task, closes);
 }
 
 export function openStream(requestId: RpcId | undefined): StreamWriter {
   const wrap = envelope(requestId);
   const number = artifactNumbers();
-  const write = (event: TaskEvent): readonly Json[] => {
+  const write = ({ event, closes }: Logged): readonly Json[] => {
     if (event.artifactUpdate !== undefined) return [artifactEvent(event.artifactUpdate, number(event.artifactUpdate.artifact.artifactId))];
-    return event.task === undefined ? [writeEvent(event)] : taskEvents(event.task, number);
+    return event.task === undefined ? [eventJson(event, closes === true)] : taskEvents(event.task, number, closes === true);
   };
-  const framesOfOne = (logged: Logged) => framesOf(write(logged.event).map(wrap), logged);
+  const framesOfOne = (logged: Logged) => framesOf(write(logged).map(wrap), logged);
   return { frames: (batch) => batch.flatMap(framesOfOne), end: () => [] };
 }
 
 /**
  * Clients stop at the first `final`. So a task's artifacts are written before a status that ends the stream, and after any other status.
  */
-function taskEvents(task: Task, number: (artifactId: string) => number): readonly Json[] {
-  const status = statusEvent(task.id, task);
+function taskEvents(task: Task, number: (artifactId: string) => number, closes: boolean): readonly Json[] {
+  const status = statusEvent(task.id, task, closes);
   const artifacts = (task.artifacts ?? []).map((artifact): Json => {
     return { id: task.id, artifact: writeArtifact(artifact, number(artifact.artifactId)) };
   });
-  return isFinal(task.status) ? [...artifacts, status] : [status, ...artifacts];
+  return closes || isTerminal(task.status.state) ? [...artifacts, status] : [status, ...artifacts];
 }
 
-/** 0.1 also ends a stream that waits for input (`final` on `input-required`), which is its only interrupted state. */
-function isFinal(status: TaskStatus): boolean {
-  return isTerminal(status.state) || isInterrupted(status.state);
-}
-
-function statusEvent(taskId: TaskId, from: Pick<TaskStatusUpdate, 'status' | 'metadata'>): Json {
-  const out: JsonDraft = { id: taskId, status: writeStatus(from.status), final: isFinal(from.status) };
+function statusEvent(taskId: TaskId, from: Pick<TaskStatusUpdate, 'status' | 'metadata'>, closes: boolean): Json {
+  const out: JsonDraft = { id: taskId, status: writeStatus(from.status), final: closes || isTerminal(from.status.state) };
   if (from.metadata !== undefined) out.metadata = from.metadata;
   return out;
 }

@@ -55,6 +55,7 @@ export interface Release {
   readonly extensionsHeader: boolean;
 }
 
+/** The differences of 0.2.`patch` from 0.3, computed from the tables above. */
 export function release(patch: Patch): Release {
   return {
     patch,

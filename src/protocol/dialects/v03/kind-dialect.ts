@@ -8,7 +8,7 @@ import type { Confidence, Dialect, DialectWire, Hints, Loss, RpcId, StreamWriter
 import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
 import { writePushConfig, writeUnnamedPushConfig } from '../shared/push-config.ts';
-import { envelope, frame } from '../shared/stream.ts';
+import { envelope, frame, isQuestion } from '../shared/stream.ts';
 import { taskWebhook } from '../shared/webhook.ts';
 import type { CardEdition } from './card.ts';
 import { cardCodec, cardReader, writeCard } from './card.ts';
@@ -70,6 +70,7 @@ const METHODS: Readonly<Partial<Record<Operation, string>>> = {
 /** A2A 0.3.0 §11.1.2 misspells the first. The second was on the main branch after the tag: accepted, never sent. */
 const ALIASES: Readonly<Record<string, Operation>> = { 'agent/authenticatedExtendedCard': 'extendedCard', 'tasks/list': 'list' };
 
+/** Traits of 0.3 over JSON-RPC. Editions override single members. */
 export const TRAITS: Traits = {
   callerNamesTask: false,
   resumesByContext: true,
@@ -81,6 +82,7 @@ export const TRAITS: Traits = {
   subscribeFinished: 'returns-task',
 };
 
+/** HTTP details of 0.3. Editions override single members. */
 export const WIRE: DialectWire = {
   httpStatusOnError: (kind) => {
     if (kind === 'PARSE_ERROR') return 400;
@@ -134,7 +136,7 @@ function kindCodecs(edition: Edition, own: { readonly write: Writers; readonly m
   };
   return {
     'send.request': send,
-    'send.result': { read: sendResultReader(read), write: (result) => write.event(result, true) },
+    'send.result': { read: sendResultReader(read), write: (result) => write.event(result, false) },
     'stream.request': send,
     'get.request': {
       read: readGetRequest,
@@ -162,7 +164,7 @@ function kindCodecs(edition: Edition, own: { readonly write: Writers; readonly m
     'push.delete.result': { read: () => null, write: () => null },
     'extendedCard.request': { read: () => ({}), write: () => ({}) },
     'extendedCard.result': { read: cardReader(edition.card), write: (card) => writeCard(card, edition.card, missing) },
-    event: { read: read.event, write: (event) => write.event(event, true) },
+    event: { read: read.event, write: (event) => write.event(event, isQuestion(event)) },
   };
 }
 
@@ -186,11 +188,10 @@ function withoutOperations(codecs: Codecs, operations: readonly Operation[]): Co
   return Object.fromEntries(Object.entries(codecs).filter(([shape]) => !gone.has(shape)));
 }
 
-/** Only the last event of a batch can be the one that closes the stream. */
 export function closingStream(requestId: RpcId | undefined, write: Writers['event']): StreamWriter {
   const wrap = envelope(requestId);
   return {
-    frames: (batch) => batch.map((logged, at) => frame(wrap(write(logged.event, at === batch.length - 1)), logged)),
+    frames: (batch) => batch.map((logged) => frame(wrap(write(logged.event, logged.closes === true)), logged)),
     end: () => [],
   };
 }

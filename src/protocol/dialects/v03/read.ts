@@ -19,6 +19,7 @@ export interface Readers {
   readonly event: Reader<TaskEvent>;
 }
 
+/** Builds the readers of one form once, at load time. */
 export function readers(form: Form): Readers {
   const message = messageReader(form);
   const status = statusReader(form, message);

@@ -9,6 +9,7 @@ import type { Dialect } from '../dialect.ts';
 import { readError, writePlainError } from '../shared/errors.ts';
 import type { Reader } from '../shared/read.ts';
 import { isRaw, list } from '../shared/read.ts';
+import { isQuestion } from '../shared/stream.ts';
 import { taskWebhook } from '../shared/webhook.ts';
 import type { CardEdition } from './card.ts';
 import { cardCodec, cardReader, writeCard } from './card.ts';
@@ -71,7 +72,7 @@ function restCodecs(card: CardEdition): Codecs {
   const oneConfig: Codecs['push.delete.request'] = { read: readConfigRequest, write: (r) => ({ taskId: r.taskId, id: r.id }) };
   return {
     'send.request': send,
-    'send.result': { read: sendResultReader(read), write: (result) => write.event(result, true) },
+    'send.result': { read: sendResultReader(read), write: (result) => write.event(result, false) },
     'stream.request': send,
     'get.request': { read: readGetRequest, write: writeGetRequest },
     'get.result': task,
@@ -89,7 +90,7 @@ function restCodecs(card: CardEdition): Codecs {
     'push.delete.result': { read: () => null, write: () => ({}) },
     'extendedCard.request': { read: () => ({}), write: () => ({}) },
     'extendedCard.result': { read: cardReader(card), write: (value) => bothShapes(value, writeCard(value, card, NOTHING)) },
-    event: { read: read.event, write: (event) => write.event(event, true) },
+    event: { read: read.event, write: (event) => write.event(event, isQuestion(event)) },
   };
 }
 

@@ -23,9 +23,10 @@ describe('final', () => {
     ).toEqual([true, true, true, true, false]);
   });
 
-  it('is true if the stream closes at input-required, and not if the task continued', () => {
-    expect(finals(['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED'])).toEqual([false, true]);
-    expect(finals(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED'])).toEqual([false, false, true]);
+  it('is true at a question if the stream closes there, and false if it stays open', () => {
+    expect(finals(['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED'])).toEqual([false, false]);
+    const [asked] = v03.openStream(1).frames([{ event: update('TASK_STATE_INPUT_REQUIRED'), closes: true }]);
+    expect(JSON.parse(asked?.data ?? '').result.final).toBe(true);
   });
 });
 

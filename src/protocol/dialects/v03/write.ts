@@ -16,6 +16,7 @@ export interface Writers {
 /** Members that a form or an older release lacks, as `Type.member`. */
 export type MissingMembers = ReadonlySet<string>;
 
+/** Builds the writers of one form, without the members that the release lacks. */
 export function writers(form: Form, missing: MissingMembers): Writers {
   const parts = partsWriter(form);
   const message = messageWriter(form, { missing, parts });
@@ -110,15 +111,11 @@ function taskWriter(form: Form, write: TaskWriters): Writers['task'] {
   };
 }
 
-/**
- * `final` tells 0.x clients that nothing follows, and they stop reading there. A stream closes at a terminal state, and at
- * `input-required` if that is the newest event. In a replay the task may have continued.
- */
+/** `final` tells 0.x clients that nothing follows, and they stop reading there. A stream closes at a terminal state, or where its service says so. */
 function statusUpdateWriter(form: Form, status: TaskWriters['status']): (update: TaskStatusUpdate, closes: boolean) => JsonDraft {
   return (update, closes) => {
     const { taskId, contextId } = update;
-    const { state } = update.status;
-    const final = isTerminal(state) || (closes && state === 'TASK_STATE_INPUT_REQUIRED');
+    const final = closes || isTerminal(update.status.state);
     const body = status(update.status);
     const out: JsonDraft = form.kinds
       ? { kind: 'status-update', taskId, contextId, status: body, final }

@@ -156,6 +156,7 @@ function build(id: string, title: string, options: { readonly generation: boolea
   });
 }
 
+/** A2A 1.0.1, the canonical dialect. */
 export const v10: Dialect = build('v10', 'A2A 1.0', { generation: false });
 
 /** 1.0 with the `generation` of the unreleased 1.1 draft, for callers that turn it on. */

@@ -19,7 +19,7 @@ function problem(shape: Shape, raw: unknown): string {
   return `${decoded.path}: ${decoded.problem}`;
 }
 
-describe('1.0 reports what is wrong, and where', () => {
+describe('1.0 reports each problem with its path', () => {
   const ONE = 'must have exactly one of text, raw, url, data';
   const COUNT = 'must be a whole number from 0 to 2147483647';
   const cases: readonly (readonly [Shape, unknown, string])[] = [

@@ -1,39 +1,65 @@
 import type { Caller, HttpRequest } from '#bindings';
 import { A2AError } from '#protocol';
 import type { ServerLimits } from '../../limits.ts';
+import type { Route } from '../../routes/routes.ts';
 import { withBody } from '../../routes/with-body.ts';
 import { callerKey, isLocal } from '../authentication/caller.ts';
+import { isLoopback } from '../host-origin.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
-/** Limits the requests and bytes of each caller. The principal `local` has no limit. */
+/**
+ * Limits the requests and bytes of each caller, and on public routes of each client address. The principal `local` has no limit, nor has
+ * loopback on public routes.
+ */
 export interface RateLimiter {
   /** A RATE_LIMITED error, or undefined if the caller is within its limits. */
-  check(caller: Caller, request: HttpRequest): A2AError | undefined;
+  check(caller: Caller, request: HttpRequest, route: Route): A2AError | undefined;
   /** Counts a body of unknown length while it is read. */
-  countBody(caller: Caller, request: HttpRequest): HttpRequest;
+  countBody(caller: Caller, request: HttpRequest, route: Route): HttpRequest;
 }
 
-type RateLimits = Pick<ServerLimits, 'requestsPerSecondMax' | 'requestsBurstMax' | 'callerBytesPerMinuteMax' | 'bodyBytesMax'>;
+type RateLimits = Pick<
+  ServerLimits,
+  | 'requestsPerSecondMax'
+  | 'requestsBurstMax'
+  | 'publicRequestsPerSecondMax'
+  | 'publicRequestsBurstMax'
+  | 'callerBytesPerMinuteMax'
+  | 'bodyBytesMax'
+>;
 
 export function createRateLimiter(limits: RateLimits): RateLimiter {
-  const { requestsPerSecondMax, requestsBurstMax, callerBytesPerMinuteMax, bodyBytesMax } = limits;
-  const requests = createTokenBuckets({ perSecond: requestsPerSecondMax, burst: requestsBurstMax });
+  const { callerBytesPerMinuteMax, bodyBytesMax } = limits;
+  const ofCallers = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
+  const ofAddresses = createTokenBuckets({ perSecond: limits.publicRequestsPerSecondMax, burst: limits.publicRequestsBurstMax });
   const bytes = createTokenBuckets({ perSecond: callerBytesPerMinuteMax / 60, burst: callerBytesPerMinuteMax });
   return {
-    check: (caller, request) => {
-      if (isLocal(caller)) return undefined;
-      const key = callerKey(caller);
+    check: (caller, request, route) => {
+      const key = keyOf(caller, request, route);
+      if (key === undefined) return undefined;
       const declared = Math.min(Number(request.header('content-length') ?? 1) || 0, bodyBytesMax);
+      const requests = route.access === 'public' ? ofAddresses : ofCallers;
       const waitMs = requests.take(key) || (request.method === 'POST' ? bytes.take(key, declared) : 0);
       return waitMs === 0 ? undefined : new A2AError('RATE_LIMITED', 'too many requests; slow down', { retryAfterMs: waitMs });
     },
-    countBody: (caller, request) => {
-      if (request.method !== 'POST' || isLocal(caller) || request.header('content-length') !== undefined) return request;
+    countBody: (caller, request, route) => {
+      if (request.method !== 'POST' || request.header('content-length') !== undefined) return request;
+      const key = keyOf(caller, request, route);
+      if (key === undefined) return request;
       return withBody(request, async (bytesMax) => {
         const body = await request.body(bytesMax);
-        bytes.charge(callerKey(caller), body.length);
+        bytes.charge(key, body.length);
         return body;
       });
     },
   };
+}
+
+/** Whom a request counts against. Undefined: nobody. */
+function keyOf(caller: Caller, { peer }: HttpRequest, route: Route): string | undefined {
+  if (route.access !== 'public') return isLocal(caller) ? undefined : callerKey(caller);
+  const address = peer?.address;
+  if (address === undefined || isLoopback(address)) return undefined;
+  // Probes have a bucket of their own: other requests of the same proxy must not make the node look dead.
+  return route.name === 'health' || route.name === 'ready' ? `probe ${address}` : `address ${address}`;
 }

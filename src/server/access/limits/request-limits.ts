@@ -10,7 +10,7 @@ import { createRateLimiter } from './rate-limit.ts';
 export interface RequestLimits {
   check(request: HttpRequest, route: Route, caller: Caller): AccessRefusal | undefined;
   /** Counts a body of unknown length against the caller's byte limit while it is read. */
-  countBody(caller: Caller, request: HttpRequest): HttpRequest;
+  countBody(caller: Caller, request: HttpRequest, route: Route): HttpRequest;
 }
 
 export function createRequestLimits(limits: ServerLimits): RequestLimits {
@@ -19,7 +19,7 @@ export function createRequestLimits(limits: ServerLimits): RequestLimits {
     check: (request, route, caller) => {
       const refusal = refuseContent(request, route);
       if (refusal !== undefined) return refusal;
-      const error = rate.check(caller, request);
+      const error = rate.check(caller, request, route);
       return error === undefined ? undefined : refusalFor(request, route, { error });
     },
     countBody: rate.countBody,

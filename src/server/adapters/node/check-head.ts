@@ -17,6 +17,8 @@ export function checkHead(incoming: IncomingMessage, headersMax: number): HttpRe
   const { upgrade } = incoming.headers;
   if (upgrade !== undefined && upgrade.trim().toLowerCase() !== 'h2c')
     return refusal(400, 'this server does not support protocol upgrades');
+  const { expect } = incoming.headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') return refusal(417, 'the only expectation is 100-continue');
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const bit = bitOf(rawHeaders[at] as string);

@@ -7,8 +7,10 @@ import type { Handler } from '../../handler.ts';
 import type { ServerLimits } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
+import { NO_SNIFF } from '../../routes/responses.ts';
 import { checkHead } from './check-head.ts';
 import { NodeHttpRequest } from './http-request.ts';
+import { answerParserErrors } from './parser-errors.ts';
 import type { TlsOptions } from './tls.ts';
 import { httpsOptions } from './tls.ts';
 import { writeAnswer } from './write-response.ts';
@@ -55,7 +57,7 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
   const { handler, limits, isLast, onCut, trusted } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
   const refused = checkHead(incoming, limits.headersMax);
-  const answer = refused ?? (await handler.respond(request));
+  const answer = refused === undefined ? await handler.respond(request) : { ...refused, headers: { ...refused.headers, ...NO_SNIFF } };
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {
@@ -101,6 +103,8 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: 
       ? createServer(settings)
       : createTlsServer({ ...settings, ...httpsOptions(tls), handshakeTimeout: Math.min(limits.headerMsMax, limits.requestMsMax) });
   server.on('request', take);
+  server.on('checkExpectation', take); // `checkHead` refuses it
+  answerParserErrors(server);
   server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));

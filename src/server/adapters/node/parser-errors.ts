@@ -1,0 +1,28 @@
+import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** What Node's parser rejects never becomes a request. By default Node answers it without our headers. */
+export function answerParserErrors(server: Server): void {
+  server.on('clientError', (error: Error & { readonly code?: string }, socket: Duplex & HttpSocket) => {
+    // Once a response has begun, more bytes would corrupt it.
+    if (socket.writable && socket._httpMessage?.headersSent !== true) socket.write(answerTo(error.code));
+    socket.destroySoon?.();
+  });
+}
+
+interface HttpSocket {
+  /** Node's response that is being written. */
+  readonly _httpMessage?: { readonly headersSent: boolean } | null;
+  destroySoon?(): void;
+}
+
+const STATUS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+function answerTo(code: string | undefined): string {
+  const status = STATUS[code ?? ''] ?? '400 Bad Request';
+  return `HTTP/1.1 ${status}\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+}
