@@ -2,6 +2,7 @@ import type { SendHandle } from '#client';
 import { questionOf } from '#client';
 import type { Part, SendResult, TaskState } from '#protocol';
 import { asCliError } from './agent/errors.ts';
+import { quoted } from './agent/words.ts';
 import type { Command } from './command.ts';
 import { readStdin, usage } from './command.ts';
 import { createPerson, openPrompt } from './conversation/answers.ts';
@@ -138,6 +139,6 @@ function outcome({ task }: SendResult, { screen, target }: { readonly screen: Sc
     return 1;
   }
   if (questionOf(task) === undefined) return 0;
-  screen.note(`to answer: parley ask ${target.replace(/^-a /, '')} --task-id ${task.id} "…"`, 'dim');
+  screen.note(`to answer: parley ask ${target.replace(/^-a /, '')} --task-id ${quoted(task.id)} "…"`, 'dim');
   return 6;
 }

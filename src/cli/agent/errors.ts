@@ -184,6 +184,14 @@ const ROWS: Readonly<Record<ClientErrorKind, Row>> = {
   'not-supported': own('NOT_SUPPORTED'),
 };
 
+function unreachableHint(error: ClientError): string {
+  if (isBlockedPort(error)) return BLOCKED;
+  // A server that misses a client certificate closes the connection, and TLS 1.3 gives no reason.
+  const isClosed = /other side closed|ECONNRESET|socket hang up/.test(reasonOf(error)) && /^https:/.test(error.url ?? '');
+  const check = 'check the address and the network; --debug shows what was tried';
+  return isClosed ? `if the server asks for a client certificate: --cert FILE and --cert-key FILE; otherwise ${check}` : check;
+}
+
 function timeoutHint({ timeout, agent, task }: CallDescription): string {
   if (task !== undefined)
     return `task ${quoted(task)} still runs: parley task get ${agent} ${quoted(task)} --wait; to stop it: parley task cancel ${agent} ${quoted(task)}`;
@@ -200,10 +208,13 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (call: CallDescription, er
   timeout: timeoutHint,
   'version-not-accepted': (_, error) =>
     `allow it with --a2a-version ${/(?<![\d.])[\d.]+$/.exec(error.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
-  unreachable: (_, error) => (isBlockedPort(error) ? BLOCKED : 'check the address and the network; --debug shows what was tried'),
+  unreachable: (_, error) => unreachableHint(error),
   'not-found': ({ agent }) => `the card names an address where no agent answers; parley doctor ${addressIn(agent)} examines it`,
   'no-interface': () => 'JSONRPC and HTTP+JSON are supported',
-  tls: () => 'trust its authority with --ca FILE; --insecure accepts every certificate, an attacker’s too',
+  tls: (_, error) =>
+    /certificate required|handshake failure|\balert\b/i.test(reasonOf(error))
+      ? 'the server may ask for a client certificate: --cert FILE and --cert-key FILE'
+      : 'trust its authority with --ca FILE; --insecure accepts every certificate, an attacker’s too',
   redirect: ({ url }) => `calls to ${url} are redirected, and calls never follow redirects: the card must name the final address`,
   'too-large': () => 'a command accepts 256 MiB; in code, set answerBytesMax and eventBytesMax (docs/client.md)',
   'stream-cut': ({ agent }) => `the task still runs: parley task list ${agent}`,

@@ -25,12 +25,21 @@ export async function readAgentReference(given: string): Promise<AgentReference>
   refusePassword(given);
   const mark = given.indexOf('#');
   const text = mark === -1 ? given : given.slice(0, mark);
-  const followCards = catalogEntry(mark === -1 ? undefined : decodeURIComponent(given.slice(mark + 1)));
+  const followCards = catalogEntry(mark === -1 ? undefined : entryName(given.slice(mark + 1)));
   // `cards/agent.json` can be a host and a path. An existing file of that name wins.
   if (!/^(?:https?|file):/i.test(text) && existsSync(text)) return { target: resolve(text), followCards, configured: undefined };
   const named = withHost(text);
   const configured = await configuredAgent(named);
   return { target: configured?.agentCardUrl ?? configured?.endpoint ?? named, followCards, configured };
+}
+
+/** The name after `#`. One with a wrong percent escape is taken as it is. */
+function entryName(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
 }
 
 /** A credential goes where a scheme of the card takes it, so the address has none. The error does not show it. */

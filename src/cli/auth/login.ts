@@ -65,7 +65,12 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
       };
       session.secrets.add(await accessToken(login, getting));
     } catch (thrown) {
-      throw asCliError(thrown, { url: origin, agent: agentWords(session), authenticated: true, timeout: session.settings.text('timeout') });
+      throw asCliError(session.signal.aborted ? session.signal.reason : thrown, {
+        url: origin,
+        agent: agentWords(session),
+        authenticated: true,
+        timeout: session.settings.text('timeout'),
+      });
     }
     print(session, store, login);
     return 0;

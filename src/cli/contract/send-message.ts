@@ -175,7 +175,7 @@ export async function resubscribe(session: ContractSession, connection: AgentCon
   for (let attempt = 1; ; attempt += 1) {
     session.signal.throwIfAborted(); // --timeout has passed
     const delayMs = backoff.next(failed);
-    if (delayMs === undefined && failed !== undefined) throw cut(connection, seen);
+    if (delayMs === undefined && failed?.kind === 'UNAVAILABLE') throw cut(connection, seen);
     if (delayMs === undefined) return await pollInstead(session, connection, { seen, onEvent });
     if (failed === undefined) session.note(`warning: the stream was cut; subscribing again (${attempt})\n`);
     else noteRetries.note();

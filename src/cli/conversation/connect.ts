@@ -9,6 +9,7 @@ import { asCliError } from '../agent/errors.ts';
 import { readAgentReference } from '../agent/target.ts';
 import { trustCertificateTo } from '../agent/tls.ts';
 import { readTransports } from '../agent/transports.ts';
+import { quoted, repeatedFlags } from '../agent/words.ts';
 import { usage } from '../command.ts';
 import { textOf } from '../flags/parse.ts';
 import { localAuth, localToken } from '../local-token.ts';
@@ -28,7 +29,7 @@ export async function reachAgent(run: RunContext, given: string): Promise<Reache
   const options = await clientOptions(run, { url: target, token: configured?.authToken });
   const call: CallDescription = {
     url: target,
-    agent: `-a ${given}`,
+    agent: [`-a ${quoted(given)}`, ...repeatedFlags(settings)].join(' '),
     authenticated: options.auth !== undefined,
     timeout: settings.text('timeout'),
   };

@@ -32,7 +32,7 @@ export function createSecrets(): Secrets {
 
 function masked(text: string, secret: string): string {
   if (secret.length >= SHORTEST_IN_WORDS) return text.replaceAll(secret, MASK);
-  return text.replaceAll(new RegExp(`(?<![\\w*])${secret.replaceAll(/[^\\w]/g, '\\\\$&')}(?![\\w*])`, 'g'), MASK);
+  return text.replaceAll(new RegExp(`(?<![\\w*])${secret.replaceAll(/\W/g, '\\$&')}(?![\\w*])`, 'g'), MASK);
 }
 
 function spellings(secret: string): readonly string[] {

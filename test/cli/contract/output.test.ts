@@ -68,7 +68,7 @@ describe('output', () => {
     const [rpc, rest] = [jsonOf<Envelope>(await get('--transport', 'jsonrpc')), jsonOf<Envelope>(await get('--transport', 'rest'))];
     expect(rpc.error.code).toBe('TaskNotFoundError');
     expect(rest.error.code).toBe(rpc.error.code);
-    expect(rpc.error.hint).toBe(`list known tasks: parley task list -a ${script.url}; --debug shows what was sent`);
+    expect(rpc.error.hint).toBe(`list known tasks: parley task list -a ${script.url} --transport jsonrpc; --debug shows what was sent`);
     const wrong = [
       ['task', 'get', '-o', 'json', '-a', script.url],
       ['send', '-o', 'json', '-a', 'http://127.0.0.1:65000', 'hi'],

@@ -136,17 +136,21 @@ function totalsOf(rows: Readonly<Record<string, Row>>, tier: number): Totals {
   return { ...totals, satisfied: mine.length > 0 && totals.pass > 0 && totals.pass + totals.na === mine.length };
 }
 
+function problemOf(row: Row | undefined, tier: number): string | undefined {
+  if (row === undefined) return 'is missing';
+  if (row.tier !== tier) return `is of tier ${tier}`;
+  if (!(row.status in MARKS)) return `has the unknown status ${row.status}`;
+  if (row.spec === '') return 'names no clause';
+  return row.status !== 'pass' && (row.note ?? '') === '' ? `is ${row.status} without a note` : undefined;
+}
+
 /** Checks a report by the specification's own rules (A2A CLI specification §12), and returns the problems. */
 export function problemsOf(report: Report): readonly string[] {
   const { requirements, summary, default_001_breakdown: defaults } = report;
   const problems: string[] = [];
   for (const { id, tier } of REQUIREMENTS) {
-    const row = requirements[id];
-    if (row === undefined) problems.push(`${id} is missing`);
-    else if (row.tier !== tier) problems.push(`${id} is of tier ${tier}`);
-    else if (!(row.status in MARKS)) problems.push(`${id} has the unknown status ${row.status}`);
-    else if (row.spec === '') problems.push(`${id} names no clause`);
-    else if (row.status !== 'pass' && (row.note ?? '') === '') problems.push(`${id} is ${row.status} without a note`);
+    const problem = problemOf(requirements[id], tier);
+    if (problem !== undefined) problems.push(`${id} ${problem}`);
   }
   for (const tier of [1, 2, 3] as const) {
     const said = summary[`tier_${tier}`];
