@@ -11,7 +11,10 @@ import type { SseEvent } from './sse-parser.ts';
 /** How to read the stream of a response. */
 export interface Incoming {
   readonly reader: StreamReader;
-  /** Removes the envelope of a frame. Throws the error that the frame reports. `name` is its `event:` field. */
+  /**
+   * Removes the envelope of a frame. Throws the error that the frame reports. `name` is its `event:`
+   * field.
+   */
   readonly unwrap: (frame: unknown, name: string | undefined) => unknown;
   /** Maximum size of one event in bytes. */
   readonly eventBytesMax: number;
@@ -50,10 +53,13 @@ export async function* incomingEvents(response: Response, incoming: Incoming): A
 interface Gathering {
   readonly batch: readonly Logged[];
   readonly ends: boolean;
-  /** To be thrown after the batch has been passed on, because the events before the error did happen. */
+  /**
+   * To be thrown after the batch has been passed on, because the events before the error did happen.
+   */
   readonly error?: unknown;
 }
 
+/** Reads the frames of one network chunk. Events before an error are kept, because they did happen. */
 function gather(frames: readonly SseEvent[], incoming: Incoming, template: FrameTemplate): Gathering {
   const batch: Logged[] = [];
   try {
@@ -116,6 +122,7 @@ interface Learning {
   readonly template: FrameTemplate;
 }
 
+/** Tries to make a template of the last frame, for dialects in which each frame stands alone. */
 function learn(frame: SseEvent | undefined, logged: Logged | undefined, { incoming, template }: Learning): void {
   if (incoming.reader.isPlain !== true || frame === undefined || frame.event !== undefined || frame.data === '') return;
   if (logged === undefined) return;

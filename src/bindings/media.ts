@@ -14,7 +14,23 @@ export function isMediaType(header: string | null | undefined, types: readonly s
   });
 }
 
-/** The type that `Accept` ranks highest. The first one if `Accept` is absent, ranks them equal or names none of them. */
+/** Whether `Accept` names a media type, itself or by a wildcard, with a weight above 0. */
+export function accepts(accept: string, type: string): boolean {
+  const [main] = type.split('/', 1);
+  return accept
+    .toLowerCase()
+    .split(',')
+    .some((range) => {
+      const [name, ...parameters] = range.split(';').map((part) => part.trim());
+      const isNamed = name === type || name === `${main}/*` || name === '*/*';
+      return isNamed && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    });
+}
+
+/**
+ * The type that `Accept` ranks highest. The first one if `Accept` is absent, ranks them equal or names
+ * none of them.
+ */
 export function preferredType(accept: string | undefined, types: readonly [string, ...string[]]): string {
   let best: { type: string; weight: number } = { type: types[0], weight: 0 };
   for (const range of (accept ?? '').toLowerCase().split(',')) {

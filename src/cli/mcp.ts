@@ -10,6 +10,7 @@ import { argumentsOf, listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { listenLocally } from './mcp/listen-locally.ts';
 import { targetOf, unreachable } from './remote/connect.ts';
+import { guardedFetchFor } from './remote/guarded-fetch.ts';
 import { settingsFor } from './serve.ts';
 
 const DEFAULT_PORT = 41_243;
@@ -79,7 +80,11 @@ async function toolsFor(flags: ParsedFlags): Promise<readonly AgentTool[]> {
   const skills = { allow: listOf(flags, 'allow'), block: listOf(flags, 'block') };
   const targets = flags.positionals.map((given) => ({ ...targetOf(given, settings, reachFlags), naming, skills }));
   try {
-    return await toolsOf(targets, { env: process.env });
+    const fetch = guardedFetchFor(
+      targets.map(({ url }) => url),
+      settings,
+    );
+    return await toolsOf(targets, { env: process.env, client: { fetch } });
   } catch (thrown) {
     throw unreachable(flags.positionals.join(', '), thrown);
   }

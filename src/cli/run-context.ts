@@ -19,7 +19,7 @@ export interface RunContext {
   readonly certificateOrigins: Set<string>;
 }
 
-/** Everything that can be wrong with flags and settings is checked here, before anything is sent. */
+/** Resolves and checks the settings, masks the credentials in all output, and starts the timer of `--timeout`. */
 export function createRunContext(
   parsed: ParsedFlags,
   secrets: Secrets = createSecrets(),

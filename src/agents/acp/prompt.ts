@@ -4,13 +4,15 @@ import { isTextPart } from '#protocol';
 import type { Job } from '../run/driver.ts';
 
 /**
- * The message as content blocks that the agent supports. Other content is given as a link or by its name, so nothing is dropped silently.
+ * The message as content blocks that the agent supports. Other content is given as a link or by its
+ * name, so nothing is dropped silently.
  */
 export function contentOf({ message, prompt }: Job, capabilities: AgentCapabilities | undefined): ContentBlock[] {
   const rest = message.parts.filter((part) => !isTextPart(part)).map((part) => blockOf(part, capabilities));
   return [...(prompt === '' ? [] : [{ type: 'text' as const, text: prompt }]), ...rest];
 }
 
+/** One part in the best form that the agent supports. */
 function blockOf(part: Part, capabilities: AgentCapabilities | undefined): ContentBlock {
   if (part.data !== undefined) return { type: 'text', text: JSON.stringify(part.data, null, 2) };
   const { mediaType: mimeType = 'application/octet-stream', filename: name = 'file' } = part;

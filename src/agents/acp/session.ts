@@ -66,8 +66,9 @@ function opened({ modes, configOptions }: Answer, rest: Pick<OpenSession, 'sessi
 }
 
 /**
- * Sets the mode and the model that the request asks for. A value that the agent lacks is an error. If the agent would start in a mode in
- * which it asks for no approval, it is put into one in which it does: only the operator may waive approvals, not a setting.
+ * Sets the mode and the model that the request asks for. A value that the agent lacks is an error. If
+ * the agent would start in a mode in which it asks for no approval, it is put into one in which it
+ * does: only the operator may waive approvals, not a setting.
  */
 export async function choose(agent: ClientContext, session: OpenSession, { settings, isPermissive }: Job): Promise<void> {
   const { sessionId, modes } = session;
@@ -99,6 +100,7 @@ interface Wanted {
   readonly value: string;
 }
 
+/** Sets a configuration option of the session. Throws with the known values if the value does not exist. */
 async function chooseOption(agent: ClientContext, { sessionId, options, modes }: OpenSession, { category, value }: Wanted): Promise<void> {
   const option = options.find((each) => each.category === category && each.type === 'select');
   const values =

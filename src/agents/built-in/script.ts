@@ -8,7 +8,10 @@ import { readDirectives } from './directives.ts';
 
 const CHUNKS = 'chunks';
 
-/** Follows directives, for tests and load. It yields the engine's own outputs, because load tests measure the engine. */
+/**
+ * Follows directives, for tests and load. It yields the engine's own outputs, because load tests
+ * measure the engine.
+ */
 export function createScript(): Agent {
   return {
     card: createCard({
@@ -32,6 +35,7 @@ export function createScript(): Agent {
   };
 }
 
+/** Follows the directives of the first message. A later message is the answer to its question. */
 async function* run(turn: Turn): AsyncGenerator<AgentOutput> {
   const said = getTextFromMessage(turn.message);
   if (turn.history.length > 0) {
@@ -52,7 +56,10 @@ async function* run(turn: Turn): AsyncGenerator<AgentOutput> {
   if (ending !== undefined) yield lastWord(ending);
 }
 
-/** The number of chunks that an earlier attempt made. Their texts are joined in the task, so their lengths are counted. */
+/**
+ * The number of chunks that an earlier attempt made. Their texts are joined in the task, so their
+ * lengths are counted.
+ */
 function chunksMade({ task, attempt }: Turn, size: number | undefined): number {
   if (attempt === 1) return 0;
   const made = task.artifacts?.find(({ artifactId }) => artifactId === CHUNKS)?.parts ?? [];
@@ -71,6 +78,7 @@ function chunk(count: number, size: number | undefined): string {
   return size === undefined ? words : words.padEnd(size, '.').slice(0, size);
 }
 
+/** The final output that a directive asks for. */
 function lastWord(ending: Ending): AgentOutput {
   switch (ending) {
     case 'ask':

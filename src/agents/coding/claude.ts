@@ -6,7 +6,10 @@ import type { CliLineReader, CliReply, NativeAdapter, NativeLaunch } from './nat
 import { option } from './native.ts';
 import { pathsIn, titleOf, toolKind } from './tools.ts';
 
-/** Claude Code: `-p` with `stream-json` in both directions, which requires `--verbose`. Permissions arrive as control requests. */
+/**
+ * Claude Code: `-p` with `stream-json` in both directions, which requires `--verbose`. Permissions
+ * arrive as control requests.
+ */
 export const claude: NativeAdapter = {
   name: 'claude',
   modes: ['default', 'acceptEdits', 'plan', 'dontAsk'],
@@ -18,6 +21,7 @@ export const claude: NativeAdapter = {
   reader,
 };
 
+/** Without trust, only the user's own settings apply, not those of the project. */
 function launch({ prompt, session, settings, isTrusted, isPermissive }: Job): NativeLaunch {
   const argv = [
     ...['claude', '-p', '--output-format', 'stream-json', '--input-format', 'stream-json', '--verbose', '--include-partial-messages'],
@@ -34,6 +38,10 @@ function launch({ prompt, session, settings, isTrusted, isPermissive }: Job): Na
   return { argv, input: `${JSON.stringify(turn)}\n`, keepsInput: true };
 }
 
+/**
+ * Reads the stream of JSON lines. Messages come in pieces and then whole; the whole is read only if no
+ * piece came.
+ */
 function reader({ send }: CliReply): CliLineReader {
   const partial = new Set<string>();
   const requests = new Map<string, AbortController>();
@@ -71,7 +79,10 @@ function initOf(line: JsonObject): RunEvent {
   return { kind: 'init', ...(compact({ sessionId, model, mode }) as { sessionId?: string; model?: string; mode?: string }) };
 }
 
-/** Pieces of a message. `partial` remembers which messages came in pieces, so that the whole message is not read again. */
+/**
+ * Pieces of a message. `partial` remembers which messages came in pieces, so that the whole message is
+ * not read again.
+ */
 function deltaOf(event: JsonObject, message: string, partial: Set<string>): readonly RunEvent[] {
   const delta = objectAt(event, 'delta');
   if (textAt(event, 'type') !== 'content_block_delta') return [];
@@ -121,6 +132,7 @@ function resultsOf(line: JsonObject): readonly RunEvent[] {
   });
 }
 
+/** The result line, with its usage. */
 function endOf(line: JsonObject): readonly RunEvent[] {
   const counted = objectAt(line, 'usage');
   const usage = compact({

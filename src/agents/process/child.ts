@@ -28,7 +28,10 @@ export type Exit =
 /** A running program. */
 export interface Child {
   readonly pid: number | undefined;
-  /** Read only as fast as the consumer reads: unread output makes the program wait instead of growing our memory. */
+  /**
+   * Read only as fast as the consumer reads: unread output makes the program wait instead of growing
+   * our memory.
+   */
   readonly stdout: Readable;
   /** Never throws, even if the program has closed its input. Resolves when there is room for more. */
   write(text: string): Promise<void>;
@@ -96,7 +99,10 @@ export function startChild({ argv, cwd, env }: Launch, ledger: Ledger): Child {
   };
 }
 
-/** Some errors are thrown (E2BIG, a NUL in an argument), others are events. Callers see both in the same way. */
+/**
+ * Some errors are thrown (E2BIG, a NUL in an argument), others are events. Callers see both in the same
+ * way.
+ */
 function unstartable(thrown: unknown): Child {
   const { code = '', message } = thrown as NodeJS.ErrnoException;
   const nothing = async (): Promise<void> => {};
@@ -112,6 +118,7 @@ function unstartable(thrown: unknown): Child {
   };
 }
 
+/** How the process ended. An error event without a process id means that it could not be started. */
 function exitOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Exit> {
   return new Promise((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
@@ -128,6 +135,7 @@ function written(stdin: Writable, text: string): Promise<void> {
   return new Promise((resolve) => stdin.write(text, () => resolve()));
 }
 
+/** Keeps the last bytes of a stream in bounded memory. */
 function tailOf(stream: Readable): () => string {
   let tail = Buffer.alloc(0);
   stream.on('error', () => undefined);

@@ -83,6 +83,10 @@ async function extendedCard({ service, origin }: Proxy, options: ProxyOptions): 
   return proxyCard(await service.extendedCard({}, ctx), options);
 }
 
+/**
+ * Passes one message to the origin and its events back. The origin's ids are stored as soon as they are
+ * known.
+ */
 async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
   const conversation = turn.conversation as Conversation | undefined;
   const merge = startMerge(turn.task);
@@ -117,7 +121,8 @@ async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
 }
 
 /**
- * The origin's events in this turn: the answer to the message or, in a later attempt, what followed since the last one was interrupted.
+ * The origin's events in this turn: the answer to the message or, in a later attempt, what followed
+ * since the last one was interrupted.
  */
 async function* eventsFor(proxy: Proxy, turn: Turn, known: TaskId | undefined): AsyncGenerator<TaskEvent> {
   const unsent = unsentIn(turn);
@@ -137,7 +142,10 @@ async function* eventsFor(proxy: Proxy, turn: Turn, known: TaskId | undefined): 
   }
 }
 
-/** The caller's message while a detached run was away. The engine takes it for the answer to that run's question. */
+/**
+ * The caller's message while a detached run was away. The engine takes it for the answer to that run's
+ * question.
+ */
 function unsentIn({ task, history, hasNext }: Turn): Message[] {
   if (hasNext()) return [];
   return (task.history ?? []).slice(history.length + 1).filter(({ role }) => role === 'ROLE_USER');
@@ -160,6 +168,10 @@ function isUnauthorized(event: TaskEvent | undefined): boolean {
   return event !== undefined && stateIn(event) === 'TASK_STATE_AUTH_REQUIRED';
 }
 
+/**
+ * Sends the message. When the task is canceled before the origin has named it, the call continues for a
+ * moment.
+ */
 async function* sending(proxy: Proxy, turn: Turn, message: Message = turn.message): AsyncGenerator<TaskEvent> {
   const { service, origin, patience } = proxy;
   const request = await requestFor(turn, message);
@@ -206,6 +218,7 @@ function contextFor(proxy: Proxy, turn: Turn, idempotencyKey?: string): CallCont
   });
 }
 
+/** Cancels the task at the origin. Failures are ignored: here it is canceled in any case. */
 async function cancel(proxy: Proxy, id: TaskId, principal: Principal): Promise<void> {
   const { service, origin } = proxy;
   const calling = { signal: AbortSignal.timeout(CANCEL_MS_MAX), extensions: extensionsFor(origin), ...asCaller(proxy, principal) };

@@ -5,9 +5,10 @@ import { delimiter, dirname, extname, join } from 'node:path';
 import { isInside } from './folders.ts';
 
 /**
- * The levels of confinement. `plain`: arguments as a list, its own environment and session, killed with everything it started. `limits`:
- * also limits of memory, processor time, file size and open files. `bubblewrap`: also a file system in which only the working folder is
- * writable, a home folder with only what the program needs, and a separate process namespace.
+ * The levels of confinement. `plain`: arguments as a list, its own environment and session, killed with
+ * everything it started. `limits`: also limits of memory, processor time, file size and open files.
+ * `bubblewrap`: also a file system in which only the working folder is writable, a home folder with
+ * only what the program needs, and a separate process namespace.
  */
 export type SandboxLevel = 'plain' | 'limits' | 'bubblewrap';
 
@@ -68,6 +69,7 @@ export function createSandbox(level: SandboxLevel, limits: Partial<Limits> = {})
   };
 }
 
+/** The command that sets the limits. None may exceed our own. */
 function bounds({ memoryBytesMax, cpuSecondsMax, fileBytesMax, openFilesMax, processesMax }: Limits): readonly string[] {
   const own = ownLimits();
   const bound = (flag: string, name: string, wanted: number): string => `--${flag}=${Math.min(wanted, own.get(name) ?? wanted)}`;
@@ -91,7 +93,10 @@ function ownLimits(): ReadonlyMap<string, number> {
   );
 }
 
-/** The strongest level that works here. Bubblewrap may be installed but not permitted, as in many containers. */
+/**
+ * The strongest level that works here. Bubblewrap may be installed but not permitted, as in many
+ * containers.
+ */
 export function strongestLevel(): SandboxLevel {
   strongest ??= findStrongest();
   return strongest;
@@ -126,6 +131,10 @@ const INSTALLED = [
   'go/bin',
 ];
 
+/**
+ * The command that confines a program: everything read-only, the home folder empty but for what the
+ * program needs, the working folder writable.
+ */
 function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], network = true }: Room): readonly string[] {
   const home = homedir();
   const isHomeHidden = home !== '/' && existsSync(home);
@@ -150,7 +159,10 @@ function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], net
   ];
 }
 
-/** A program's files in the home folder survive the run only if they exist when it is bound. On the first run they do not. */
+/**
+ * A program's files in the home folder survive the run only if they exist when it is bound. On the
+ * first run they do not.
+ */
 function makeFolders(paths: readonly string[]): void {
   for (const path of paths) {
     if (!existsSync(path) && extname(path) === '') mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -171,7 +183,10 @@ function withPackages(folder: string): readonly string[] {
   return folder.endsWith('/node_modules/.bin') ? [folder, dirname(folder)] : [folder];
 }
 
-/** Hides a folder with an empty folder, and a file with a harmless file: programs that find no JSON in a `.json` file give up. */
+/**
+ * Hides a folder with an empty folder, and a file with a harmless file: programs that find no JSON in a
+ * `.json` file give up.
+ */
 function mask(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   if (statSync(path).isDirectory()) return ['--tmpfs', path];
@@ -200,6 +215,7 @@ function has(program: string): boolean {
   return (process.env['PATH'] ?? '/usr/bin:/bin').split(delimiter).some((folder) => folder !== '' && existsSync(join(folder, program)));
 }
 
+/** Whether a command succeeds. */
 function tries([file = '', ...args]: readonly string[]): boolean {
   try {
     execFileSync(file, args, { stdio: 'ignore', timeout: 5000 });

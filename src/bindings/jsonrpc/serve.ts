@@ -1,11 +1,11 @@
-import type { A2AService, Dialect, DialectId, Hints, RpcId } from '#protocol';
-import { A2AError, answeringDialect } from '#protocol';
+import type { A2AService, Dialect, DialectId, Hints, Operation, RpcId } from '#protocol';
+import { A2AError, answeringDialect, isStreamOperation } from '#protocol';
 import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import { contextOf } from '../call-context.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { respondTo } from '../http.ts';
-import { isMediaType, JSON_TYPE } from '../media.ts';
+import { accepts, isMediaType, JSON_TYPE } from '../media.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
@@ -13,6 +13,7 @@ import type { RequestTarget } from '../request-target.ts';
 import { checkVersion, requestTarget, requestTargetForError } from '../request-target.ts';
 import { respond } from '../respond.ts';
 import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
+import { EVENT_STREAM, encodeFrames } from '../sse.ts';
 import { JSON_RPC } from './binding.ts';
 import type { RpcRequest } from './wire.ts';
 import { errorText, readableId, readEnvelope, requestObject, resultText } from './wire.ts';
@@ -37,6 +38,8 @@ interface Exchange {
   readonly options: BindingServeOptions;
   dialect: Dialect;
   id: RpcId;
+  /** Set as soon as the method is known. */
+  operation?: Operation;
 }
 
 /**
@@ -98,6 +101,8 @@ async function answer(exchange: Exchange, target: RequestTarget): Promise<HttpRe
   if (target.fixed === undefined && typeof method === 'string')
     exchange.dialect = pickDialect(exchange, { ...sight, method, params }, caller);
   const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
+  const operation = exchange.dialect.operationOf(rpc.method);
+  if (operation !== undefined) exchange.operation = operation;
   checkVersion(target.version, exchange.dialect, options);
   return await call(exchange, rpc, caller);
 }
@@ -140,8 +145,23 @@ function methodNotFound(method: string): A2AError {
   return new A2AError('METHOD_NOT_FOUND', `Method not found: ${shown}`, { info: { method: shown } });
 }
 
-function refuse({ dialect, id }: Exchange, error: A2AError): HttpResponse {
-  return refusalText(dialect, id, error);
+function refuse(exchange: Exchange, error: A2AError): HttpResponse {
+  const { dialect, id } = exchange;
+  const response = refusalText(dialect, id, error);
+  if (response.status !== 200 || typeof response.body !== 'string' || !wantsEvent(exchange, error)) return response;
+  const headers = { ...response.headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache' };
+  return { ...response, headers, body: encodeFrames([{ data: response.body }]) };
+}
+
+/** Whether an error is an event of the stream that the caller asked for (docs/decisions/2026-11-16-what-other-sdks-read.md). */
+function wantsEvent({ dialect, operation, httpRequest }: Exchange, { kind }: A2AError): boolean {
+  const { streamErrors } = dialect.wire;
+  if (streamErrors === undefined || operation === undefined || !isStreamOperation(operation)) return false;
+  const accept = httpRequest.header('accept') ?? '*/*';
+  if (!accepts(accept, EVENT_STREAM)) return false;
+  if (streamErrors === 'event') return true;
+  // A2A 1.0.1 §3.1.6 wants an error response for a subscription to a finished task, and the official kit checks it.
+  return !accepts(accept, JSON_TYPE) && !(operation === 'subscribe' && kind === 'UNSUPPORTED_OPERATION');
 }
 
 function refusalText(dialect: Dialect, id: RpcId, error: A2AError): HttpResponse {

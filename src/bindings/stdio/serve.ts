@@ -57,6 +57,7 @@ interface Serving {
   readonly open: Map<string, AbortController>;
 }
 
+/** Handles one line. `$/cancel` aborts the request with that id. */
 async function take(serving: Serving, line: string | undefined): Promise<void> {
   if (line === undefined) {
     await serving.write(errorText(null, { code: -32_600, message: 'the line is too long' }));
@@ -83,6 +84,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
+/** Answers one request, with one line or with the lines of a stream. */
 async function answer({ fetch, write }: Serving, asking: Asking): Promise<void> {
   const id = readableId(asking.raw);
   const isCard = isObject(asking.raw) && asking.raw['method'] === CARD;
@@ -104,7 +106,9 @@ function requestFor({ line, raw, signal }: Asking, isCard: boolean): Request {
   return kept(new Request(`${ORIGIN}/`, { method: 'POST', body: line, signal, headers: { ...headers, 'Content-Type': JSON_TYPE } }));
 }
 
-/** Writes the events of a stream. A canceled or broken stream ends like any other: with the `end` line. */
+/**
+ * Writes the events of a stream. A canceled or broken stream ends like any other: with the `end` line.
+ */
 async function streamed(body: ReadableStream<Uint8Array>, signal: AbortSignal, write: Serving['write']): Promise<void> {
   try {
     for await (const events of readEvents(body, EVENT_BYTES_MAX, { signal })) {

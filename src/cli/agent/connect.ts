@@ -1,3 +1,4 @@
+import { bindingWords, findBinding } from '#bindings';
 import type { ClientOptions, FoundAgentCard } from '#client';
 import { A2AClient, findAgentCard } from '#client';
 import type { PlacedCredential, RawAnswers } from '#client/strict';
@@ -16,7 +17,7 @@ import { CALL_TIMEOUT_MS, NO_TIMEOUT } from './limits.ts';
 import type { AgentReference } from './target.ts';
 import { readAgentReference, refusePassword } from './target.ts';
 import { trustCertificateTo } from './tls.ts';
-import { grpcWarning, readTransports, readVersion } from './transports.ts';
+import { readTransports, readVersion, transportWarning } from './transports.ts';
 import { agentWords } from './words.ts';
 
 /** An agent that a command of the A2A CLI specification calls: the client in strict mode, with the specification's errors. */
@@ -88,7 +89,7 @@ export async function connect(session: ContractSession): Promise<AgentConnection
   const agent = agentWords(session);
   if (endpoint !== undefined) refusePassword(endpoint);
   trustCertificateTo(session, [endpoint]);
-  const warning = grpcWarning(session.settings.list('transport'));
+  const warning = transportWarning(session.settings.list('transport'));
   if (warning !== '' && endpoint === undefined) session.note(warning);
   const from = endpoint === undefined ? await find(session, options) : undefined;
   const target = from?.found ?? endpointCard(session, endpoint ?? '');
@@ -111,7 +112,7 @@ function endpointCard({ settings }: ContractSession, endpoint: string): AgentCar
   const [only, ...more] = readTransports(settings.list('transport'));
   if (only === undefined || more.length > 0)
     throw usage('--endpoint needs exactly one --transport', 'example: -e http://localhost:41242/a2a --transport JSONRPC');
-  if (only === 'GRPC') throw usage('--transport grpc is not supported yet', 'use JSONRPC or HTTP+JSON (or rest)');
+  if (findBinding(only) === undefined) throw usage(`--transport ${only.toLowerCase()} is not supported yet`, `use ${bindingWords()}`);
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
     throw usage(`--endpoint: ${endpoint} is not an http(s) address`);
   const protocolVersion = readVersion(settings.text('a2a-version')) ?? STRICT_VERSION;

@@ -1,3 +1,4 @@
+import { bindingWords } from '#bindings';
 import type { ClientError, ClientErrorKind } from '#client';
 import { explain } from '#client';
 import type { RawAnswers } from '#client/strict';
@@ -153,6 +154,7 @@ const BLOCKED = 'no agent can be called on this port: browsers and fetch block i
 /** The specification forbids additions to its eight codes. Where none fits, ours have the prefix PARLEY_ERR. */
 const ROWS: Readonly<Record<ClientErrorKind, Row>> = {
   'bad-target': { code: 'A2ACLI_ERR_USAGE', exit: 2 },
+  'forbidden-target': own('FORBIDDEN_TARGET'),
   dns: UNREACHABLE,
   refused: UNREACHABLE,
   tls: UNREACHABLE,
@@ -210,7 +212,7 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (call: CallDescription, er
     `allow it with --a2a-version ${/(?<![\d.])[\d.]+$/.exec(error.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
   unreachable: (_, error) => unreachableHint(error),
   'not-found': ({ agent }) => `the card names an address where no agent answers; parley doctor ${addressIn(agent)} examines it`,
-  'no-interface': () => 'JSONRPC and HTTP+JSON are supported',
+  'no-interface': () => `the agent must offer ${bindingWords()}`,
   tls: (_, error) =>
     /certificate required|handshake failure|\balert\b/i.test(reasonOf(error))
       ? 'the server may ask for a client certificate: --cert FILE and --cert-key FILE'

@@ -5,6 +5,7 @@ import { eventText, field, messageText, stateText, taskText } from '../output/la
 import type { ContractSession } from './session.ts';
 import type { TaskProgress } from './wait.ts';
 
+/** Prints a payload as indented JSON. */
 export function printJson(session: ContractSession, value: Json): void {
   session.out(`${JSON.stringify(value)}\n`);
 }
@@ -24,6 +25,7 @@ function noteUnrepeated(session: ContractSession): void {
   if (settings.list('svc-param').length > 0) session.note('note: the resume command needs the values of --svc-param too\n');
 }
 
+/** Prints a task, with the command that continues it if it waits. */
 export function printTask(
   session: ContractSession,
   connection: AgentConnection,

@@ -22,6 +22,7 @@ function refusesStreams(thrown: unknown, { message }: SendRequest): boolean {
   return NOT_STREAMED.has(thrown.kind);
 }
 
+/** Whether the card declares streaming. */
 export function canStream({ found }: AgentConnection): boolean {
   return found?.card.capabilities.streaming === true;
 }

@@ -11,13 +11,14 @@ export interface ReportedError {
   readonly a2aCode: number | string | null;
 }
 
+/** How errors are printed. */
 export interface ErrorStyle {
   /** Print the envelope on standard output, in place of the result. Otherwise `Error:`, `Code:` and `Hint:` lines on standard error. */
   readonly json: boolean;
   readonly secrets?: Secrets | undefined;
 }
 
-/** Prints anything thrown, in the one format of every command. Returns the exit code. */
+/** Prints an error, in the one format of every command, and returns the exit code. */
 export async function printError(thrown: unknown, { json, secrets }: ErrorStyle): Promise<number> {
   const error = thrown instanceof CliError ? thrown : (missingPackage(thrown) ?? new CliError(messageOf(thrown)));
   const reported = await reportedError(error, secrets);

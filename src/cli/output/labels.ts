@@ -4,6 +4,7 @@ import { oneLine, plain } from './plain-text.ts';
 
 /** The `text` format: `Label: value` lines, and blocks that end with a blank line (A2A CLI specification §5.1). */
 
+/** One `Label: value` line. */
 export function field(label: string, value: string): string {
   return `${label}: ${oneLine(value)}\n`;
 }
@@ -17,6 +18,7 @@ const OF_ERRORS = 'Error|Code|Hint';
 /** A line of an agent that starts with a label of ours is indented, so that its text can't pretend to be a field. */
 const LABELLED = new RegExp(`^(?=(?:${OF_TASKS}|${OF_CARDS}|${OF_ERRORS}):)`, 'gm');
 
+/** A label, followed by text over several lines. */
 export function block(label: string, content: string): string {
   const body = plain(content).replaceAll(LABELLED, '  ');
   return `${label}:\n${body}${body.endsWith('\n') ? '' : '\n'}\n`;
@@ -38,6 +40,7 @@ export interface TaskTextOptions {
   readonly history?: boolean;
 }
 
+/** A task for people: state, ids, artifacts, and the question if it asks one. */
 export function taskText(task: Task, options: TaskTextOptions = {}): string {
   const { timestamp, message } = task.status;
   const when = options.verbose === true && timestamp !== undefined ? field('Updated', timestamp) : '';
@@ -89,6 +92,7 @@ export function fileText(part: Part): string {
   return `${name} (${type}, ${base64ToBytes(part.raw ?? '').length} bytes)`;
 }
 
+/** An event for people, in one or a few lines. */
 export function eventText(event: TaskEvent): string {
   if (event.task !== undefined) return taskText(event.task);
   if (event.message !== undefined) return messageText(event.message);

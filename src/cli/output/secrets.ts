@@ -11,6 +11,7 @@ const MASK = '***';
 /** A shorter value is masked only where it stands alone: inside of words it would mask unrelated text. */
 const SHORTEST_IN_WORDS = 4;
 
+/** Starts without secrets. */
 export function createSecrets(): Secrets {
   const known = new Set<string>();
   const add = (secret: string | undefined): void => {

@@ -9,6 +9,8 @@ import { joseVerifier } from '../../protocol/adapters/jose.ts';
 import { addressOf, isAddress } from '../agent/address.ts';
 import { CliError } from '../command.ts';
 import { localToken } from '../local-token.ts';
+import type { OutboundSettings } from './guarded-fetch.ts';
+import { guardedFetchFor } from './guarded-fetch.ts';
 
 /** Flags for all remote agents of a command. */
 export interface ReachFlags {
@@ -22,6 +24,7 @@ export interface ReachFlags {
   readonly trustKeys?: string;
 }
 
+/** A remote agent that answered. */
 export interface Reached {
   readonly service: A2AService;
   readonly card: AgentCard;
@@ -51,14 +54,15 @@ export function targetOf(given: string, settings: Pick<Settings, 'a2a'>, flags: 
   };
 }
 
-export async function reach(given: string, settings: Pick<Settings, 'a2a'>, flags: ReachFlags = {}): Promise<Reached> {
+/** Connects to a remote agent by address or by its name in the configuration. */
+export async function reach(given: string, settings: Pick<Settings, 'a2a'> & OutboundSettings, flags: ReachFlags = {}): Promise<Reached> {
   const target = targetOf(given, settings, flags);
   const verify = flags.trustKeys === undefined ? undefined : await verification(flags.trustKeys);
   try {
     const reached: { verdict?: CardVerdict } = {};
     const agent = await reachAgent(target, {
       env: process.env,
-      ...(verify === undefined ? {} : { client: { verify } }),
+      client: { fetch: guardedFetchFor([target.url], settings), ...(verify === undefined ? {} : { verify }) },
       onConnected: ({ connection }: A2AClient) => {
         if (connection.signature !== undefined) reached.verdict = connection.signature;
       },
@@ -69,6 +73,7 @@ export async function reach(given: string, settings: Pick<Settings, 'a2a'>, flag
   }
 }
 
+/** The error for an agent that can't be reached, with what to check. */
 export function unreachable(given: string, thrown: unknown): CliError {
   if (!isClientError(thrown)) return new CliError(`${given}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   return new CliError(thrown.message, thrown.hint === undefined ? {} : { hint: thrown.hint });

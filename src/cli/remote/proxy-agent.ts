@@ -5,7 +5,9 @@ import { recording } from '#tools';
 import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
 import type { ReachFlags } from './connect.ts';
 import { reach, targetOf } from './connect.ts';
+import type { OutboundSettings } from './guarded-fetch.ts';
 
+/** Flags of a proxied agent. */
 export interface ProxiedFlags extends ReachFlags {
   readonly name?: string;
   /** The file that records requests to the origin and its answers. */
@@ -13,7 +15,11 @@ export interface ProxiedFlags extends ReachFlags {
 }
 
 /** Serves a remote agent as one of this node's agents, under its name in the configuration if it has one. */
-export async function proxied(given: string, settings: Pick<Settings, 'a2a'>, flags: ProxiedFlags = {}): Promise<FoundAgent> {
+export async function proxied(
+  given: string,
+  settings: Pick<Settings, 'a2a'> & OutboundSettings,
+  flags: ProxiedFlags = {},
+): Promise<FoundAgent> {
   const { service, card, verdict } = await reach(given, settings, flags);
   const { record } = flags;
   const name = flags.name ?? targetOf(given, settings).name;

@@ -16,7 +16,7 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
   if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
   if (given.startsWith('mcp:')) {
     const { mcpServed } = await import('./mcp-agent.ts');
-    return await mcpServed(given);
+    return await mcpServed(given, settings);
   }
   if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given);
   if (settings.a2a.remoteAgents[given] !== undefined || isAddress(given)) {

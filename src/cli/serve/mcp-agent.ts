@@ -1,12 +1,15 @@
 import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
 import { mcpAgent, mcpSource } from '../../tools/adapters/mcp.ts';
 import { CliError } from '../command.ts';
+import type { OutboundSettings } from '../remote/guarded-fetch.ts';
+import { guardedFetchFor } from '../remote/guarded-fetch.ts';
 
 /** `mcp:COMMAND`: starts an MCP server and offers its tools as the skills of an agent. The server ends with this process. */
-export async function mcpServed(given: string): Promise<FoundAgent> {
+export async function mcpServed(given: string, settings: OutboundSettings): Promise<FoundAgent> {
   const text = given.slice('mcp:'.length).trim();
   try {
-    const agent = await mcpAgent(mcpSource(text));
+    const source = mcpSource(text);
+    const agent = await mcpAgent(source, 'url' in source ? { fetch: guardedFetchFor([source.url], settings) } : {});
     // The child's standard input is our pipe. It closes when this process ends, even after a crash.
     return { agent, source: given };
   } catch (thrown) {

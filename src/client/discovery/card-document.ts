@@ -13,6 +13,7 @@ export interface CardDocument {
   readonly url: string | undefined;
 }
 
+/** How to fetch a card. */
 export interface FetchCardOptions {
   readonly http: Http;
   readonly registry: Registry;
@@ -21,6 +22,7 @@ export interface FetchCardOptions {
   readonly follow: CardFollower | undefined;
 }
 
+/** Maximum size of a card in bytes. Real cards have a few kilobytes. */
 const CARD_BYTES_MAX = 1_048_576;
 /** Redirects and catalog entries between an address and its card. */
 const HOPS_MAX = 5;
@@ -52,6 +54,10 @@ export async function followed(raw: unknown, source: DocumentSource, options: Fe
   return { ...readCardDocument(next === undefined ? raw : next.card, where, options.registry), url };
 }
 
+/**
+ * Fetches a document. Throws a ClientError that tells a web page, an error status and invalid JSON
+ * apart.
+ */
 async function fetchJson(url: string, options: FetchCardOptions): Promise<unknown> {
   const response = await getCard(url, options);
   const mediaType = response.headers.get('content-type')?.split(';')[0] ?? 'no content type';
@@ -68,6 +74,7 @@ async function fetchJson(url: string, options: FetchCardOptions): Promise<unknow
 
 const NO_CARD = 'use the agent’s base address, or the address of its card: JSON with a name, skills and supportedInterfaces';
 
+/** The error for an address that serves HTML. */
 export function webPage(url: string): ClientError {
   return new ClientError('html', `${url} is a web page, not an agent card`, {
     url,
@@ -120,6 +127,7 @@ async function get(url: string, headers: Readonly<Record<string, string>>, optio
   }
 }
 
+/** Reads a card's body up to the maximum size. */
 async function bodyOf(response: Response, url: string, options: FetchCardOptions): Promise<Uint8Array> {
   try {
     return await readBytes(response, CARD_BYTES_MAX, { signal: options.signal, idleMs: options.timeoutMs });

@@ -1,11 +1,14 @@
 import { bindingOf, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding } from '#bindings';
 import type { AgentInterface, Dialect, Operation, Registry } from '#protocol';
+import { CURRENT_DIALECT } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions } from '../options.ts';
 import type { CardDocument } from './card-document.ts';
 import type { Endpoint } from './endpoint.ts';
+import { leadsInside } from './own-machine.ts';
 import { sameAddress } from './target.ts';
 
+/** What the choice of endpoints depends on. */
 export interface EndpointOptions extends Pick<ClientOptions, 'binding' | 'dialect'> {
   readonly registry: Registry;
   /** The address below which the card was found. */
@@ -20,18 +23,20 @@ export function endpointsOf(document: CardDocument, options: EndpointOptions): r
   const offered = found.card.value.supportedInterfaces;
   const endpoints = offered.map((iface) => endpointFor(iface, document, options)).filter((endpoint) => endpoint !== undefined);
   if (offered.length === 0 && options.base !== undefined) endpoints.push(besideCard(document, options, options.base));
-  const wanted = endpoints.filter(({ binding }) => options.binding === undefined || binding === options.binding);
-  if (wanted.length === 0) throw noEndpoint(offered, options);
+  const asked = endpoints.filter(({ binding }) => options.binding === undefined || binding === options.binding);
+  const wanted = asked.filter(({ url }) => !leadsInside(url, options.base));
+  if (wanted.length === 0) throw asked[0] === undefined ? noEndpoint(offered, options) : sentInside(asked[0].url, options.base);
   const named = wanted.filter(({ url }) => options.named !== undefined && sameAddress(url, options.named));
   return [...named, ...wanted.filter((endpoint) => !named.includes(endpoint))];
 }
 
+/** The endpoint of an interface. Undefined if this client does not support its binding or version. */
 function endpointFor(iface: AgentInterface, { found, url }: CardDocument, options: EndpointOptions): Endpoint | undefined {
   const { registry } = options;
   const binding = findBinding(iface.protocolBinding);
   if (binding === undefined || !URL.canParse(iface.url, url)) return undefined;
   // Only a card in the 1.0 shape can list interfaces of other versions than its own.
-  const isCanonical = registry.speaks({ protocolVersion: '1.0' }) === found.dialect;
+  const isCanonical = found.dialect.id === CURRENT_DIALECT;
   const spoken = fixed(options) ?? (isCanonical ? registry.speaks(iface) : found.calls);
   const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   if (dialect === undefined) return undefined;
@@ -78,6 +83,7 @@ export function fixed({ dialect, registry }: Pick<EndpointOptions, 'dialect' | '
   throw new ClientError('bad-target', `there is no dialect ${dialect}`, { hint: `one of ${registry.all.map(({ id }) => id).join(', ')}` });
 }
 
+/** The error for a card without a usable interface: what it offers, and what the client supports. */
 function noEndpoint(offered: readonly AgentInterface[], { binding }: EndpointOptions): ClientError {
   const list = offered.map((iface) => `${iface.protocolBinding} ${iface.protocolVersion}`).join(', ');
   return new ClientError('no-interface', 'the card offers no interface that this client supports', {
@@ -86,5 +92,13 @@ function noEndpoint(offered: readonly AgentInterface[], { binding }: EndpointOpt
       binding === undefined
         ? `${CLIENT_BINDINGS.map(({ protocolBinding }) => protocolBinding).join(' and ')} are supported, in every published version`
         : `leave out binding: '${binding}' to use another`,
+  });
+}
+
+function sentInside(url: string, base: string | undefined): ClientError {
+  return new ClientError('forbidden-target', `the card sends its callers to ${new URL(url).host}, which is this machine`, {
+    url,
+    why: `it came from ${base === undefined ? 'elsewhere' : new URL(base).host}`,
+    hint: 'tell the operator of the agent; if the agent does run on this machine, connect to its address here',
   });
 }

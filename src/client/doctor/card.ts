@@ -1,18 +1,20 @@
 import { readBytes } from '#bindings';
 import type { AgentCard, Dialect, Fetch } from '#protocol';
-import { cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
+import { CURRENT_DIALECT, cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
 import { isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
 import { networkFinding } from './network.ts';
 
+/** A card that the examination found. */
 export interface ExaminedCard {
   readonly card: AgentCard;
   readonly dialect: Dialect;
   readonly url: string;
 }
 
+/** How to search for the card. */
 export interface CardSearchOptions {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
@@ -28,6 +30,7 @@ export interface CardSearchResult {
 
 const CARD_BYTES_MAX = 1_048_576;
 
+/** Fetches and checks the card at one address. */
 export async function lookForCard(url: string, options: CardSearchOptions): Promise<CardSearchResult> {
   const limit = linkSignals([options.signal], options.timeoutMs);
   let response: Response;
@@ -52,6 +55,7 @@ export async function lookForCard(url: string, options: CardSearchOptions): Prom
   return await bodyOf(response, url, options);
 }
 
+/** The finding for an HTTP status that is not a success. */
 function refusalOf({ status, headers }: Response, url: string): Finding | undefined {
   const said = { why: `HTTP ${status}`, url };
   if (status >= 300 && status < 400) {
@@ -72,6 +76,7 @@ function refusalOf({ status, headers }: Response, url: string): Finding | undefi
   return undefined;
 }
 
+/** Reads and parses the body. Failures become findings. */
 async function bodyOf(response: Response, url: string, { signal, timeoutMs }: CardSearchOptions): Promise<CardSearchResult> {
   const type = response.headers.get('content-type') ?? '';
   let bytes: Uint8Array;
@@ -118,6 +123,7 @@ function failed(finding: Finding): CardSearchResult {
   return { findings: [finding], ends: false };
 }
 
+/** Reads the card in any dialect, and checks what it declares. */
 function readCard(raw: unknown, { url, type }: { readonly url: string; readonly type: string }): CardSearchResult {
   const found = registry.readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   if (found === undefined)
@@ -164,9 +170,9 @@ function readCard(raw: unknown, { url, type }: { readonly url: string; readonly 
 const SHOWN_MAX = 5;
 const registry = createRegistry(DIALECTS);
 
+/** Violations of the 1.0 schema. Cards of older versions are only noted. */
 function validity(raw: unknown, dialect: Dialect): readonly Finding[] {
-  if (dialect !== registry.speaks({ protocolVersion: '1.0' }))
-    return [note('card-older', `it is written for ${dialect.title}; parley supports that too`)];
+  if (dialect.id !== CURRENT_DIALECT) return [note('card-older', `it is written for ${dialect.title}; parley supports that too`)];
   const problems = cardProblems(raw);
   return problems
     .slice(0, SHOWN_MAX)

@@ -17,6 +17,7 @@ export function explain(thrown: unknown, url: string): A2AError | ClientError {
   return ofCause(thrown, url) ?? ofKind(thrown, url);
 }
 
+/** The error by the cause that the link gave. Undefined if there is none. */
 function ofCause(error: A2AError, url: string): ClientError | undefined {
   const { cause, message: why } = error;
   if (cause instanceof NotA2A) return ofStatus(cause, { url, cause: error, why });
@@ -45,6 +46,7 @@ export function asA2AError(error: ClientError): A2AError {
 
 const SERVICE_KINDS: Readonly<Partial<Record<ClientErrorKind, ErrorKind>>> = {
   'bad-target': 'INVALID_PARAMS',
+  'forbidden-target': 'INVALID_AGENT_RESPONSE',
   unauthenticated: 'UNAUTHENTICATED',
   'credentials-missing': 'UNAUTHENTICATED',
   'auth-failed': 'UNAUTHENTICATED',
@@ -63,6 +65,7 @@ const SERVICE_KINDS: Readonly<Partial<Record<ClientErrorKind, ErrorKind>>> = {
   'not-supported': 'UNSUPPORTED_OPERATION',
 };
 
+/** The error for a request that got no response. */
 export function ofNetwork(thrown: unknown, url: string): ClientError {
   const kind = networkKind(thrown);
   const host = hostOf(url);
@@ -81,6 +84,7 @@ const NETWORK_WORDS: Readonly<Partial<Record<ClientErrorKind, string>>> = {
   refused: 'nothing listens at',
   tls: 'no secure connection to',
   timeout: 'no answer in time from',
+  'forbidden-target': 'the card names an address that this node must not call:',
 };
 
 const NETWORK_HINTS: Readonly<Partial<Record<ClientErrorKind, string>>> = {
@@ -88,6 +92,7 @@ const NETWORK_HINTS: Readonly<Partial<Record<ClientErrorKind, string>>> = {
   refused: 'check the port, and that the agent is running',
   tls: 'look at the certificate: it may be expired, self-signed or for another host; never switch checks off for an agent you do not own',
   timeout: 'try again, or allow more time (timeoutMs)',
+  'forbidden-target': 'if you trust the agent, allow the address: --allow-target HOST, or --allow-loopback-targets for this machine',
   'bad-target': 'fetch reaches no agent on this port: it is one of those that the standard blocks',
   unreachable: 'check the address and the network; in a browser, the server must allow this page’s origin (CORS)',
 };
@@ -118,6 +123,7 @@ export function ofStatus({ status, mediaType }: NotA2A, details: ClientErrorDeta
   });
 }
 
+/** The error for a 401. */
 export function unauthenticated(url: string, details: ClientErrorDetails = {}): ClientError {
   return new ClientError('unauthenticated', `${url} needs credentials`, {
     hint: 'pass credentials that the agent’s card asks for (auth: { bearer: … })',
@@ -127,6 +133,7 @@ export function unauthenticated(url: string, details: ClientErrorDetails = {}): 
   });
 }
 
+/** The error for a 403. */
 export function forbidden(url: string, details: ClientErrorDetails): ClientError {
   return new ClientError('forbidden', `${url} rejects these credentials`, {
     hint: 'ask for the scope or role that the agent needs',
@@ -151,6 +158,7 @@ function silent(why: string, details: { readonly url: string; readonly cause: un
   });
 }
 
+/** The error by its kind alone. Errors of the agent itself stay as they are. */
 function ofKind(error: A2AError, url: string): A2AError | ClientError {
   const { message: why, cause } = error;
   switch (error.kind) {
@@ -179,6 +187,7 @@ function left(cause: CallAborted, details: { readonly url: string; readonly caus
   return new ClientError('aborted', 'the call was aborted', details);
 }
 
+/** The error for a stream that could not be resumed. */
 export function cut(url: string, cause: unknown): ClientError {
   return new ClientError('stream-cut', `the stream from ${hostOf(url)} stopped before its end`, {
     url,

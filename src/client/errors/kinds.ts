@@ -4,6 +4,7 @@
  */
 export const CLIENT_ERRORS = {
   'bad-target': 'the target is not an address or a readable card file, or it names an unknown dialect',
+  'forbidden-target': 'the card names an address on this machine or in a private network, which this caller must not be sent to',
   dns: 'the host name does not resolve',
   refused: 'nothing listens on the port',
   tls: 'TLS failed: the certificate is expired, self-signed, or for another host',

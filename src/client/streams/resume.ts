@@ -9,6 +9,7 @@ import { sleep } from '../retry/sleep.ts';
 import { pollUntilSettled } from './poll.ts';
 import { StreamProgress } from './progress.ts';
 
+/** Options of `withStreamResumption`. */
 export interface ResumeOptions {
   readonly policy: RetryPolicy;
   readonly has: (operation: Operation) => boolean;
@@ -36,6 +37,7 @@ interface Resuming extends ResumeOptions {
   readonly ctx: CallContext;
 }
 
+/** Where events come from: the first stream, a new subscription, or polling. */
 type Mode = 'first' | 'subscribe' | 'poll';
 
 /** The connection that a stream currently reads from. */
@@ -47,6 +49,7 @@ interface StreamSource {
   cut: A2AError | undefined;
 }
 
+/** Yields new events over as many connections as it takes. */
 async function* resumed(first: EventStream, seen: StreamProgress, resuming: Resuming): AsyncGenerator<readonly Logged[], void> {
   const current: StreamSource = { source: first, mode: 'first', backoff: new Backoff(resuming.policy), cut: undefined };
   for (;;) {
@@ -77,6 +80,10 @@ async function* fresh(
   }
 }
 
+/**
+ * Chooses the next way to follow the task (subscribe, then poll), and waits before it is used. Throws
+ * the failure of the lost connection if there is no way left.
+ */
 async function reconnect(
   current: StreamSource,
   failed: A2AError | undefined,

@@ -8,7 +8,9 @@ const CARD_TYPES = /^application\/(?:a2a-agent-card\+json|vnd\.a2a\.agent-card\+
 
 /** The entry that was asked for and the names of the entries that a catalog has. The `cause` of a `no-entry` error. */
 export class MissingEntry {
+  /** The entry that was asked for. Undefined: none was named, and the catalog has several. */
   readonly wanted: string | undefined;
+  /** The entries that exist. */
   readonly names: readonly string[];
 
   constructor(wanted: string | undefined, names: readonly string[]) {
@@ -39,6 +41,7 @@ export function catalogEntry(wanted?: string): CardFollower {
   };
 }
 
+/** The error for a catalog entry that does not exist, or that has to be named. */
 function missing(wanted: string | undefined, cards: readonly CatalogObject[]): ClientError {
   const names = cards.map((entry) => namesOf(entry).at(-1) ?? '');
   const what = wanted === undefined ? `this is a catalog of ${cards.length} agents` : `the catalog has no single agent ${wanted}`;

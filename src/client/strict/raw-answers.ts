@@ -1,5 +1,5 @@
 import type { A2AError, Dialect, Json, Registry, Shape, Shapes } from '#protocol';
-import { createRegistry, DIALECTS, isObject } from '#protocol';
+import { CURRENT_DIALECT, createRegistry, DIALECTS, isObject } from '#protocol';
 
 /**
  * Keeps what an agent sent beside what was read from it, so that a program can print the agent's own JSON, unknown members included (A2A CLI
@@ -23,8 +23,9 @@ export interface RawAnswers {
   codeOf(error: A2AError): number | string | null | undefined;
 }
 
-const canonical = createRegistry(DIALECTS).speaks({ protocolVersion: '1.0' });
+const canonical = createRegistry(DIALECTS).byId(CURRENT_DIALECT);
 
+/** Creates the registry that keeps raw answers. Use one for each client. */
 export function createRawAnswers(): RawAnswers {
   const raws = new WeakMap<object, Json>();
   const codes = new WeakMap<A2AError, number | string | null>();

@@ -7,17 +7,29 @@ import type { Blobs, MaybePromise, TaskKey } from '../ports.ts';
 import { taskKey } from '../ports.ts';
 
 /**
- * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name and then renamed, so it is complete
- * whenever it exists. Its folder is synced before `put` returns. `sweep` removes what a crash leaves behind.
+ * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name
+ * and then renamed, so it is complete whenever it exists. Its folder is synced before `put` returns.
+ * `sweep` removes what a crash leaves behind.
  */
 export interface FileBlobs extends Blobs {
-  /** Removes incomplete files, and files of tasks that do not exist. Must be called before the engine starts. Returns the number removed. */
+  /**
+   * Removes incomplete files, and files of tasks that do not exist. Must be called before the engine
+   * starts. Returns the number removed.
+   */
   sweep(isThere: (task: TaskKey) => MaybePromise<boolean>): Promise<number>;
 }
 
 const NAME = /^[0-9a-f]{16,128}$/;
 const UNFINISHED = '.part';
 
+/**
+ * Stores large content in a folder, which belongs to one store. The folder is created with the first
+ * content.
+ *
+ * ```ts
+ * const engine = createEngine({ store, blobs: openBlobs('data/blobs'), agents });
+ * ```
+ */
 export function openBlobs(folder: string): FileBlobs {
   const root = resolve(folder);
   const folderOf = (task: TaskKey): string => join(root, String(Math.floor(task / 1000)), String(task));
@@ -58,6 +70,10 @@ export function openBlobs(folder: string): FileBlobs {
   };
 }
 
+/**
+ * Writes and syncs the content under a temporary name, then renames it: the final name never has a part
+ * of it.
+ */
 async function writeWhole(place: string, content: Uint8Array): Promise<void> {
   const unfinished = `${place}.${randomUUID()}${UNFINISHED}`;
   try {
@@ -70,6 +86,10 @@ async function writeWhole(place: string, content: Uint8Array): Promise<void> {
   }
 }
 
+/**
+ * Removes the folder of a deleted task, or the incomplete files in the folder of an existing one.
+ * Returns the number of removed items.
+ */
 async function sweepTask(folder: string, isThere: boolean): Promise<number> {
   if (!isThere) {
     await rm(folder, { recursive: true, force: true });
@@ -104,6 +124,7 @@ async function makeFolder(folder: string, root: string): Promise<void> {
   }
 }
 
+/** Makes a rename durable. Windows can't sync a folder. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   let handle: FileHandle | undefined;

@@ -6,7 +6,10 @@ import { MemoryIndex } from './memory/task-index.ts';
 
 type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 
-/** A task with its log. The rare members are created when they are needed, because most tasks have few entries and no pushes or sends. */
+/**
+ * A task with its log. The rare members are created when they are needed, because most tasks have few
+ * entries and no pushes or sends.
+ */
 interface StoredTask {
   row: TaskRow;
   /** Entry n is at index n - 1. */
@@ -20,7 +23,14 @@ interface StoredTask {
 
 const SHORT_LOG = 64;
 
-/** A store in memory: tasks live as long as the process. It meets the whole contract of `Store` except durability. */
+/**
+ * A store in memory: tasks live as long as the process. It meets the whole contract of `Store` except
+ * durability.
+ *
+ * ```ts
+ * const engine = createEngine({ store: memoryStore(), agents: { echo } });
+ * ```
+ */
 export function memoryStore(): Store {
   const kept = new MemoryTasks();
   const { index } = kept;
@@ -151,6 +161,10 @@ class MemoryTasks {
   }
 }
 
+/**
+ * Throws if the entries do not continue the stored log: the writer has seen another version of the
+ * task.
+ */
 function checkContinues({ row, isNew, entries }: TaskWrite, stored: number | undefined): void {
   if (isNew !== (stored === undefined)) throw new Error(`task ${row.key} ${isNew ? 'exists already' : 'does not exist'}`);
   let last = stored ?? 0;
@@ -161,6 +175,10 @@ function checkContinues({ row, isNew, entries }: TaskWrite, stored: number | und
   if (row.last !== last) throw new Error(`the last entry of task ${row.key} is ${last}, not ${row.last}`);
 }
 
+/**
+ * A page of the log. Entries without chunks are found by binary search, so the cost does not depend on
+ * the number of chunks.
+ */
 function entriesOf(kept: StoredTask | undefined, { after, limit, only }: EntryRange): readonly LogEntry[] {
   if (kept === undefined) return [];
   if (only === undefined) return kept.entries.slice(after, after + limit);

@@ -3,8 +3,8 @@ import type { OutboxRow, Write } from '../ports.ts';
 import type { Timers } from '../timers.ts';
 
 /**
- * Saves the positions of queues. A successful delivery does not have to be on disk at once: after a crash it is repeated, with the same id. So
- * the changes of a short time share a commit.
+ * Saves the positions of queues. A successful delivery does not have to be on disk at once: after a
+ * crash it is repeated, with the same id. So the changes of a short time share a commit.
  */
 export interface SavedRows {
   put(row: OutboxRow): void;
@@ -17,6 +17,7 @@ export interface SavedRows {
 
 const GATHER_MS = 200;
 
+/** Of several changes of one queue only the last is written. */
 export function createSavedRows(commits: Pick<Commits, 'add'>, timers: Timers): SavedRows {
   let gathered = new Map<number, Write>();
   let isDue = false;

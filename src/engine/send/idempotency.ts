@@ -29,6 +29,7 @@ export function newRecentSends(): RecentSends {
   return { reservations: new Map(), delivered: new Set() };
 }
 
+/** What recognising a repeated send needs of the engine. */
 export interface IdempotencyParts extends AdmitParts {
   readonly store: AdmitParts['store'] & Pick<Store, 'send'>;
   readonly recentSends: RecentSends;
@@ -37,12 +38,14 @@ export interface IdempotencyParts extends AdmitParts {
 }
 
 /**
- * Recognises a repeated send. It attaches to the task of the first one if it carries an Idempotency-Key, if the first answer never reached
- * its caller, or if the node is configured so; otherwise it is a new send. The same key with another body is an error. An empty messageId
- * identifies nothing.
+ * Recognises a repeated send. It attaches to the task of the first one if it carries an
+ * Idempotency-Key, if the first answer never reached its caller, or if the node is configured so;
+ * otherwise it is a new send. The same key with another body is an error. An empty messageId identifies
+ * nothing.
  *
- * The key is reserved in memory before the first await, so of several simultaneous sends one is accepted. The record is part of the
- * commit that saves the message; from then on the store recognises repetitions, also after a restart.
+ * The key is reserved in memory before the first await, so of several simultaneous sends one is
+ * accepted. The record is part of the commit that saves the message; from then on the store recognises
+ * repetitions, also after a restart.
  */
 export function sendOnce(parts: IdempotencyParts, call: SendCall, identity: SendIdentity | undefined): MaybePromise<Sent> {
   if (identity === undefined) return admit(parts, call);
@@ -50,7 +53,10 @@ export function sendOnce(parts: IdempotencyParts, call: SendCall, identity: Send
   return reservation === undefined ? first(parts, call, identity) : join(parts, call, { identity, reservation });
 }
 
-/** The first send with this key in this process; the store may know an earlier one. Synchronous over a synchronous store. */
+/**
+ * The first send with this key in this process; the store may know an earlier one. Synchronous over a
+ * synchronous store.
+ */
 function first(parts: IdempotencyParts, call: SendCall, identity: SendIdentity): MaybePromise<Sent> {
   const known = attach(parts, call, identity);
   if (known instanceof Promise) return firstLater(parts, call, { identity, known });
@@ -67,6 +73,7 @@ interface Later {
   readonly accepted?: Promise<AcceptedMessage>;
 }
 
+/** The same over a store that answers later. The reservation lets repetitions wait for the outcome. */
 async function firstLater(parts: IdempotencyParts, call: SendCall, later: Later): Promise<Sent> {
   const { identity } = later;
   const { reservations } = parts.recentSends;
@@ -95,6 +102,7 @@ interface Joining {
   readonly reservation: Reservation;
 }
 
+/** A repetition of a send that is being accepted: waits for it and gets the same task. */
 async function join(parts: IdempotencyParts, call: SendCall, { identity, reservation }: Joining): Promise<Sent> {
   checkBody(reservation, identity);
   const accepted = await reservation.accepted;
@@ -120,6 +128,10 @@ interface Attaching {
   readonly record: SendRecord | undefined;
 }
 
+/**
+ * A repetition of a stored send: its task or its direct answer. Undefined if it is a new send after
+ * all.
+ */
 async function attachTo(parts: IdempotencyParts, call: SendCall, { identity, record }: Attaching): Promise<Sent | undefined> {
   if (record === undefined || !isRepetition(parts, call, { record, key: identity.key })) return undefined;
   checkBody(record, identity);
@@ -155,8 +167,9 @@ function checkBody(known: { readonly fingerprint: string }, identity: SendIdenti
 }
 
 /**
- * Returns what to call once the answer has gone out: from then on a repetition is a new send. The mark is written with the next commit.
- * If the process crashes before that, a repetition attaches once more, which is harmless. Undefined: repetitions always attach.
+ * Returns what to call once the answer has gone out: from then on a repetition is a new send. The mark
+ * is written with the next commit. If the process crashes before that, a repetition attaches once more,
+ * which is harmless. Undefined: repetitions always attach.
  */
 export function deliveryMark(parts: IdempotencyParts, call: SendCall, identity: SendIdentity | undefined): (() => void) | undefined {
   if (identity === undefined || alwaysAttaches(parts, call)) return undefined;
@@ -169,6 +182,7 @@ export function deliveryMark(parts: IdempotencyParts, call: SendCall, identity: 
   };
 }
 
+/** What identifies a send. Undefined if it has neither a key nor a usable message id. */
 export function identityOf(parts: IdempotencyParts, call: SendCall): SendIdentity | undefined {
   const { owner, facts, request } = call;
   const token = tokenOf(call);
@@ -177,14 +191,20 @@ export function identityOf(parts: IdempotencyParts, call: SendCall): SendIdentit
   return { ...name, key: scopedKey(owner, facts.agent, token), fingerprint: fingerprintOf(request) };
 }
 
-/** The prefixes keep keys and message ids apart. A message id that the dialect made up never comes again and identifies nothing. */
+/**
+ * The prefixes keep keys and message ids apart. A message id that the dialect made up never comes again
+ * and identifies nothing.
+ */
 function tokenOf({ request, ctx }: SendCall): string | undefined {
   if (ctx.idempotencyKey !== undefined && ctx.idempotencyKey !== '') return `key ${ctx.idempotencyKey}`;
   const { messageId } = request.message;
   return messageId === '' || ctx.semantics?.mintedMessageId === true ? undefined : `id ${messageId}`;
 }
 
-/** 53 bits over the message's JSON (cyrb53). It finds a caller's mistake, not an attack, and is cheap enough for every send. */
+/**
+ * 53 bits over the message's JSON (cyrb53). It finds a caller's mistake, not an attack, and is cheap
+ * enough for every send.
+ */
 function fingerprintOf({ message, metadata, alias }: SendRequest): string {
   const text = JSON.stringify([message, metadata, alias]);
   let high = 0xdeadbeef;

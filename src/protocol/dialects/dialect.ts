@@ -162,6 +162,11 @@ export interface DialectWire {
   readonly versionHeader: string | undefined;
   /** A send carries a task id that the caller chose. Links generate one if the caller gives none. */
   readonly callerNamesTask?: true;
+  /**
+   * A JSON-RPC error of a call for a stream is one server-sent event: for every caller that takes events, or only for those that take
+   * nothing else (`Accept`). Absent: it is a JSON response. Only for errors whose HTTP status is 200.
+   */
+  readonly streamErrors?: 'event' | 'event-if-only';
   /** `get` and `cancel` of an unknown task return null instead of an error. */
   readonly nullForUnknownTask?: true;
 }
@@ -216,6 +221,7 @@ export interface WebhookForm {
  * dialect has no state and no side effects. Create one with `defineDialect`.
  */
 export interface Dialect {
+  /** Stored with tasks, so it must never change. */
   readonly id: DialectId;
   /** Name for people: `A2A 0.3`, `CortexPrism`. */
   readonly title: string;
@@ -241,6 +247,7 @@ export interface Dialect {
    * requests.
    */
   rpcId?<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined;
+  /** Reads and writes agent cards. */
   readonly card: CardCodec;
   /** Starts writing a stream. Without `requestId` the frames have no JSON-RPC envelope, as in HTTP+JSON. */
   openStream(requestId: RpcId | undefined): StreamWriter;
@@ -249,7 +256,9 @@ export interface Dialect {
   readonly webhook: WebhookForm;
   /** Routes of the HTTP+JSON form. Absent: the dialect has none. */
   readonly rest?: RestGrammar;
+  /** How it behaves. */
   readonly traits: Traits;
+  /** How it looks on HTTP. */
   readonly wire: DialectWire;
   /** Every canonical field that the dialect can't express. Tests compare it with what really is lost. */
   readonly losses: readonly Loss[];

@@ -24,15 +24,20 @@ export interface AccessFromSettings {
   readonly token?: NodeToken;
 }
 
+/** What `accessFromSettings` needs beside the settings. */
 export interface AccessSettingsOptions {
   /** The name of an agent that runs commands, if there is one. */
   readonly runsCommands: string | undefined;
   /** Fetches the issuer's keys. */
   readonly fetch: Fetch;
+  /** Called when the key file has changed. */
   readonly onKeys?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void;
 }
 
-/** Decides how callers are authenticated. Throws a ConfigError that names the flags to use if the settings are not safe. */
+/**
+ * Decides how callers are authenticated. Throws a ConfigError that names the flags to use if the
+ * settings are not safe.
+ */
 export function accessFromSettings(settings: Settings, options: AccessSettingsOptions): AccessFromSettings {
   const tls = tlsOf(settings);
   const secured = tls === undefined ? {} : { tls };
@@ -72,6 +77,7 @@ interface Exposed {
   readonly hasTls: boolean;
 }
 
+/** Throws if other machines can reach the node without authentication or without TLS. */
 function checkExposed({ host, insecureBehindProxy }: Settings, { isConfigured, hasTls }: Exposed): void {
   const missing: string[] = [];
   if (!isConfigured) missing.push('authentication: parley keys create NAME (or --jwt-issuer and --jwt-audience, or --tls-ca)');
@@ -86,6 +92,7 @@ interface Methods extends AccessSettingsOptions {
   readonly token: string | undefined;
 }
 
+/** The ways to authenticate, in the order in which they are tried. */
 function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Methods): readonly AuthMethod[] {
   const methods: AuthMethod[] = [];
   if (token !== undefined) methods.push(tokenAuth(sameSecret(token)));
@@ -95,6 +102,7 @@ function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Met
   return methods;
 }
 
+/** Turns errors of the options into errors that name the setting. */
 function jwtFrom(options: Parameters<typeof jwtAuth>[0]): AuthMethod {
   if (options.audience.length === 0) {
     throw new ConfigError(
@@ -108,6 +116,7 @@ function jwtFrom(options: Parameters<typeof jwtAuth>[0]): AuthMethod {
   }
 }
 
+/** Reads the certificate files. Undefined: the node has no TLS. */
 function tlsOf({ tls: { cert, key, ca }, socket }: Settings): TlsOptions | undefined {
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
   if (cert === undefined || key === undefined) {

@@ -18,6 +18,7 @@ import { isServed } from './served-agent.ts';
 /** With the memory store, finished tasks are kept for an hour. */
 const MEMORY_FINISHED_MS = 3_600_000;
 
+/** What `engineFor` needs. */
 export interface EngineParts {
   readonly options: HandlerOptions;
   readonly metrics: Metrics;
@@ -68,6 +69,7 @@ function nested(outer: AroundRun, inner: AroundRun): AroundRun {
   return (run, turn, name) => outer((given) => inner(run, given, name), turn, name);
 }
 
+/** Adds the figures of the engine to the metrics. */
 function showStats(engine: Engine, metrics: Metrics): void {
   const stat = (name: string, help: string, read: (stats: ReturnType<Engine['stats']>) => number): void =>
     metrics.gauge({ name, help, ...(name.endsWith('_total') ? { type: 'counter' } : {}) }, () => read(engine.stats()));

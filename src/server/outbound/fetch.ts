@@ -14,6 +14,9 @@ interface GuardedFetchOptions {
 /** Statuses whose responses have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
+/**
+ * A fetch that checks the URL, follows no redirect, and limits the size and the duration of a response.
+ */
 export function guardedFetch({ agent, policy, limits }: GuardedFetchOptions): Fetch {
   return async (request) => {
     const url = new URL(request.url);
@@ -34,7 +37,8 @@ export function guardedFetch({ agent, policy, limits }: GuardedFetchOptions): Fe
       throw explained(thrown, deadline);
     });
     answer.body.on('error', () => undefined); // a reader gets the error from the iterator; without this listener Node would crash on an unread body's error
-    if (answer.statusCode >= 300 && answer.statusCode < 400 && answer.statusCode !== 304) {
+    const isRedirect = answer.statusCode >= 300 && answer.statusCode < 400 && answer.statusCode !== 304;
+    if (isRedirect && request.redirect !== 'manual') {
       answer.body.destroy();
       deadline.release();
       throw new OutboundError('redirect', `${url.host} responded with a redirect (${answer.statusCode}); redirects are not followed`);
@@ -43,6 +47,7 @@ export function guardedFetch({ agent, policy, limits }: GuardedFetchOptions): Fe
   };
 }
 
+/** A web `Response` of undici's response. The deadline ends when the body is read or dropped. */
 function responseOf(answer: Dispatcher.ResponseData, bytesMax: number, deadline: Linked): Response {
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {
@@ -58,7 +63,10 @@ function responseOf(answer: Dispatcher.ResponseData, bytesMax: number, deadline:
   return new Response(body, { status: answer.statusCode, headers });
 }
 
-/** Unlike `ReadableStream.from`, this also releases the socket of a body that is cancelled before the first read. */
+/**
+ * Unlike `ReadableStream.from`, this also releases the socket of a body that is cancelled before the
+ * first read.
+ */
 function streamOf(content: AsyncGenerator<Uint8Array>, drop: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream({
     pull: async (controller) => {

@@ -19,7 +19,10 @@ interface Indexed {
   mark: Mark;
 }
 
-/** Indexes of the tasks in memory. The cost of a lookup depends on its results, not on the number of tasks. */
+/**
+ * Indexes of the tasks in memory. The cost of a lookup depends on its results, not on the number of
+ * tasks.
+ */
 export class MemoryIndex {
   readonly #rows = new Map<TaskKey, Indexed>();
   readonly #ids = new Map<TaskId, TaskKey>();
@@ -209,6 +212,7 @@ function isExact({ owner, agent, contextId, state, statusFrom }: ListFilter): bo
   return contextId === undefined || state === undefined;
 }
 
+/** Whether a row matches all filters but the time, which the order of the rows covers. */
 function fits(row: TaskRow, { owner, agent, contextId, state }: ListFilter): boolean {
   return (
     isIn(owner, row.owner) &&

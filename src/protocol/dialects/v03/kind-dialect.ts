@@ -67,7 +67,10 @@ const METHODS: Readonly<Partial<Record<Operation, string>>> = {
   extendedCard: 'agent/getAuthenticatedExtendedCard',
 };
 
-/** A2A 0.3.0 §11.1.2 misspells the first. The second was on the main branch after the tag: accepted, never sent. */
+/**
+ * A2A 0.3.0 §11.1.2 misspells the first. The second was on the main branch after the tag: accepted,
+ * never sent.
+ */
 const ALIASES: Readonly<Record<string, Operation>> = { 'agent/authenticatedExtendedCard': 'extendedCard', 'tasks/list': 'list' };
 
 /** Traits of 0.3 over JSON-RPC. Editions override single members. */
@@ -93,6 +96,8 @@ export const WIRE: DialectWire = {
   bodyBytesMax: 1_048_576,
   extensionsHeader: 'X-A2A-Extensions',
   versionHeader: undefined,
+  // The SDKs of 0.2 and 0.3 expect an event stream even for an error: with JSON they lose the code, or see an empty stream.
+  streamErrors: 'event',
 };
 
 /** A release of the family, made from 0.3's codecs without what it lacks. */

@@ -33,7 +33,10 @@ import {
 } from './requests.ts';
 import { rest } from './rest.ts';
 
-/** A2A 1.0.1 over JSON-RPC and HTTP+JSON, which differ in envelope and paths, not in bodies (docs/dialects/v10.md). */
+/**
+ * A2A 1.0.1 over JSON-RPC and HTTP+JSON, which differ in envelope and paths, not in bodies
+ * (docs/dialects/v10.md).
+ */
 const methods: Readonly<Partial<Record<Operation, string>>> = {
   send: 'SendMessage',
   stream: 'SendStreamingMessage',
@@ -64,6 +67,8 @@ const wire: DialectWire = {
   bodyBytesMax: 1_048_576,
   extensionsHeader: 'A2A-Extensions',
   versionHeader: '1.0',
+  // Go's client reads only events from a stream; Python's and JavaScript's read both.
+  streamErrors: 'event-if-only',
 };
 
 const ALIAS: Loss = {

@@ -2,6 +2,7 @@ import type { JWTVerifyGetKey } from 'jose';
 import type { Fetch } from '#protocol';
 import { kept } from '#protocol';
 
+/** Where an issuer's keys are. */
 export interface JwksOptions {
   readonly issuer: string;
   /** Default: read from the issuer's `/.well-known/openid-configuration`. */
@@ -20,8 +21,9 @@ const TIMEOUT_MS = 5000;
 const PAUSE_MS = 5000;
 
 /**
- * The issuer's public keys: fetched on first use, cached for ten minutes, and fetched again for an unknown `kid` at most twice a minute
- * (docs/faults.md, S1). Their address comes from the configuration, never from a token.
+ * The issuer's public keys: fetched on first use, cached for ten minutes, and fetched again for an
+ * unknown `kid` at most twice a minute (docs/faults.md, S1). Their address comes from the
+ * configuration, never from a token.
  */
 export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGetKey {
   let keys: Promise<JWTVerifyGetKey> | undefined;
@@ -53,6 +55,7 @@ export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGe
   };
 }
 
+/** The address of the issuer's keys, from its discovery document. */
 async function discovered(issuer: string, get: (url: string, init: RequestInit) => Promise<Response>): Promise<string> {
   const response = await get(configurationUrl(issuer), {
     redirect: 'manual',
@@ -67,6 +70,7 @@ async function discovered(issuer: string, get: (url: string, init: RequestInit) 
   return document.jwks_uri;
 }
 
+/** Reads a document up to the maximum size. Throws for bytes that are not UTF-8. */
 async function textOf(response: Response): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let [text, bytes] = ['', 0];
@@ -78,11 +82,15 @@ async function textOf(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
+/** The address of an issuer's OpenID Connect discovery document. */
 export function configurationUrl(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }
 
-/** Keys must come over https, or from this machine: anyone between the node and a plain http server could replace them. */
+/**
+ * Keys must come over https, or from this machine: anyone between the node and a plain http server
+ * could replace them.
+ */
 export function isSafe(url: string): boolean {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol === 'https:') return true;

@@ -8,13 +8,16 @@ import { isLocal } from '../authentication/caller.ts';
 import type { AuthorisationTarget } from './scopes.ts';
 import { missingScope, missingScopeError } from './scopes.ts';
 
-/** The audit log records these operations when they are allowed, because they change something. Others are recorded only when refused. */
+/**
+ * The audit log records these operations when they are allowed, because they change something. Others
+ * are recorded only when refused.
+ */
 const CHANGING: ReadonlySet<Operation> = new Set(['send', 'stream', 'cancel', 'push.create', 'push.delete']);
 const REFUSED: ReadonlySet<string> = new Set(['PERMISSION_DENIED', 'RATE_LIMITED', 'UNAUTHENTICATED']);
 
 /**
- * Step 4 of the access checks, for A2A operations: checks the tenant and the scope of each call before the service looks anything up, and
- * records the call in the audit log.
+ * Step 4 of the access checks, for A2A operations: checks the tenant and the scope of each call before
+ * the service looks anything up, and records the call in the audit log.
  */
 export function authoriseCalls(service: A2AService, target: AuthorisationTarget, audit: Audit): A2AService {
   const record = ({ operation, request, ctx }: InterceptedCall, thrown: unknown, sent?: SendResult): void => {
@@ -66,11 +69,15 @@ export function authoriseCalls(service: A2AService, target: AuthorisationTarget,
   return interceptCalls(service, interceptor);
 }
 
-/** Without authentication there is one caller, `local`, who may do everything. Authenticated calls carry `request`. */
+/**
+ * Without authentication there is one caller, `local`, who may do everything. Authenticated calls carry
+ * `request`.
+ */
 function isOpenNode(ctx: CallContext): boolean {
   return ctx.request === undefined && isLocal(ctx);
 }
 
+/** The error for a call that the caller may not make. Undefined: it is allowed. */
 function authorisationError({ operation, request, ctx }: InterceptedCall, target: AuthorisationTarget): A2AError | undefined {
   const { tenant } = request as { readonly tenant?: string };
   // The tenant in a request is for routing only. The credential decides which tenant the caller belongs to (docs/faults.md, S2).
@@ -81,6 +88,7 @@ function authorisationError({ operation, request, ctx }: InterceptedCall, target
   return scope === undefined ? undefined : missingScopeError(scope);
 }
 
+/** What a call is about, for the audit log: a task, or else a context. */
 function objectOf(request: InterceptedCall['request']): string | undefined {
   const { id, taskId, message } = request as {
     readonly id?: string;

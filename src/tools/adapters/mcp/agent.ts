@@ -2,7 +2,8 @@ import type { Tool } from '@modelcontextprotocol/client';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { artifact, fail, reject, status } from '#agents';
-import type { Agent, AgentOutput, JsonObject, Turn } from '#protocol';
+import type { Agent, AgentOutput, Fetch, JsonObject, Turn } from '#protocol';
+import { kept } from '#protocol';
 import { generateAgentCard, titleOf } from '../../card-from-tools.ts';
 import { choose } from './choose.ts';
 import { partsOf } from './content.ts';
@@ -12,15 +13,24 @@ export type McpSource =
   | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>>; readonly cwd?: string }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
 
+/** Options of `mcpAgent`. */
 export interface McpAgentOptions {
   /** The agent's name. Default: the server's name. */
   readonly name?: string;
-  /** The maximum time until the server has started and listed its tools. */
+  /**
+   * Maximum time until the server has started and listed its tools, in milliseconds. Default 30,000.
+   */
   readonly startMsMax?: number;
+  /**
+   * Sends the requests to a server with an HTTP address. Default: the platform's `fetch`, which follows
+   * no redirect.
+   */
+  readonly fetch?: Fetch;
 }
 
-/** An agent whose skills are an MCP server's tools. */
+/** An agent whose skills are an MCP server's tools. Dispose of it to end the server. */
 export interface McpAgent extends Agent, AsyncDisposable {
+  /** The tools that the server listed at the start. */
   readonly tools: readonly Tool[];
 }
 
@@ -29,15 +39,16 @@ const START_MS_MAX = 30_000;
 const CALL_MS_MAX = 24 * 3_600_000;
 
 /**
- * Starts an MCP server, or connects to it, and offers its tools as skills of an agent, with their schemas. A server that dies is started again
- * for the next call. A call is never repeated automatically, because its tool may have done something already.
+ * Starts an MCP server, or connects to it, and offers its tools as skills of an agent, with their
+ * schemas. A server that dies is started again for the next call. A call is never repeated
+ * automatically, because its tool may have done something already.
  *
  * ```ts
  * const agent = await mcpAgent({ command: 'npx', args: ['-y', 'some-mcp-server'] });
  * ```
  */
 export async function mcpAgent(source: McpSource, options: McpAgentOptions = {}): Promise<McpAgent> {
-  const connection = reconnecting(source, options.startMsMax ?? START_MS_MAX);
+  const connection = reconnecting(source, options);
   const { client, tools } = await connection.get();
   const server = client.getServerVersion();
   const name = options.name ?? server?.name ?? 'mcp';
@@ -81,14 +92,14 @@ interface McpConnection {
 }
 
 /** One connection at a time, opened again after it is closed. */
-function reconnecting(source: McpSource, startMsMax: number): McpConnection {
+function reconnecting(source: McpSource, { startMsMax = START_MS_MAX, fetch }: McpAgentOptions): McpConnection {
   let known: Promise<McpConnected> | undefined;
   const connect = async (): Promise<McpConnected> => {
     const client = new Client({ name: 'parley', version: '1.0.0' }, { capabilities: {} });
     client.onclose = () => {
       known = undefined;
     };
-    await client.connect(transportFor(source), { timeout: startMsMax });
+    await client.connect(transportFor(source, fetch), { timeout: startMsMax });
     const { tools } = await client.listTools(undefined, { timeout: startMsMax });
     return { client, tools };
   };
@@ -108,9 +119,11 @@ function reconnecting(source: McpSource, startMsMax: number): McpConnection {
   };
 }
 
-function transportFor(source: McpSource): StdioClientTransport | StreamableHTTPClientTransport {
+function transportFor(source: McpSource, get: Fetch | undefined): StdioClientTransport | StreamableHTTPClientTransport {
   if ('url' in source) {
-    return new StreamableHTTPClientTransport(new URL(source.url), { requestInit: { headers: { ...source.headers } } });
+    const requestInit: RequestInit = { headers: { ...source.headers }, redirect: 'error' };
+    const own = get === undefined ? {} : { fetch: (at: string | URL, init?: RequestInit) => get(kept(new Request(at, init))) };
+    return new StreamableHTTPClientTransport(new URL(source.url), { requestInit, ...own });
   }
   const { command, args = [], env, cwd } = source;
   // The program gets the SDK's default environment and the variables named here, so that our secrets stay with us (getDefaultEnvironment).

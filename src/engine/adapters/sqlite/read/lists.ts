@@ -31,6 +31,7 @@ type ListSource = keyof typeof SOURCES;
 
 const LATEST = Number.MAX_SAFE_INTEGER;
 
+/** Statements are prepared with their first use, one for each combination of filters. */
 export function createLists(db: DatabaseSync, realms: Realms, counts: TaskCounts, quarantine: Quarantine): Lists {
   const prepared = new Map<string, SqlQuery<TaskRecord & { n: number }>>();
   const prepare = (sql: string): SqlQuery<TaskRecord & { n: number }> => {
@@ -108,7 +109,10 @@ function sourcesOf(filter: ListFilter, realms: Realms): { source: ListSource; wi
   return { source: filter.contextId === undefined ? 'realm' : 'context', within };
 }
 
-/** One index scan for each state, merged in order by SQLite: it reads no more rows than it returns, on any page. */
+/**
+ * One index scan for each state, merged in order by SQLite: it reads no more rows than it returns, on
+ * any page.
+ */
 function newestFirst(source: ListSource, states: readonly number[]): string {
   const { index, where } = SOURCES[source];
   const scans = states.map(

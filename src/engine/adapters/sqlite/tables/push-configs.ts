@@ -7,7 +7,10 @@ import { taskDamaged } from '../damage/task-errors.ts';
 import { command, query } from '../database/statement.ts';
 import { toText } from '../database/text.ts';
 
-/** Push notification configs of tasks. Their secrets are encrypted by the engine before they arrive here. */
+/**
+ * Push notification configs of tasks. Their secrets are encrypted by the engine before they arrive
+ * here.
+ */
 export interface PushConfigs {
   of(task: number): readonly PushRow[];
   put(task: number, push: PushRow): void;
@@ -24,6 +27,7 @@ interface Stored {
   readonly sum: number;
 }
 
+/** A replaced config keeps its position in the list. */
 export function createPushConfigs(db: DatabaseSync): PushConfigs {
   const all = query<Stored>(db, 'SELECT id, dialect, after, config, sealed, sum FROM push WHERE task = ? ORDER BY n');
   const put = command(

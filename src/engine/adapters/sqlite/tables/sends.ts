@@ -17,8 +17,10 @@ import { createSendNames } from './send-names.ts';
 export interface Sends {
   get(name: SendName): SendRecord | undefined;
   put(record: SendRecord): void;
+  /** Marks the answer of a send as delivered. */
   deliver(name: SendName): void;
   forgetTask(task: number): void;
+  /** Deletes older records of sends without a task. */
   forgetBefore(at: number): void;
   readonly names: Pick<SendNames, 'flush' | 'settle'>;
 }
@@ -39,6 +41,7 @@ interface Stored {
 
 const COLUMNS = 'n, name, realm, token, fingerprint, at, task, seq, answer, delivered, sum';
 
+/** Reads the names of recent sends, which are not in the index yet. */
 export function createSends(db: DatabaseSync, realms: Realms, named: number): Sends {
   const byNumber = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE n = ?`);
   const insert = command(db, `INSERT INTO send (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -134,7 +137,9 @@ function whole(stored: Stored): Stored {
   return stored;
 }
 
-/** `delivered` is added to the checksum, so that it can be changed without reading the rest of the row. */
+/**
+ * `delivered` is added to the checksum, so that it can be changed without reading the rest of the row.
+ */
 function sumOf({ n, name, realm, token, fingerprint, at, task, seq, answer, delivered }: Omit<Stored, 'sum'>): number {
   return crc32(`${n} ${name} ${realm} ${at} ${task} ${seq} ${fingerprint} ${token.length} ${token} ${answer}`) + delivered;
 }

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * A node sends requests to addresses that others chose only through the outbound guard. So the platform's `fetch` and Node's network
+ * modules may be named only by the guard, by code that runs for the user of a command line or a browser, and by code that listens.
+ */
+const SRC = new URL('../../src/', import.meta.url);
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.test.ts'))
+  .map((name) => ({ name, code: withoutComments(readFileSync(new URL(name, SRC), 'utf8')) }));
+
+function withoutComments(code: string): string {
+  return code.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(?<![:'"`])\/\/.*$/gm, '');
+}
+
+/** Whether the code calls or passes on the platform's `fetch`, not one that it was given. */
+function namesPlatformFetch(code: string): boolean {
+  if (
+    /globalThis\s*\.\s*fetch|globalThis\s*\[|window\s*\.\s*fetch|XMLHttpRequest|EventSource\s*\(|new WebSocket\s*\(|sendBeacon/.test(code)
+  )
+    return true;
+  const isOwn =
+    /(?:\bconst fetch\b|(?<!readonly )\bfetch: Fetch\b|(?<!readonly )\bfetch: \(request|[{,]\s*fetch\s*(?:,[^;{}]*)?\}(?::| = ))/.test(
+      code,
+    );
+  const called = /(?<![.#\w'"`-])fetch\s*\((?!request: Request\))/.test(code);
+  return called && !isOwn;
+}
+
+const namesNetwork = (code: string): boolean =>
+  /from '(?:node:)?(?:https?|http2|net|tls|dgram|undici)'|import\('(?:node:)?(?:https?|http2|net|tls|dgram|undici)'\)/.test(code);
+const named = (is: (code: string) => boolean): readonly string[] =>
+  files
+    .filter(({ code }) => is(code))
+    .map(({ name }) => name)
+    .sort();
+
+describe('the platform’s fetch', () => {
+  it('is named only by clients that act for their user', () => {
+    expect(named(namesPlatformFetch).filter((name) => !name.startsWith('console/'))).toEqual([
+      'cli/admin-api.ts', // the user's own node
+      'cli/agent/connect.ts', // commands of the user
+      'cli/agent/tls.ts',
+      'cli/conformance.ts',
+      'cli/conversation/connect.ts',
+      'client/connection/http.ts', // the client library; a node passes the guard's fetch
+    ]);
+  });
+
+  it('is found by this test in each of its forms', () => {
+    for (const code of ['await fetch(url)', 'x = globalThis.fetch', '(request) => fetch(request)', 'new WebSocket(url)'])
+      expect(namesPlatformFetch(code)).toBe(true);
+    for (const code of ['const fetch = guarded; fetch(x)', 'options.fetch(x)', 'this.#fetch()'])
+      expect(namesPlatformFetch(code)).toBe(false);
+  });
+
+  it('is never the client’s own in a node: whatever makes a client there passes the guard', () => {
+    const making = files.filter(
+      ({ name, code }) => /^(?:server|agents|tools|mesh|workflows|engine)\//.test(name) && /A2AClient\.connect\(/.test(code),
+    );
+    expect(making.map(({ name }) => name)).toEqual(['tools/connect.ts']);
+    const reaching = files.filter(({ code }) => /import \{[^}]*\b(?:reachAgent|remoteAgent|toolsOf)\b[^}]*\} from '#tools'/.test(code));
+    for (const { name, code } of reaching) expect(code, name).toContain('guardedFetchFor(');
+    expect(reaching.length).toBeGreaterThan(1);
+  });
+});
+
+describe('Node’s network modules', () => {
+  it('are imported only by servers, the guard, and user-side commands', () => {
+    expect(named(namesNetwork)).toEqual([
+      'cli/agent/tls.ts', // certificates of --ca and --cert
+      'cli/mcp.ts', // a type
+      'cli/mcp/listen-locally.ts', // listens
+      'cli/task/listen.ts', // listens
+      'server/adapters/node.ts', // listens
+      'server/adapters/node/bind.ts', // listens; asks whether a Unix socket is in use
+      'server/adapters/node/check-head.ts',
+      'server/adapters/node/http-request.ts',
+      'server/adapters/node/http-server.ts',
+      'server/adapters/node/tls.ts',
+      'server/adapters/node/write-response.ts',
+      'server/outbound/connect.ts', // the guard
+      'server/outbound/fetch.ts',
+      'server/outbound/transport.ts',
+    ]);
+  });
+});
