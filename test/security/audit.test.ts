@@ -204,7 +204,10 @@ describe('parley audit', () => {
     for (const end of [1, 40, (lines[2]?.length ?? 0) - 1]) {
       writeFileSync(file, whole.slice(0, -end));
       const cut = parley(['audit', 'verify', '--file', file]);
-      expect([cut.code, cut.err]).toEqual([1, expect.stringContaining(`${file}, line 3: it has no end\nCode: A2ACLI_ERR_INTERNAL\nHint: 2 records before it are as`)]);
+      expect([cut.code, cut.err]).toEqual([
+        1,
+        expect.stringContaining(`${file}, line 3: it has no end\nCode: A2ACLI_ERR_INTERNAL\nHint: 2 records before it are as`),
+      ]);
       expect(cut.err).toContain('audit.cut');
     }
     // The node records that it removed the line, which is not damage.
