@@ -18,6 +18,7 @@ const args = [
   '--reporter=json',
   `--outputFile=${file}`,
 ];
+console.log('Running the cases of test/cli/contract against the real program. This takes some minutes.');
 spawnSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
 
 interface Results {
