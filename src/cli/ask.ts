@@ -55,6 +55,7 @@ export const askCommand: Command = {
   run,
 };
 
+/** Reads the input before it connects, so that a missing file is reported at once. */
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
   const { target, more: words } = targetIn(parsed);
@@ -87,6 +88,7 @@ interface Asking {
   readonly json: boolean;
 }
 
+/** Sends one message, answers the agent's questions, and saves files. Ctrl-C cancels the task. */
 async function ask(asked: RunContext, { client, call }: ReachedAgent, { input, screen, json }: Asking): Promise<number> {
   const { parsed, settings, signal } = asked;
   let current: SendHandle | undefined;

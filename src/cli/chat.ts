@@ -53,6 +53,7 @@ export const chatCommand: Command = {
   run,
 };
 
+/** Connects first, so that nobody types a message that can't be sent. */
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
   const asked = createRunContext(parsed);
@@ -82,6 +83,7 @@ interface Thread {
   files: Part[];
 }
 
+/** Reads lines until `/quit` or the end of the input. Ctrl-C cancels the running task; without one it leaves. */
 async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: Screen): Promise<void> {
   const { parsed, settings, signal } = asked;
   let current: SendHandle | undefined;
@@ -146,6 +148,7 @@ interface Telling {
   readonly resume: string;
 }
 
+/** Prints how the task ended and saves its files. */
 async function told(asked: RunContext, result: SendResult, { screen, resume }: Telling): Promise<void> {
   const { parsed, signal } = asked;
   const { task } = result;
@@ -167,6 +170,7 @@ function answerLabels({ task, message }: SendResult, agent: string): string {
   return taskText(task, { resume: `parley send ${agent} --task-id ${quoted(task.id)} "<reply>"` });
 }
 
+/** A line as parts to send, or a command such as `/new`. Undefined: there is nothing to send. */
 async function inputFor(line: string, thread: Thread, screen: Screen): Promise<readonly Part[] | 'quit' | undefined> {
   const [, command, rest = ''] = /^\/(\w+)\s*(.*)$/.exec(line.trim()) ?? [];
   switch (command) {

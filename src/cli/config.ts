@@ -58,6 +58,7 @@ function rowText({ name, value, source, problem }: Row): string {
   return `${name}: ${shown}${problem === null ? '' : `; ${oneLine(problem)}`}\n`;
 }
 
+/** A setting with its value and source. Secrets are masked. */
 function rowFor({ settings, secrets }: ContractSession, flag: Flag, bad: readonly Problem[]): Row {
   const setting = settings.find(flag.name);
   const problem = bad.find((one) => one.flag.name === flag.name)?.problem ?? durationProblem(settings, flag);
@@ -77,6 +78,7 @@ function durationProblem(settings: CliSettings, { name }: Flag): string | null {
   }
 }
 
+/** The tokens of `auth login`, masked. */
 function storedRows(): readonly Row[] {
   const store = openLoginStore();
   let logins: ReturnType<typeof store.all>;

@@ -49,6 +49,9 @@ export function asCliError(thrown: unknown, call: CallDescription): CliError {
   });
 }
 
+/**
+ * Chooses the error by its cause: the time limit, the agent, the search for the card, or the network.
+ */
 function described(thrown: unknown, call: CallDescription): CliError {
   if (isTimeout(thrown))
     return new CliError(`the time limit has passed: --timeout ${call.timeout ?? ''}`.trimEnd(), {
@@ -99,6 +102,7 @@ function isBlockedPort({ cause }: ClientError): boolean {
   return /bad port/i.test(reasonOf(cause));
 }
 
+/** The error for a card that can't be read. The specification has codes of its own for it (§6). */
 function ofCard(error: ClientError, { agent }: CallDescription): CliError {
   const { kind, status, cause } = error;
   const at = status === undefined ? '' : ` (HTTP ${status})`;
@@ -237,6 +241,7 @@ function nameOf(kind: ErrorKind): string {
   return NAMES[kind] ?? `${words.join('')}Error`;
 }
 
+/** The error that the agent itself sent, with its own code as `a2aCode`. */
 function ofProtocol(error: A2AError, call: CallDescription, a2aCode: number | string | null): CliError {
   const options: CliErrorOptions = { hint: protocolHint(error.kind, call), a2aCode, cause: error };
   switch (error.kind) {
@@ -252,6 +257,7 @@ function ofProtocol(error: A2AError, call: CallDescription, a2aCode: number | st
   }
 }
 
+/** What to type next after an error of the agent. */
 function protocolHint(kind: ErrorKind, { agent, continued }: CallDescription): string | undefined {
   const look = continued === true ? '; --debug shows what was sent' : '';
   switch (kind) {

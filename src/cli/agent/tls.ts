@@ -49,6 +49,7 @@ export function trustCertificateTo({ settings, certificateOrigins }: RunContext,
     if (url !== undefined && URL.canParse(url)) certificateOrigins.add(new URL(url).origin);
 }
 
+/** Reads the PEM file that a flag names. Undefined: the flag is not given. */
 function pem(settings: CliSettings, name: string): string | undefined {
   const path = settings.text(name);
   if (path === undefined) return undefined;

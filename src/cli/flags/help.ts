@@ -65,6 +65,7 @@ function spelling({ name, short, value, oneOf, kind }: Flag): string {
   return `${short === undefined ? '    ' : `-${short}, `}--${name}${word}`;
 }
 
+/** The text of a flag, with its aliases and its default. */
 function describe({ doc, kind, aliases, default: builtIn }: Flag, now: string | undefined): string {
   const value = now ?? builtIn;
   const more = [

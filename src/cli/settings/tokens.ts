@@ -62,6 +62,7 @@ export function openLoginStore(env: NodeJS.ProcessEnv = process.env): LoginStore
   };
 }
 
+/** Throws if other users can read the file. */
 function checkMode(path: string): void {
   if (process.platform === 'win32' || !existsSync(path) || (statSync(path).mode & 0o077) === 0) return;
   throw new CliError(`${path} can be read by others`, {
@@ -71,6 +72,7 @@ function checkMode(path: string): void {
   });
 }
 
+/** Reads the tokens. */
 function parsed(path: string): Record<string, Login> {
   try {
     const { logins } = JSON.parse(readFileSync(path, 'utf8')) as { logins?: Record<string, Login> };

@@ -64,6 +64,7 @@ const create = pushCommand(
   },
 );
 
+/** The push config from the flags. */
 function configFrom({ parsed, words, settings }: ContractSession): PushConfig {
   const text = (name: string): string | undefined => textOf(parsed, name);
   const [url, id, scheme] = [text('url'), text('id'), text('auth-scheme')];
@@ -123,6 +124,7 @@ async function idsOf(connection: AgentConnection, id: TaskId): Promise<string> {
   }
 }
 
+/** A push config without its secrets. */
 function configText({ id, url, authentication }: PushConfig): string {
   return (
     field('Config', id ?? '') + field('URL', url) + (authentication === undefined ? '' : field('Authentication', authentication.scheme))
