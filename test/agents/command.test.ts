@@ -61,6 +61,20 @@ describe('a command gets the message', () => {
     expect(answer(await once({ argv: ['printf', '[%s]', 'a', '{prompt}!', '{prompt}'] }, evil))).toBe(`[a][${evil}!][${evil}]`);
   });
 
+  it('S7: never as an option: after --, or not at all', async () => {
+    const evil = '--output=canary';
+    const sorted = await once({ argv: ['sort', '{prompt}'] }, evil);
+    expect(JSON.stringify(sorted)).toContain("cannot read: '--output=canary'");
+    const appended = await once({ argv: ['sort'], prompt: 'argument' }, evil);
+    expect(JSON.stringify(appended)).toContain("cannot read: '--output=canary'");
+    const unknown = await once({ argv: [process.execPath, '{prompt}'] }, '--eval=1');
+    expect([unknown.status.state, statusText(unknown)]).toEqual([
+      'TASK_STATE_REJECTED',
+      expect.stringContaining('must not begin with "-"'),
+    ]);
+    expect(answer(await once({ argv: ['cat'] }, evil))).toBe(evil);
+  });
+
   it('as the last argument', async () => {
     expect(answer(await once({ argv: ['printf', '<%s>'], prompt: 'argument' }, 'x y'))).toBe('<x y>');
   });
