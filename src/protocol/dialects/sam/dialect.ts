@@ -50,6 +50,7 @@ const wire: DialectWire = {
   versionHeader: undefined,
 };
 
+/** The readers and writers of one spelling. */
 function codecs(spelling: Spelling): Codecs {
   return {
     'send.request': { read: readSendRequest, write: (request) => writeSendRequest(request, spelling) },
@@ -71,6 +72,7 @@ function rpcId<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined {
   return alias ?? message.taskId;
 }
 
+/** One of SAM's two spellings: what its documentation says, and what its code sends. */
 function build(id: string, title: string, spelling: Spelling): Dialect {
   return defineDialect({
     id: dialectId(id),
