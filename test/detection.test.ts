@@ -126,3 +126,36 @@ function sharedPairs(): ReadonlySet<string> {
   }
   return pairs;
 }
+
+describe('a dialect that claims no paths', () => {
+  const methods = [undefined, 'nonsense', 'Nonsense', ...new Set(DIALECTS.flatMap((dialect) => Object.values(dialect.methods)))];
+  const paths = [
+    undefined,
+    '/',
+    '/a2a',
+    '/a2a/',
+    '/a2a/jsonrpc',
+    '/api/a2a',
+    '/api/a2a/',
+    '/v1/message:send',
+    '/v1/tasks/t1',
+    '/message:send',
+  ];
+  const hints = methods.flatMap((method) =>
+    paths.flatMap((path) =>
+      [undefined, flat, kinds, typed, proto, byId, { taskId: 't1' }].map(
+        (params): Hints => ({ ...(method === undefined ? {} : { method }), ...(path === undefined ? {} : { path }), params }),
+      ),
+    ),
+  );
+
+  it('never recognises a request by its path, so the registry does not have to ask it after another has recognised the body', () => {
+    for (const dialect of DIALECTS.filter(({ claimsPaths }) => claimsPaths !== true))
+      for (const each of hints) expect(dialect.detect(each), `${dialect.id} ${JSON.stringify(each)}`).not.toBe('path');
+  });
+
+  it('does not change which dialect is detected', () => {
+    const all = createRegistry(DIALECTS.map((dialect) => ({ ...dialect, claimsPaths: true as const })));
+    for (const each of hints) expect(registry.detect(each)?.id, JSON.stringify(each)).toBe(all.detect(each)?.id);
+  });
+});

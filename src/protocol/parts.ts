@@ -6,6 +6,7 @@ import { unreachable } from './json.ts';
  * and `data` is present. The other members are allowed on every kind.
  */
 export type Part = OneOf<{ text: string; raw: string; url: string; data: Json }> & {
+  /** Free members. */
   readonly metadata?: Metadata;
   /** File name, also for text and data. */
   readonly filename?: string;
@@ -27,6 +28,7 @@ export interface FileOptions {
   readonly name?: string;
   /** For example `image/png`. */
   readonly mediaType?: string;
+  /** Free members of the part. */
   readonly metadata?: Metadata;
 }
 
@@ -44,12 +46,24 @@ export function createTextPart(text: string, metadata?: Metadata): TextPart {
   return metadata === undefined ? { text } : { text, metadata };
 }
 
-/** A part with any JSON value. */
+/**
+ * A part with any JSON value.
+ *
+ * ```ts
+ * const part = createDataPart({ optionId: 'yes' });
+ * ```
+ */
 export function createDataPart(data: Json, metadata?: Metadata): DataPart {
   return metadata === undefined ? { data } : { data, metadata };
 }
 
-/** A file by reference. The receiver downloads it, so the URL must be reachable from there. */
+/**
+ * A file by reference. The receiver downloads it, so the URL must be reachable from there.
+ *
+ * ```ts
+ * const part = createFilePartFromUri('https://files.example/plan.pdf', { mediaType: 'application/pdf' });
+ * ```
+ */
 export function createFilePartFromUri(url: string, options: FileOptions = {}): FilePart {
   return { url, ...fileMembers(options) };
 }

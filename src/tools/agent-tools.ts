@@ -13,6 +13,7 @@ import { inputSchema, OUTPUT_SCHEMA, skillInput } from './schemas.ts';
 export interface Reachable {
   /** Calls the agent. */
   readonly service: A2AService;
+  /** Describes the agent. Tools get their names and descriptions from it. */
   readonly card: AgentCard;
 }
 
@@ -28,6 +29,7 @@ export interface ToolCallOptions {
 export interface AgentTool {
   /** At most 64 characters, the limit of language model APIs. */
   readonly name: string;
+  /** What the tool does. The model chooses tools by it. */
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
@@ -122,6 +124,7 @@ interface ToolCall {
   readonly options: AgentToolOptions;
 }
 
+/** Calls the agent. After an error the next call connects again. */
 async function callAgent(source: Remote, { args, calling, call, options }: ToolCall): Promise<ToolOutcome> {
   const request = requestOf(args, calling);
   const signal = call.signal ?? new AbortController().signal;
@@ -141,6 +144,7 @@ interface Once {
   readonly options: AgentToolOptions;
 }
 
+/** Calls the agent once. Aborting cancels its task. */
 async function callOnce(agent: Reachable, once: Once): Promise<ToolOutcome> {
   const { signal, collector } = once;
   signal.throwIfAborted();
@@ -159,6 +163,7 @@ async function callOnce(agent: Reachable, once: Once): Promise<ToolOutcome> {
   }
 }
 
+/** Follows the task until it is settled, over lost connections too. */
 async function listen({ service, card }: Reachable, { request, collector, signal, call, options }: Once): Promise<ToolOutcome> {
   const { unreachableMsMax, pollMs } = { ...DEFAULT_PROXY_TIMEOUTS, ...options };
   const lingering = linger(signal, CANCEL_MS_MAX);

@@ -5,11 +5,19 @@ import { outcomeJson } from './outcome.ts';
 
 /** A tool in the form of OpenAI's chat API. */
 export interface OpenAiTool {
+  /** OpenAI's name for tools that the caller runs. */
   readonly type: 'function';
+  /** Name, description and the JSON Schema of the arguments. */
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 }
 
-/** Converts tools for OpenAI's chat API. Run a model's call with `callOpenAiTool`. */
+/**
+ * Converts tools for OpenAI's chat API. Run a model's call with `callOpenAiTool`.
+ *
+ * ```ts
+ * const completion = await openai.chat.completions.create({ model, messages, tools: [...toOpenAiTools(tools)] });
+ * ```
+ */
 export function toOpenAiTools(tools: readonly AgentTool[]): readonly OpenAiTool[] {
   return tools.map(({ name, description, inputSchema }) => ({
     type: 'function',
@@ -19,7 +27,9 @@ export function toOpenAiTools(tools: readonly AgentTool[]): readonly OpenAiTool[
 
 /** A model's tool call. */
 export interface OpenAiToolCall {
+  /** Identifies the call. The result must repeat it. */
   readonly id: string;
+  /** The tool, and its arguments as JSON text. */
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
@@ -47,6 +57,7 @@ export async function callOpenAiTool(
   }
 }
 
+/** Parses the arguments of a model's call, which may be invalid JSON. */
 function argumentsIn(text: string): JsonObject {
   let value: Json;
   try {

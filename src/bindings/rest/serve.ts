@@ -7,10 +7,9 @@ import { respondTo } from '../http.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
 import type { BindingServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
-import { pathBelow } from '../path.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
 import type { RequestTarget } from '../request-target.ts';
-import { checkVersion, requestTarget, requestTargetForError, speaks } from '../request-target.ts';
+import { checkVersion, pathBelow, requestTarget, requestTargetForError, speaks } from '../request-target.ts';
 import type { ResponseWriter } from '../respond.ts';
 import { respond } from '../respond.ts';
 import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
@@ -43,6 +42,10 @@ interface Exchange {
 /**
  * Serves one HTTP+JSON request of any dialect that has this form. Never throws: failures become error
  * responses.
+ *
+ * ```ts
+ * Deno.serve((request) => serveRest(request, engine.serviceOf('echo')));
+ * ```
  */
 export async function serveRest(request: Request, service: A2AService, options: BindingServeOptions = {}): Promise<Response> {
   return respondTo(request, (httpRequest) => answerRest(httpRequest, service, options));

@@ -26,6 +26,7 @@ export interface Question {
   readonly kind: 'input' | 'auth';
   /** The text of the question. */
   readonly text: string;
+  /** The agent's whole message, if it sent one. */
   readonly message: Message | undefined;
   /** The options that it offers. Empty for a free answer. */
   readonly choices: readonly Choice[];
@@ -277,7 +278,14 @@ function textIn({ parts }: Artifact): string {
     .join('');
 }
 
-/** The question of a task that waits for input or authorization. */
+/**
+ * The question of a task that waits for input or authorization.
+ *
+ * ```ts
+ * const question = questionOf(task);
+ * if (question?.kind === 'input') console.log(question.text, question.choices);
+ * ```
+ */
 export function questionOf({ id, status }: Task): Question | undefined {
   if (!isInterrupted(status.state)) return undefined;
   return {

@@ -43,8 +43,11 @@ export class ClientError extends Error {
   readonly why: string | undefined;
   /** What to try next. */
   readonly hint: string | undefined;
+  /** The address that was called. */
   readonly url: string | undefined;
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
+  /** Where a redirect points. It was not followed. */
   readonly location: string | undefined;
 
   constructor(kind: ClientErrorKind, what: string, details: ClientErrorDetails = {}) {
@@ -60,7 +63,14 @@ export class ClientError extends Error {
   }
 }
 
-/** Recognises a `ClientError` by its brand, so that it also works with errors of another copy of this package. */
+/**
+ * Recognises a `ClientError` by its brand, so that it also works with errors of another copy of this
+ * package.
+ *
+ * ```ts
+ * if (isClientError(thrown) && thrown.kind === 'unauthenticated') await signIn();
+ * ```
+ */
 export function isClientError(value: unknown): value is ClientError {
   return typeof value === 'object' && value !== null && BRAND in value;
 }

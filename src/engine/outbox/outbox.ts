@@ -164,7 +164,7 @@ function following(
       if (known === undefined) dispatcher?.wake(queues.add(newQueue({ row, task, progress, reply: newReplies.take(row.n) })));
       else dispatcher?.renew(known);
     },
-    watches: (task) => queues.of(task).length > 0,
+    watches: queues.has,
     committed: (task, progress) => {
       for (const queue of queues.of(task)) {
         queue.progress = progress;
@@ -187,6 +187,7 @@ interface ReplyRequest {
   readonly asked: Seq;
 }
 
+/** The writes that open a queue of replies. They are part of the commit that accepts the message. */
 function replyWrites({ ids, clock }: OutboxParts, { task, reply, asked }: ReplyRequest, n: number): readonly Write[] {
   const id = pushConfigId(`${REPLY_ID}${ids.next()}`);
   const done = seqBefore(asked); // the first event that the sender gets is the one with its own message

@@ -7,6 +7,7 @@ import { hasWork } from './queue.ts';
 export interface DeliveryQueues {
   readonly size: number;
   of(task: TaskKey): readonly DeliveryQueue[];
+  has(task: TaskKey): boolean;
   /** The queue of a config. Redeliveries that an operator asked for have queues of their own. */
   mainOf(task: TaskKey, config: PushConfigId): DeliveryQueue | undefined;
   byNumber(n: number): DeliveryQueue | undefined;
@@ -20,6 +21,7 @@ export interface DeliveryQueues {
 
 const NONE: readonly DeliveryQueue[] = [];
 
+/** All open queues, found by task and by number, and counted for each owner. */
 export function createQueues(): DeliveryQueues {
   const byTask = new Map<TaskKey, readonly DeliveryQueue[]>();
   const byNumber = new Map<number, DeliveryQueue>();
@@ -34,6 +36,7 @@ export function createQueues(): DeliveryQueues {
   const of = (task: TaskKey): readonly DeliveryQueue[] => byTask.get(task) ?? NONE;
   return {
     of,
+    has: (task) => byTask.has(task),
     get size() {
       return byTask.size;
     },
@@ -78,6 +81,7 @@ export interface NewReplies {
   hasAny(task: TaskKey): boolean;
 }
 
+/** Replies whose first commit is not done yet. */
 export function createNewReplies(): NewReplies {
   const byNumber = new Map<number, NewReply>();
   const byTask = new Map<TaskKey, readonly ReplyAddress[]>();

@@ -231,6 +231,8 @@ export interface Dialect {
   operationOf(method: string): Operation | undefined;
   /** How sure the dialect is that a request is its own. */
   detect(hints: Hints): Confidence;
+  /** `detect` may return `path`. Without this, the dialect is not asked about a request whose body another dialect has recognised. */
+  readonly claimsPaths?: true;
   /** Reads JSON of the wire into a canonical value. Never throws on bad input. */
   decode<K extends Shape>(shape: K, raw: unknown, env: ReadEnv): Decoded<Shapes[K]>;
   /**
@@ -253,6 +255,7 @@ export interface Dialect {
   openStream(requestId: RpcId | undefined): StreamWriter;
   /** Starts reading a stream. */
   openReader(env: ReadEnv): StreamReader;
+  /** How events are sent to webhooks. */
   readonly webhook: WebhookForm;
   /** Routes of the HTTP+JSON form. Absent: the dialect has none. */
   readonly rest?: RestGrammar;

@@ -2,7 +2,7 @@ import type { AgentCard, AgentInterface } from '../card.ts';
 import type { DialectId } from '../ids.ts';
 import type { Operation } from '../operations.ts';
 import { cortex } from './cortex/dialect.ts';
-import type { Decoded, Dialect, Hints, ReadEnv } from './dialect.ts';
+import type { Confidence, Decoded, Dialect, Hints, ReadEnv } from './dialect.ts';
 import { CONFIDENCE } from './dialect.ts';
 import { promptkit } from './promptkit/dialect.ts';
 import { sam, samDocumented } from './sam/dialect.ts';
@@ -106,7 +106,7 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
     byId: (id) => byId.get(id),
     restForm: ({ id }) => dialects.find((other) => other.rest !== undefined && (other.id === id || other.id.startsWith(`${id}.`))),
     detect: (hints, origin) => {
-      const found = surest(dialects, (dialect) => dialect.detect(hints));
+      const found = surest(dialects, (dialect, best) => (best === 'shape' && dialect.claimsPaths !== true ? 'no' : dialect.detect(hints)));
       if (found === undefined || found.confidence !== 'grammar' || origin === undefined) return found?.dialect;
       if (hints.method === undefined || !BY_TASK.has(found.dialect.operationOf(hints.method))) return found.dialect;
       const made = byId.get(origin() ?? '');
@@ -132,10 +132,14 @@ function callsOf(dialect: Dialect, card: AgentCard, speaks: Registry['speaks']):
   return spoken.find((other) => other !== undefined);
 }
 
-function surest(dialects: readonly Dialect[], ask: (dialect: Dialect) => (typeof CONFIDENCE)[number]) {
-  let best: { readonly dialect: Dialect; readonly confidence: (typeof CONFIDENCE)[number] } | undefined;
+/**
+ * The dialect with the highest confidence. Of equal ones the first wins, so the order of dialects
+ * matters.
+ */
+function surest(dialects: readonly Dialect[], ask: (dialect: Dialect, best: Confidence | undefined) => Confidence) {
+  let best: { readonly dialect: Dialect; readonly confidence: Confidence } | undefined;
   for (const dialect of dialects) {
-    const confidence = ask(dialect);
+    const confidence = ask(dialect, best?.confidence);
     if (confidence !== 'no' && CONFIDENCE.indexOf(confidence) > (best === undefined ? 0 : CONFIDENCE.indexOf(best.confidence))) {
       best = { dialect, confidence };
     }

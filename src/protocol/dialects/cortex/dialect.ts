@@ -101,6 +101,7 @@ export const cortex: Dialect = defineDialect({
   title: 'CortexPrism',
   methods,
   detect: (hints) => detect(hints, METHODS),
+  claimsPaths: true,
   codecs,
   error,
   card,

@@ -50,6 +50,7 @@ export function restDialect(card: CardEdition): Dialect {
     title: 'A2A 0.3 HTTP+JSON',
     methods: {},
     detect: detectRest,
+    claimsPaths: true,
     codecs: restCodecs(card),
     error: { read: (raw) => readError(raw, {}), write: (error) => writePlainError(error, CODES) },
     // The public card is the same document for every binding, and `v03` recognises it.
@@ -64,6 +65,7 @@ export function restDialect(card: CardEdition): Dialect {
   });
 }
 
+/** Readers and writers of the HTTP+JSON form, which is ProtoJSON. */
 function restCodecs(card: CardEdition): Codecs {
   const read = readers(PROTO_FORM);
   const send: Codecs['send.request'] = { read: sendReader(read, readConfiguration), write: sendWriter(write.message) };
