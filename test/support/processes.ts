@@ -32,24 +32,16 @@ export interface Surroundings {
   readonly isBuilt?: boolean;
 }
 
-<<<<<<< HEAD
 const KEEP_COMPILED = new URL('keep-compiled.ts', import.meta.url).href;
 
-/** Node with these arguments: its options, a file, and what that gets. */
-=======
 /** Starts Node with these arguments: options, a file, and the file's arguments. */
->>>>>>> main
 export function startNode(args: readonly string[], { before = [], cwd, env = {}, isBuilt = false }: Surroundings = {}): Child {
   const fromSource = isBuilt ? [] : ['--conditions=our-src', '--import', KEEP_COMPILED];
   const node = [process.execPath, '--disable-warning=ExperimentalWarning', ...fromSource];
   const [command = '', ...rest] = [...before, ...node, ...args];
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
-<<<<<<< HEAD
-    // Compiling takes half of the time that a child needs to start, so children share what they compiled.
-=======
     // Compiling takes most of a child's time, so children share a compile cache.
->>>>>>> main
     env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled'), ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });

@@ -44,13 +44,8 @@ describe('output', () => {
     ]);
   });
 
-<<<<<<< HEAD
-  verifies('A2ACLI_OUT_003', 'each line stands alone and comes when it happens; a broken stream ends with an error', async () => {
-    const running = start(['send', '-a', script.url, '-o', 'json', '--stream', 'chunks=2 delay=2000']);
-=======
   verifies('A2ACLI_OUT_003', 'has one line per event as it happens; a broken stream ends with an error', async () => {
-    const running = start(['send', '-a', script.url, '-o', 'json', '--stream', 'chunks=3 delay=3000']);
->>>>>>> main
+    const running = start(['send', '-a', script.url, '-o', 'json', '--stream', 'chunks=2 delay=2000']);
     await running.until(/artifactUpdate.*\n/);
     expect(running.out()).not.toContain('COMPLETED');
     const lines = linesOf(await running.ended);

@@ -20,19 +20,8 @@ import type { Checks } from './serving.ts';
 /** For settings of authentication. The folders are small and stay in the temporary folder. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-auth-'));
 const TOKEN = 'a-token-of-more-than-32-characters-0';
-<<<<<<< HEAD
-/** Every node here has a folder of its own for keys, unless it is about that. */
-const fresh = (): string => mkdtempSync(join(folder, 'own-'));
-=======
 /** Each node has its own folder for keys, unless the test is about that folder. */
-let count = 0;
-const fresh = (): string => {
-  count += 1;
-  const path = join(folder, String(count));
-  mkdirSync(path);
-  return path;
-};
->>>>>>> main
+const fresh = (): string => mkdtempSync(join(folder, 'own-'));
 
 /** An agent that is marked as running commands. */
 export const commander: Agent = {
