@@ -66,6 +66,13 @@ module.exports = {
       to: { path: '^src/protocol/dialects/[^/]+/' },
     },
     {
+      name: 'one-owner-of-tasks',
+      comment: 'Only engine/tasks changes a task. Everything else has a LiveTask.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/engine/tasks/' },
+      to: { path: '^src/engine/tasks/task-in-memory[.]ts$' },
+    },
+    {
       name: 'pure-core',
       comment: 'Inner rooms reach the outside through ports. Drivers import packages.',
       severity: 'error',

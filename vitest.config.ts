@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { ViteUserConfig } from 'vitest/config';
 import { defineConfig } from 'vitest/config';
 import { ClosingReporter } from './scripts/reporter.ts';
@@ -22,8 +23,8 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     pool: 'threads',
-    // Most tests wait for processes and timers more than they compute, so all cores get a worker.
-    maxWorkers: '100%',
+    // Most tests wait for processes and timers more than they compute, so all cores get a worker, and one more in the rest tier.
+    maxWorkers: tier === 'rest' ? availableParallelism() + 1 : '100%',
     reporters: ['default', new ClosingReporter(tier)],
   },
 });

@@ -15,7 +15,9 @@ step('rooms', rooms);
 step('dead exports', () => runTool('knip', ['--no-progress', '--treat-config-hints-as-errors']).status);
 step('sizes', () => spawnSync(process.execPath, [join(ROOT, 'scripts/sizes.mjs')], { stdio: 'inherit' }).status);
 step('names', () => spawnSync(process.execPath, [join(ROOT, 'scripts/names.mjs')], { stdio: 'inherit' }).status);
+step('wire names', () => runTool('node', ['--conditions=our-src', join(ROOT, 'scripts/wire-names.ts')]).status);
 step('words', () => spawnSync(process.execPath, [join(ROOT, 'scripts/words.mjs')], { stdio: 'inherit' }).status);
+step('doc comments', () => spawnSync(process.execPath, [join(ROOT, 'scripts/doc-comments.mjs')], { stdio: 'inherit' }).status);
 step('generated docs', () => runTool('node', ['--conditions=our-src', join(ROOT, 'scripts/docs.ts'), '--check']).status);
 process.exit(failed === 0 ? 0 : 1);
 

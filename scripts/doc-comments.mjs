@@ -33,7 +33,12 @@ function exportsOf(file) {
     const source = sourceOf(file, from);
     return source === undefined ? [] : namesIn(names).flatMap((name) => exportsOf(source).filter((place) => place.name === name));
   });
-  return [...declarationsIn(file, text), ...passedOn];
+  // `import * as topics from './topics.ts'; export { topics };`: all names of the namespace are public.
+  const namespaces = [...text.matchAll(/^import \* as (\w+) from '([^']+)';/gm)].flatMap(([, name, from]) => {
+    const source = new RegExp(`^export \\{[^}]*\\b${name}\\b[^}]*\\};`, 'm').test(text) ? sourceOf(file, from) : undefined;
+    return source === undefined ? [] : exportsOf(source);
+  });
+  return [...declarationsIn(file, text), ...passedOn, ...namespaces];
 }
 
 /** The names before `as` in `type A, b as c`. */

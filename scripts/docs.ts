@@ -232,13 +232,13 @@ function config(): string {
 function settingRows(settings: readonly Setting[]): string {
   const shown = (value: Setting['default']): string => (value === undefined || JSON.stringify(value) === '{}' ? '' : JSON.stringify(value));
   return table(
-    ['key', 'default', 'environment', 'flag', 'reload', 'what it does'],
-    settings.map(({ name, default: value, env, flag, reload, doc }) => [
+    ['key', 'default', 'environment', 'flag', 'applied by', 'what it does'],
+    settings.map(({ name, default: value, env, flag, appliedBy, doc }) => [
       `\`${name}\``,
       code(shown(value) || undefined),
       env.map((variable) => `\`${variable}\``).join(', '),
       code(flag === undefined ? undefined : `--${flag}`),
-      reload,
+      appliedBy,
       doc,
     ]),
   );

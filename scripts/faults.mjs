@@ -19,6 +19,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 await ensureInstalled();
+if (given[0] === 'fuzz') process.exit(fuzz(given.slice(1)));
 process.env['PARLEY_FAULTS'] = 'full';
 // Figures are taken from the package as users install it.
 const built = runTool('tsc', ['-p', 'tsconfig.build.json']);
@@ -39,6 +40,15 @@ function faultsOfPage() {
     for (const id of ids.split(', ')) byId.set(id, { fault, outcome, files: before });
   }
   return byId;
+}
+
+/** `npm run faults -- fuzz [--minutes N] [--seed S]`: random input to everything that reads bytes of others (docs/faults.md, I8). */
+function fuzz(args) {
+  const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
+  const [minutes, seed] = [option('--minutes'), option('--seed')];
+  if (minutes !== undefined) process.env['PARLEY_FUZZ_MINUTES'] = minutes;
+  if (seed !== undefined) process.env['PARLEY_SEED'] = seed;
+  return runTool('vitest', ['run', '--no-file-parallelism', 'test/faults/fuzz.test.ts']).status ?? 1;
 }
 
 /** The faults, and every other test file with a figure in it. */

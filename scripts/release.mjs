@@ -27,7 +27,7 @@ try {
   writeFileSync(CHANGELOG, changelog.replace(/^## Unreleased\n/m, `## Unreleased\n\n## ${version} (${today})\n`));
   const [{ filename }] = JSON.parse(npm(['pack', '--json', '--pack-destination', FOLDER]));
   const sbom = `parley-a2a-${version}.spdx.json`;
-  writeFileSync(join(FOLDER, sbom), npm(['sbom', '--sbom-format=spdx', '--omit=dev', '--package-lock-only']));
+  writeFileSync(join(FOLDER, sbom), output(process.execPath, [join(ROOT, 'scripts/sbom.mjs')]));
   writeFileSync(join(FOLDER, 'NOTES.md'), `${notes}\n`);
   const sums = [filename, sbom].map((name) => `${sha256(join(FOLDER, name))}  ${name}\n`);
   writeFileSync(join(FOLDER, 'SHA256SUMS'), sums.join(''));
@@ -42,13 +42,17 @@ console.log(
 );
 
 function npm(args) {
-  const { status, stdout } = spawnSync('npm', [...args, '--loglevel=error'], {
+  return output('npm', [...args, '--loglevel=error']);
+}
+
+function output(command, args) {
+  const { status, stdout } = spawnSync(command, args, {
     cwd: ROOT,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
     maxBuffer: 1 << 28,
   });
-  if (status !== 0) throw new Error(`npm ${args[0]} failed`);
+  if (status !== 0) throw new Error(`${command} ${args[0]} failed`);
   return stdout;
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { SETTINGS } from '#server';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const pages = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
@@ -21,4 +22,16 @@ describe('every page of docs/', () => {
       expect([...new Set(linked)].sort()).toEqual(pages.map((page) => `${prefix}${page}`).sort());
     });
   }
+});
+
+it('docs/config.md says of every setting whether a reload or a restart applies a change', () => {
+  const rows = readFileSync(`${ROOT}docs/config.md`, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
+  for (const { name, appliedBy } of SETTINGS) {
+    const cells = rows.find((row) => row.startsWith(`| \`${name}\` |`))?.split(' | ') ?? [];
+    expect(cells[4], name).toBe(appliedBy);
+  }
+  // A node reads its settings once, when it starts: nothing may be declared `live` before a reload applies it.
+  expect(SETTINGS.filter(({ appliedBy }) => appliedBy === 'reload')).toEqual([]);
 });

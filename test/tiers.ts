@@ -42,7 +42,11 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   },
   {
     what: 'large inputs and searches',
-    files: ['test/faults/{i1-malformed,mutations}.test.ts', 'test/properties.test.ts', 'test/security/{limits,push-deliveries}.test.ts'],
+    files: [
+      'test/faults/{fuzz,i1-malformed,mutations}.test.ts',
+      'test/properties.test.ts',
+      'test/security/{limits,push-deliveries}.test.ts',
+    ],
   },
   {
     what: 'the command line with every flag, and every setting',

@@ -18,8 +18,11 @@ export interface CardDefinition {
   readonly inputModes?: readonly string[];
   /** Media types that the agent produces. Default: text and JSON. */
   readonly outputModes?: readonly string[];
+  /** The organisation that offers the agent. */
   readonly provider?: AgentProvider;
+  /** A page for people. */
   readonly documentationUrl?: string;
+  /** A picture for clients that list agents. */
   readonly iconUrl?: string;
   /** Usually left out: the server adds the schemes that it enforces. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
@@ -56,7 +59,10 @@ export function createCard(definition: CardDefinition): AgentCard {
   };
 }
 
-/** A2A 1.0.1 §4.4.5: id, name, description and tags are required, and clients choose an agent by its skills. */
+/**
+ * A2A 1.0.1 §4.4.5: id, name, description and tags are required, and clients choose an agent by its
+ * skills.
+ */
 function wholeAgent(name: string, description: string): AgentSkill {
   const id =
     name

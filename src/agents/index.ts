@@ -1,7 +1,8 @@
 /**
- * Agents: what answers messages. `defineAgent` makes an agent from a function. `createCodingAgent` and `createCommandAgent` run a coding CLI or
- * any program in a sandbox, which asks before it acts. `fromExecutor` runs an executor written for the official SDK, `proxyAgent` republishes
- * an agent that is served elsewhere, and `builtInAgents` need nothing but a name. The engine runs all of them.
+ * Agents: what answers messages. `defineAgent` makes an agent from a function. `createCodingAgent` and
+ * `createCommandAgent` run a coding CLI or any program in a sandbox, which asks before it acts.
+ * `fromExecutor` runs an executor written for the official SDK, `proxyAgent` republishes an agent that
+ * is served elsewhere, and `builtInAgents` need nothing but a name. The engine runs all of them.
  *
  * ```ts
  * export default defineAgent({ name: 'shout', description: 'Says it louder.', run: (turn) => turn.text.toUpperCase() });

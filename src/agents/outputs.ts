@@ -12,7 +12,9 @@ export type LastWord = Output<'ask' | 'auth' | 'reject' | 'fail' | 'message'>;
 
 /** Options of `ask` and `turn.ask`. */
 export interface AskOptions {
-  /** Choices, sent as a data part beside the text. `option` of the answer tells which one was chosen. */
+  /**
+   * Choices, sent as a data part beside the text. `option` of the answer tells which one was chosen.
+   */
   readonly options?: readonly ChoiceLike[];
 }
 
@@ -31,7 +33,10 @@ export function status(note?: Content, metadata?: Metadata): Output<'status'> {
   };
 }
 
-/** A chunk of text. Chunks of one artifact are appended to each other. Without a name they go to the answer. */
+/**
+ * A chunk of text. Chunks of one artifact are appended to each other. Without a name they go to the
+ * answer.
+ */
 export function text(chunk: string, options: Omit<Output<'text'>, 'kind' | 'text'> = {}): Output<'text'> {
   return { kind: 'text', text: chunk, ...options };
 }
@@ -73,7 +78,10 @@ export function fail(reason: Content): Output<'fail'> {
   return { kind: 'fail', reason: agentMessage(reason) };
 }
 
-/** A direct answer without a task. It must be the first output; after another output it completes the task. */
+/**
+ * A direct answer without a task. It must be the first output; after another output it completes the
+ * task.
+ */
 export function message(content: Content): Output<'message'> {
   return { kind: 'message', message: agentMessage(content) };
 }

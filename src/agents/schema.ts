@@ -6,14 +6,17 @@ export interface Problem extends JsonObject {
   readonly message: string;
 }
 
+/** Result of a validation. */
 export type Checked<Output> = { readonly ok: true; readonly value: Output } | { readonly ok: false; readonly problems: readonly Problem[] };
 
+/** Validates a value with a Standard Schema. */
 export async function check<Output>(schema: StandardSchema<unknown, Output>, value: unknown): Promise<Checked<Output>> {
   const result = await schema['~standard'].validate(value);
   if (result.issues === undefined) return { ok: true, value: result.value };
   return { ok: false, problems: result.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })) };
 }
 
+/** The problems in one line, for people. */
 export function sentence(problems: readonly Problem[]): string {
   return problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
 }
@@ -28,8 +31,9 @@ function pathOf({ path = [] }: SchemaIssue): string {
 }
 
 /**
- * The schema as JSON Schema, if its library can convert it: by the companion interface, or by a method of the schema (arktype's
- * `toJsonSchema`, others' `toJSONSchema`). A schema that JSON Schema can't express is only named.
+ * The schema as JSON Schema, if its library can convert it: by the companion interface, or by a method
+ * of the schema (arktype's `toJsonSchema`, others' `toJSONSchema`). A schema that JSON Schema can't
+ * express is only named.
  */
 export function jsonSchemaOf(schema: StandardSchema, side: SchemaSide): JsonObject | undefined {
   const standard = schema['~standard'];

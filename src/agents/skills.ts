@@ -20,15 +20,23 @@ import { check, jsonSchemaOf, sentence } from './schema.ts';
 export interface SkillDefinition {
   /** Unique within the agent. Callers choose the skill by it. */
   readonly id: string;
+  /** What the skill does. Clients and models choose skills by it. */
   readonly description: string;
   /** Default: the id. */
   readonly name?: string;
+  /** Keywords. Default: none. */
   readonly tags?: readonly string[];
+  /** Prompts that the skill handles. */
   readonly examples?: readonly string[];
+  /** Accepted media types, if they differ from the agent's. */
   readonly inputModes?: readonly string[];
+  /** Produced media types, if they differ from the agent's. */
   readonly outputModes?: readonly string[];
   readonly securityRequirements?: readonly SecurityRequirement[];
-  /** The message's data part, or its text parsed as JSON, must match. `turn.input` is the schema's result. */
+  /**
+   * The message's data part, or its text parsed as JSON, must match. `turn.input` is the schema's
+   * result.
+   */
   readonly input?: StandardSchema;
   /** The returned value, and each `data(...)` that the run yields, must match. */
   readonly output?: StandardSchema;
@@ -40,8 +48,8 @@ export type SkillInput<Skill> = Skill extends { readonly input: StandardSchema<u
 export type SkillOutput<Skill> = Skill extends { readonly output: StandardSchema<infer Input, unknown> } ? Input : never;
 
 /**
- * An extension of the card that lists the schemas of the agent's skills. It is optional: the input of callers that ignore it is checked
- * all the same.
+ * An extension of the card that lists the schemas of the agent's skills. It is optional: the input of
+ * callers that ignore it is checked all the same.
  */
 export const SKILL_SCHEMAS = 'urn:parley:a2a:skill-schemas:v1';
 
@@ -58,7 +66,10 @@ export function publishedSkill(skill: SkillDefinition): AgentSkill {
 const JSON_ONLY = ['application/json'];
 const JSON_OR_TEXT = ['application/json', 'text/plain'];
 
-/** `params.skills[id]` is `{ input, output }`, each `{ vendor, schema }`, without `schema` if the library can't convert it. */
+/**
+ * `params.skills[id]` is `{ input, output }`, each `{ vendor, schema }`, without `schema` if the
+ * library can't convert it.
+ */
 export function schemaExtension(skills: readonly SkillDefinition[]): AgentExtension | undefined {
   const described = skills.filter(hasSchema);
   if (described.length === 0) return undefined;
@@ -94,9 +105,10 @@ export interface ChosenSkill {
 }
 
 /**
- * The skill of a turn: the one that the message names in `metadata.skillId`, as PromptKit's callers do, or the only one. A task keeps its
- * skill and its input, so a later message that answers a question does not repeat them. An unknown name is refused if skills have schemas,
- * because unchecked input would run; otherwise it is ignored.
+ * The skill of a turn: the one that the message names in `metadata.skillId`, as PromptKit's callers do,
+ * or the only one. A task keeps its skill and its input, so a later message that answers a question
+ * does not repeat them. An unknown name is refused if skills have schemas, because unchecked input
+ * would run; otherwise it is ignored.
  */
 export async function chooseSkill(skills: readonly SkillDefinition[], turn: Turn): Promise<ChosenSkill | LastWord> {
   const first = turn.history[0] ?? turn.message;
@@ -109,7 +121,10 @@ export async function chooseSkill(skills: readonly SkillDefinition[], turn: Turn
   return checked.ok ? { skill, input: checked.value } : refusal(skill, checked.problems);
 }
 
-/** Checks the agent's output against its skill's schema. A mismatch is the agent's error, so the task fails. */
+/**
+ * Checks the agent's output against its skill's schema. A mismatch is the agent's error, so the task
+ * fails.
+ */
 export async function checkOutput(skill: SkillDefinition | undefined, value: unknown): Promise<unknown> {
   if (skill?.output === undefined) return value;
   const checked = await check(skill.output, value);

@@ -13,25 +13,31 @@ import type { SkillDefinition, SkillInput } from './skills.ts';
 
 /** The content of a message, ready to use. */
 export interface MessageContent {
+  /** The whole message. */
   readonly message: Message;
   readonly parts: readonly Part[];
   /** All its text parts, joined by newlines. */
   readonly text: string;
-  /** The content of its first data part; without one, the result of a tool that a PromptKit client ran. */
+  /**
+   * The content of its first data part; without one, the result of a tool that a PromptKit client ran.
+   */
   readonly data: Json | undefined;
+  /** Its file parts, as bytes or links. */
   readonly files: readonly FilePart[];
 }
 
 /** The answer to a question. */
 export interface Answer extends MessageContent {
   /**
-   * The option that it chooses; undefined if it is none of them, or if none were offered. Where options have a `kind`, the same question
-   * is asked again until one is chosen.
+   * The option that it chooses; undefined if it is none of them, or if none were offered. Where options
+   * have a `kind`, the same question is asked again until one is chosen.
    */
   readonly option: string | undefined;
 }
 
-/** One message to the agent, with its context. It may answer a question with which an earlier run ended. */
+/**
+ * One message to the agent, with its context. It may answer a question with which an earlier run ended.
+ */
 export interface BaseTurn<Conversation> extends Answer {
   /** The task with this message added. */
   readonly task: Task;
@@ -59,7 +65,10 @@ export interface BaseTurn<Conversation> extends Answer {
    * ```
    */
   ask(question: Content, options?: AskOptions): Promise<Answer>;
-  /** Resolves when all outputs so far are on disk. Await it before an external effect, so that a crash after it leaves a record. */
+  /**
+   * Resolves when all outputs so far are on disk. Await it before an external effect, so that a crash
+   * after it leaves a record.
+   */
   durable(): Promise<void>;
 }
 
@@ -77,7 +86,10 @@ type SkillChoice<Skills extends readonly SkillDefinition[]> = Skills extends rea
     ? SkillTurn<Only>
     : SkillTurn<Skills[number]> | NoSkill;
 
-/** The argument of `run`. `turn.skill === 'id'` narrows `turn.input` to the result type of that skill's schema. */
+/**
+ * The argument of `run`. `turn.skill === 'id'` narrows `turn.input` to the result type of that skill's
+ * schema.
+ */
 export type AgentTurn<Conversation = undefined, Skills extends readonly SkillDefinition[] = readonly []> = BaseTurn<Conversation> &
   SkillChoice<Skills>;
 

@@ -3,7 +3,10 @@ import type { LastWord } from './outputs.ts';
 import type { SkillDefinition } from './skills.ts';
 import { checkOutput } from './skills.ts';
 
-/** A value that a generator yields: a chunk of the answer's text, parts that form an artifact, or an output made by a helper. */
+/**
+ * A value that a generator yields: a chunk of the answer's text, parts that form an artifact, or an
+ * output made by a helper.
+ */
 export type Yielded = string | Part | readonly Part[] | AgentOutput;
 
 /** A value that a function returns: the same, or any other JSON, which becomes data. */
@@ -28,8 +31,8 @@ export function checkedYield(value: Yielded, skill: SkillDefinition | undefined)
 }
 
 /**
- * A returned value. With an output schema it is the output, whatever its shape, unless a helper made it. Without one, a value with the
- * shape of parts is parts.
+ * A returned value. With an output schema it is the output, whatever its shape, unless a helper made
+ * it. Without one, a value with the shape of parts is parts.
  */
 export async function checkedReturn(value: unknown, skill: SkillDefinition | undefined): Promise<AgentOutput | undefined> {
   if (value === undefined) return undefined;

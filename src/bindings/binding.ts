@@ -13,17 +13,24 @@ export interface RefusalOptions extends BindingServeOptions {
 export interface BindingRoute {
   /** HTTP methods that the binding answers at its paths. Others get 405. */
   readonly methods: readonly string[];
-  /** Exact paths below the agent's base path. Absent: `matches` decides, after the exact paths of all bindings. */
+  /**
+   * Exact paths below the agent's base path. Absent: `matches` decides, after the exact paths of all
+   * bindings.
+   */
   readonly paths?: readonly string[];
-  /** Whether the binding serves a path. Throws if the path is malformed; the server then lets the binding respond with an error. */
+  /**
+   * Whether the binding serves a path. Throws if the path is malformed; the server then lets the
+   * binding respond with an error.
+   */
   matches?(path: string): boolean;
   /** A POST may have no body and no Content-Type. */
   readonly bodyOptional?: true;
 }
 
 /**
- * The client half of a binding: its names, and the link that calls an agent over it. `CLIENT_BINDINGS` (links.ts) lists them all. The client
- * and the doctor read that list. Nothing here may import the server half, which a browser would have to download.
+ * The client half of a binding: its names, and the link that calls an agent over it. `CLIENT_BINDINGS`
+ * (links.ts) lists them all. The client and the doctor read that list. Nothing here may import the
+ * server half, which a browser would have to download.
  */
 export interface ClientBinding<Name extends string = string> {
   /** Names the binding's routes in metrics and recordings. */
@@ -36,17 +43,22 @@ export interface ClientBinding<Name extends string = string> {
   readonly title: string;
   /** Makes an `A2AService` that calls a remote agent over this binding. */
   link(options: LinkOptions): A2AService;
-  /** The dialect to use over this binding: the dialect itself, or its variant for this binding. Undefined: the dialect does not support it. */
+  /**
+   * The dialect to use over this binding: the dialect itself, or its variant for this binding.
+   * Undefined: the dialect does not support it.
+   */
   formOf(dialect: Dialect, registry: Registry): Dialect | undefined;
   /** Whether a dialect that `formOf` returned has an operation. */
   has(dialect: Dialect, operation: Operation): boolean;
 }
 
 /**
- * A binding of A2A, both halves: what calls it and what serves it. `BINDINGS` (registry.ts) lists them all. Routes, access checks and cards
- * read that list. A new binding is a folder, a line in links.ts and a line in registry.ts.
+ * A binding of A2A, both halves: what calls it and what serves it. `BINDINGS` (registry.ts) lists them
+ * all. Routes, access checks and cards read that list. A new binding is a folder, a line in links.ts
+ * and a line in registry.ts.
  */
 export interface Binding<Name extends string = string> extends ClientBinding<Name> {
+  /** Which requests the server passes to this binding. */
   readonly route: BindingRoute;
   /** The path that cards state for this binding, by protocol version, below the agent's base URL. */
   readonly paths: InterfacePaths['paths'];

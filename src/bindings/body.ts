@@ -25,7 +25,9 @@ export type ParsedJson = { readonly ok: true; readonly value: unknown } | { read
 // `ignoreBOM` keeps a byte order mark in the text, so that JSON.parse rejects it (RFC 8259 §8.1: JSON must not begin with one).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Parses bytes as UTF-8 and JSON, within a maximum depth and a maximum number of members. Never throws. */
+/**
+ * Parses bytes as UTF-8 and JSON, within a maximum depth and a maximum number of members. Never throws.
+ */
 export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMax: number = Number.POSITIVE_INFINITY): ParsedJson {
   try {
     const text = utf8.decode(bytes);
@@ -39,7 +41,10 @@ export function parseJson(bytes: Uint8Array, jsonDepthMax: number, jsonMembersMa
   }
 }
 
-/** With no more opening brackets than the maximum depth, JSON can't be nested too deep. This settles most bodies without a scan byte by byte. */
+/**
+ * With no more opening brackets than the maximum depth, JSON can't be nested too deep. This settles
+ * most bodies without a scan byte by byte.
+ */
 function opensFew(text: string, max: number): boolean {
   let count = 0;
   for (const bracket of ['{', '[']) {
@@ -52,8 +57,9 @@ function opensFew(text: string, max: number): boolean {
 }
 
 /**
- * Reads a whole body. Fails with PAYLOAD_TOO_LARGE as soon as the size is known, which is often before the first byte. The timeout's signal
- * ends the wait for a sender that has stopped sending, even if the body itself does not listen to that signal.
+ * Reads a whole body. Fails with PAYLOAD_TOO_LARGE as soon as the size is known, which is often before
+ * the first byte. The timeout's signal ends the wait for a sender that has stopped sending, even if the
+ * body itself does not listen to that signal.
  */
 export async function readBytes(message: Request | Response, bodyBytesMax: number, timeout: ReadTimeout = {}): Promise<Uint8Array> {
   const timer = new IdleTimer(timeout, () => undefined);
@@ -106,7 +112,10 @@ const OPENING = 2;
 const CLOSING = 3;
 const COLON = 4;
 
-/** The kind of each byte outside strings. One look-up per byte keeps the scan fast. Bytes of multi-byte characters are OTHER. */
+/**
+ * The kind of each byte outside strings. One look-up per byte keeps the scan fast. Bytes of multi-byte
+ * characters are OTHER.
+ */
 const KIND = new Uint8Array(256);
 KIND[QUOTE] = STRING;
 for (const bracket of '[{') KIND[bracket.charCodeAt(0)] = OPENING;
@@ -114,14 +123,18 @@ for (const bracket of ']}') KIND[bracket.charCodeAt(0)] = CLOSING;
 KIND[':'.charCodeAt(0)] = COLON;
 
 /**
- * Whether at most `max` arrays and objects are nested in each other. JSON.parse accepts half a million levels, on which JSON.stringify then
- * overflows the stack. So the bytes are checked before they are parsed.
+ * Whether at most `max` arrays and objects are nested in each other. JSON.parse accepts half a million
+ * levels, on which JSON.stringify then overflows the stack. So the bytes are checked before they are
+ * parsed.
  */
 export function nestsWithin(bytes: Uint8Array, max: number): boolean {
   return excessIn(bytes, max, Number.POSITIVE_INFINITY) === undefined;
 }
 
-/** Counts members before parsing: JSON.parse takes 60 ms for 1 MiB of the smallest members, and blocks all other requests meanwhile (docs/faults.md, H14). */
+/**
+ * Counts members before parsing: JSON.parse takes 60 ms for 1 MiB of the smallest members, and blocks
+ * all other requests meanwhile (docs/faults.md, H14).
+ */
 function excessIn(bytes: Uint8Array, depthMax: number, membersMax: number): 'depth' | 'members' | undefined {
   let depth = 0;
   let members = 0;

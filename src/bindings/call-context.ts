@@ -3,14 +3,19 @@ import type { HttpRequest } from './http.ts';
 import type { Caller } from './options.ts';
 import { seqFrom } from './sse.ts';
 
-/** What a binding knows about a call besides its request: who calls, in which dialect, and which operation. */
+/**
+ * What a binding knows about a call besides its request: who calls, in which dialect, and which
+ * operation.
+ */
 export interface CallFacts {
   readonly dialect: Dialect;
   readonly caller: Caller;
   readonly operation?: Operation;
 }
 
-/** Makes the `CallContext` of a request from its headers. `signal` fires when the caller disconnects. */
+/**
+ * Makes the `CallContext` of a request from its headers. `signal` fires when the caller disconnects.
+ */
 export function contextOf(httpRequest: HttpRequest, { dialect, caller, operation }: CallFacts, signal: AbortSignal): CallContext {
   const { principal, tenant, request } = caller;
   const ctx: Mutable<CallContext> = { principal, dialect: dialect.id, extensions: extensionsOf(httpRequest, dialect), signal };
@@ -27,7 +32,10 @@ export function contextOf(httpRequest: HttpRequest, { dialect, caller, operation
 
 const NO_EXTENSIONS: readonly string[] = [];
 
-/** Reads the dialect's own header, or the other version's: clients that support two versions send either. */
+/**
+ * Reads the dialect's own header, or the other version's: clients that support two versions send
+ * either.
+ */
 function extensionsOf(httpRequest: HttpRequest, dialect: Dialect): readonly string[] {
   const own = dialect.wire.extensionsHeader;
   const header =
@@ -46,7 +54,10 @@ function traceOf(httpRequest: HttpRequest): TraceContext | undefined {
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
 }
 
-/** `Last-Event-ID` as a position in the task's log. Undefined if it is absent or not a number: then another server made that id. */
+/**
+ * `Last-Event-ID` as a position in the task's log. Undefined if it is absent or not a number: then
+ * another server made that id.
+ */
 export function resumeAfter(httpRequest: HttpRequest): Seq | undefined {
   return seqFrom(httpRequest.header('last-event-id'));
 }

@@ -13,7 +13,10 @@ const shapes = (suffix: string): Record<Operation, Shape> =>
 const REQUEST_SHAPES = shapes('request');
 const RESULT_SHAPES = shapes('result');
 
-/** Reads a request. Throws METHOD_NOT_FOUND if the dialect does not have the operation, INVALID_PARAMS if the JSON is wrong. */
+/**
+ * Reads a request. Throws METHOD_NOT_FOUND if the dialect does not have the operation, INVALID_PARAMS
+ * if the JSON is wrong.
+ */
 export function decodeRequest<Op extends Operation>(operation: Op, raw: unknown, { dialect, env }: Reading): Requests[Op] {
   const decoded = dialect.decode(REQUEST_SHAPES[operation], raw, env) as Decoded<Requests[Op]>;
   if (decoded.ok) return decoded.value;

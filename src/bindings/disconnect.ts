@@ -1,6 +1,9 @@
 import type { HttpRequest } from './http.ts';
 
-/** The signal of a call whose response is a stream. It fires when the request is aborted or the response stream is cancelled. */
+/**
+ * The signal of a call whose response is a stream. It fires when the request is aborted or the response
+ * stream is cancelled.
+ */
 export interface DisconnectSignal {
   readonly signal: AbortSignal;
   /** The response stream was cancelled. */

@@ -41,7 +41,10 @@ export class TooLarge extends Error {
   }
 }
 
-/** The connection ended while a large request was being sent, so the server may have refused its size. The `cause` is the platform's error. */
+/**
+ * The connection ended while a large request was being sent, so the server may have refused its size.
+ * The `cause` is the platform's error.
+ */
 export class LargeSend extends Error {
   override readonly name = 'LargeSend';
   readonly chars: number;

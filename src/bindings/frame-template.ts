@@ -13,16 +13,20 @@ const TRIES_MAX = 16;
 const OTHER = 'e2b1f6a0-other-text';
 
 /**
- * Speeds up reading a long stream. Most of its frames append a piece of text to the same artifact and differ only in that text. The template
- * keeps the JSON before and after the text of one frame. Of later frames with the same JSON around, only the text is parsed, which takes a
- * fifth of the time. The result is exact: in a dialect whose reader keeps no state between frames (`isPlain`), any JSON string between the
- * same two halves gives the same event with that text.
+ * Speeds up reading a long stream. Most of its frames append a piece of text to the same artifact and
+ * differ only in that text. The template keeps the JSON before and after the text of one frame. Of
+ * later frames with the same JSON around, only the text is parsed, which takes a fifth of the time. The
+ * result is exact: in a dialect whose reader keeps no state between frames (`isPlain`), any JSON string
+ * between the same two halves gives the same event with that text.
  */
 export class FrameTemplate {
   #template: Template | undefined;
   #tries = 0;
 
-  /** The text of a frame as a JSON string without its quotes. Undefined: the frame differs in more than its text. */
+  /**
+   * The text of a frame as a JSON string without its quotes. Undefined: the frame differs in more than
+   * its text.
+   */
   textJsonIn(data: string): string | undefined {
     if (this.#template === undefined) return undefined;
     const { head, tail } = this.#template;
@@ -38,7 +42,10 @@ export class FrameTemplate {
     return { artifactUpdate: { taskId, contextId, artifact: { artifactId: artifact.artifactId, parts: [{ text }] }, append: true } };
   }
 
-  /** Makes a template of a frame that was read in full, if it can be one. `read` reads a frame, to try the template with another text. */
+  /**
+   * Makes a template of a frame that was read in full, if it can be one. `read` reads a frame, to try
+   * the template with another text.
+   */
   learn(data: string, { artifactUpdate }: TaskEvent, read: (data: string) => TaskEvent | undefined): void {
     if (this.#tries >= TRIES_MAX || artifactUpdate === undefined || !isPlain(artifactUpdate)) return;
     const text = JSON.stringify(textIn(artifactUpdate)).slice(1, -1);

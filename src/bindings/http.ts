@@ -47,7 +47,9 @@ export interface PeerCertificate {
 /** The response to an `HttpRequest`. */
 export interface HttpResponse {
   readonly status: number;
+  /** Header names in any case. Each occurs once. */
   readonly headers: Readonly<Record<string, string>>;
+  /** A text, a stream, or null for no body. */
   readonly body: string | ResponseStream | null;
 }
 

@@ -1,7 +1,10 @@
 import { A2AError } from '#protocol';
 import { TimedOut } from './failures.ts';
 
-/** When a reader stops waiting for bytes: when `signal` fires, or after `idleMs` milliseconds without a byte. */
+/**
+ * When a reader stops waiting for bytes: when `signal` fires, or after `idleMs` milliseconds without a
+ * byte.
+ */
 export interface ReadTimeout {
   readonly signal?: AbortSignal | undefined;
   readonly idleMs?: number | undefined;
@@ -11,8 +14,8 @@ export interface ReadTimeout {
 const TIMER_MS_MAX = 0x7fffffff;
 
 /**
- * Calls `close` when the signal fires or no byte has come for `idleMs`. `touch` only reads the clock, because it is called for every chunk:
- * the timer is set again only when it fires too early.
+ * Calls `close` when the signal fires or no byte has come for `idleMs`. `touch` only reads the clock,
+ * because it is called for every chunk: the timer is set again only when it fires too early.
  */
 export class IdleTimer {
   readonly #signal: AbortSignal | undefined;
@@ -35,7 +38,9 @@ export class IdleTimer {
     return this.#hasExpired;
   }
 
-  /** Starts over with another `idleMs`. When the wait ends, `close` is called besides the earlier one. */
+  /**
+   * Starts over with another `idleMs`. When the wait ends, `close` is called besides the earlier one.
+   */
   extend(idleMs: number | undefined, close: () => void): void {
     const before = this.#close;
     this.#close = () => {
@@ -60,7 +65,10 @@ export class IdleTimer {
     this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 
-  /** A timer that fires too early sets itself again for the rest, so a running timer is replaced only if it would fire too late. */
+  /**
+   * A timer that fires too early sets itself again for the rest, so a running timer is replaced only if
+   * it would fire too late.
+   */
   #allow(idleMs: number | undefined): void {
     const isLonger = this.#timer !== undefined && this.#idleMs !== undefined && idleMs !== undefined && idleMs >= this.#idleMs;
     this.#idleMs = idleMs;

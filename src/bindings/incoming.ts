@@ -11,7 +11,10 @@ import type { SseEvent } from './sse-parser.ts';
 /** How to read the stream of a response. */
 export interface Incoming {
   readonly reader: StreamReader;
-  /** Removes the envelope of a frame. Throws the error that the frame reports. `name` is its `event:` field. */
+  /**
+   * Removes the envelope of a frame. Throws the error that the frame reports. `name` is its `event:`
+   * field.
+   */
   readonly unwrap: (frame: unknown, name: string | undefined) => unknown;
   /** Maximum size of one event in bytes. */
   readonly eventBytesMax: number;
@@ -50,7 +53,9 @@ export async function* incomingEvents(response: Response, incoming: Incoming): A
 interface Gathering {
   readonly batch: readonly Logged[];
   readonly ends: boolean;
-  /** To be thrown after the batch has been passed on, because the events before the error did happen. */
+  /**
+   * To be thrown after the batch has been passed on, because the events before the error did happen.
+   */
   readonly error?: unknown;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A2A on the wire: JSON-RPC, HTTP+JSON and pipes. A `serve` function answers requests from an `A2AService`; a `link` function makes an
- * `A2AService` of a remote agent. Both take the dialect as an argument and use web standards only, so that they can be joined without a
- * socket:
+ * A2A on the wire: JSON-RPC, HTTP+JSON and pipes. A `serve` function answers requests from an
+ * `A2AService`; a `link` function makes an `A2AService` of a remote agent. Both take the dialect as an
+ * argument and use web standards only, so that they can be joined without a socket:
  *
  * ```ts
  * const link = jsonRpcLink({ url: 'http://agent/a2a', dialect, fetch: (request) => serveJsonRpc(request, service) });

@@ -25,7 +25,7 @@ export {
   resultText,
 } from './jsonrpc/wire.ts';
 export { type LinkHeaders, type LinkOptions, type LinkTransport, serviceOver } from './link-service.ts';
-export { bindingOf, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding, type ProtocolBinding } from './links.ts';
+export { bindingOf, bindingWords, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding, type ProtocolBinding } from './links.ts';
 export { type ChatMemory, createChatMemory } from './openai/memory.ts';
 export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
 export { refusalBody } from './openai/write.ts';

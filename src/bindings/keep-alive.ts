@@ -30,6 +30,7 @@ export function startKeepAlive(stream: KeepAliveStream, keepAliveMs: number): vo
   groups.set(keepAliveMs, { streams, timer });
 }
 
+/** Removes a stream from its timer. Calling it twice is harmless. */
 export function stopKeepAlive(stream: KeepAliveStream, keepAliveMs: number): void {
   const group = groups.get(keepAliveMs);
   if (group === undefined || !group.streams.delete(stream) || group.streams.size > 0) return;

@@ -11,7 +11,10 @@ const DEFAULT_ANSWER_BYTES_MAX = 16_777_216;
 /** 16 MiB for one event of a stream. */
 export const DEFAULT_EVENT_BYTES_MAX = 16_777_216;
 
-/** Adds the headers that all links send to the `headers` of one. Synchronous unless the option `headers` returns a promise. */
+/**
+ * Adds the headers that all links send to the `headers` of one. Synchronous unless the option `headers`
+ * returns a promise.
+ */
 export function requestHeaders(
   headers: Record<string, string>,
   options: LinkOptions,
@@ -37,15 +40,18 @@ export interface LinkRequest {
   readonly body?: string;
 }
 
-/** A response whose headers have arrived, and the timer of its body. The caller must read the whole body or stop the timer. */
+/**
+ * A response whose headers have arrived, and the timer of its body. The caller must read the whole body
+ * or stop the timer.
+ */
 export interface LinkResponse {
   readonly response: Response;
   readonly timer: IdleTimer;
 }
 
 /**
- * Sends one request. Throws an `A2AError` if no response comes. Does not follow redirects: the credentials are for this address only, and a
- * redirected POST may become a GET.
+ * Sends one request. Throws an `A2AError` if no response comes. Does not follow redirects: the
+ * credentials are for this address only, and a redirected POST may become a GET.
  */
 export async function send({ url, method, headers, body }: LinkRequest, options: LinkOptions, ctx: CallContext): Promise<LinkResponse> {
   if (ctx.signal.aborted) throw aborted(ctx);

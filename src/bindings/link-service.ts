@@ -22,7 +22,7 @@ export interface LinkOptions {
   readonly url: string;
   /** Dialect that the agent speaks. */
   readonly dialect: Dialect;
-  /** Sends the requests. Must not follow redirects to other hosts with credentials. */
+  /** Sends the requests. Links ask it not to follow redirects. */
   readonly fetch: Fetch;
   /**
    * The platform's own fetch, used instead of `fetch` to avoid creating a `Request`. Give it only if no
@@ -33,7 +33,10 @@ export interface LinkOptions {
   readonly headers?: LinkHeaders | ((ctx: CallContext) => LinkHeaders | Promise<LinkHeaders>);
   /** Source of task names and message ids. Default: random UUIDs. */
   readonly ids?: Ids;
-  /** Maximum time until the headers of the response arrive, in milliseconds. Absent: until the caller aborts. */
+  /**
+   * Maximum time until the headers of the response arrive, in milliseconds. Absent: until the caller
+   * aborts.
+   */
   readonly timeoutMs?: number;
   /**
    * Maximum time without a byte of the response body, in milliseconds. Keep-alive comments count as
@@ -46,7 +49,9 @@ export interface LinkOptions {
   readonly eventBytesMax?: number;
 }
 
-/** How a link sends requests. `serviceOver` makes an `A2AService` of it, in the same way for all links. */
+/**
+ * How a link sends requests. `serviceOver` makes an `A2AService` of it, in the same way for all links.
+ */
 export interface LinkTransport {
   unary<Op extends UnaryOperation>(operation: Op, request: Requests[Op], ctx: CallContext): Promise<Results[Op]>;
   stream<Op extends StreamOperation>(operation: Op, request: Requests[Op], ctx: CallContext): EventStream;
@@ -73,7 +78,10 @@ export function serviceOver(transport: LinkTransport): A2AService {
   };
 }
 
-/** Like `serviceOver`. In a dialect whose callers name their tasks, it names the task of a send that has no name yet. */
+/**
+ * Like `serviceOver`. In a dialect whose callers name their tasks, it names the task of a send that has
+ * no name yet.
+ */
 export function linkService(transport: LinkTransport, options: LinkOptions): A2AService {
   const service = serviceOver(transport);
   if (options.dialect.wire.callerNamesTask !== true) return service;

@@ -16,10 +16,18 @@ export const CLIENT_BINDINGS: readonly ClientBinding<ProtocolBinding>[] = Object
 /** The binding that every dialect has: clients probe an address without a card over it. */
 export const DEFAULT_BINDING: ClientBinding<ProtocolBinding> = JSON_RPC;
 
-/** A binding by a name that a card or a person uses for it, in any case. Undefined: the package does not support it. */
+/**
+ * A binding by a name that a card or a person uses for it, in any case. Undefined: the package does not
+ * support it.
+ */
 export function findBinding(name: string): ClientBinding<ProtocolBinding> | undefined {
   const upper = name.toUpperCase();
   return CLIENT_BINDINGS.find(({ protocolBinding, otherNames }) => protocolBinding === upper || otherNames.includes(upper));
+}
+
+/** The names that cards use for the supported bindings, for messages to people. */
+export function bindingWords(): string {
+  return CLIENT_BINDINGS.map(({ protocolBinding }) => protocolBinding).join(' or ');
 }
 
 /** A binding by its name in cards. */

@@ -27,7 +27,10 @@ export function accepts(accept: string, type: string): boolean {
     });
 }
 
-/** The type that `Accept` ranks highest. The first one if `Accept` is absent, ranks them equal or names none of them. */
+/**
+ * The type that `Accept` ranks highest. The first one if `Accept` is absent, ranks them equal or names
+ * none of them.
+ */
 export function preferredType(accept: string | undefined, types: readonly [string, ...string[]]): string {
   let best: { type: string; weight: number } = { type: types[0], weight: 0 };
   for (const range of (accept ?? '').toLowerCase().split(',')) {

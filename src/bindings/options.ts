@@ -2,7 +2,9 @@ import type { AgentCard, CallContext, Dialect, ReadEnv, Registry } from '#protoc
 import { countedIds, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, LOCAL_PRINCIPAL } from '#protocol';
 import type { HttpRequest } from './http.ts';
 
-/** The authenticated caller, from the access checks. The binding reads everything else from the headers. */
+/**
+ * The authenticated caller, from the access checks. The binding reads everything else from the headers.
+ */
 export type Caller = Pick<CallContext, 'principal' | 'tenant' | 'request'>;
 
 /** How a binding serves requests. The defaults suit a server on loopback. */
@@ -17,9 +19,15 @@ export interface BindingServeOptions {
   readonly caller?: (request: HttpRequest) => Caller | Promise<Caller>;
   /** The public card, for dialects that have a method to get it. */
   readonly card?: () => AgentCard | Promise<AgentCard>;
-  /** URIs of the extensions that the agent supports. The response lists those that the caller requested as activated. */
+  /**
+   * URIs of the extensions that the agent supports. The response lists those that the caller requested
+   * as activated.
+   */
   readonly extensions?: readonly string[];
-  /** Rejects a request without `A2A-Version` if its dialect has that header, as A2A 1.0.1 §3.6.2 demands. Default: accept it. */
+  /**
+   * Rejects a request without `A2A-Version` if its dialect has that header, as A2A 1.0.1 §3.6.2
+   * demands. Default: accept it.
+   */
   readonly versionRequired?: boolean;
   /** Maximum body size in bytes. Default: the limit of the fixed `dialect`, otherwise 1 MiB. */
   readonly bodyBytesMax?: number;
@@ -38,6 +46,7 @@ export interface BindingServeOptions {
   readonly onError?: (cause: unknown) => void;
 }
 
+/** Shorter than the idle timeout of common proxies, which is 30 to 60 seconds. */
 export const DEFAULT_KEEP_ALIVE_MS = 15_000;
 
 /** Message ids do not have to be unpredictable, so they are counted. */
@@ -45,12 +54,14 @@ export const DEFAULT_ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LI
 
 const everyDialect = createRegistry(DIALECTS);
 
+/** The dialects that the options accept. */
 export function registryOf(options: BindingServeOptions): Registry {
   return options.registry ?? everyDialect;
 }
 
 const LOCAL: Caller = { principal: LOCAL_PRINCIPAL };
 
+/** The caller of a request: the principal `local` unless the options authenticate callers. */
 export function callerOf(request: HttpRequest, options: BindingServeOptions): Caller | Promise<Caller> {
   return options.caller === undefined ? LOCAL : options.caller(request);
 }

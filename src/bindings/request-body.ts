@@ -4,7 +4,10 @@ import type { HttpRequest } from './http.ts';
 import type { BindingServeOptions } from './options.ts';
 import { DEFAULT_ENV } from './options.ts';
 
-/** Reads the whole body. A connection that ends before the body does is the caller's error, not an internal one. */
+/**
+ * Reads the whole body. A connection that ends before the body does is the caller's error, not an
+ * internal one.
+ */
 export async function requestBytes(httpRequest: HttpRequest, bodyBytesMax: number): Promise<Uint8Array> {
   try {
     return await httpRequest.body(bodyBytesMax);

@@ -2,7 +2,9 @@ import type { Dialect } from '#protocol';
 import { A2AError } from '#protocol';
 import type { BindingServeOptions } from './options.ts';
 
-/** The headers that every response in a dialect has: its version, and the extensions that are active. */
+/**
+ * The headers that every response in a dialect has: its version, and the extensions that are active.
+ */
 export function responseHeaders(dialect: Dialect, activated: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   const { versionHeader, extensionsHeader } = dialect.wire;
@@ -29,7 +31,10 @@ export function writeSafely<T>(error: A2AError, write: (error: A2AError) => T): 
   }
 }
 
-/** The error that the caller gets for anything thrown. The cause of an internal error goes to `onError` only. */
+/**
+ * The error that the caller gets for anything thrown. The cause of an internal error goes to `onError`
+ * only.
+ */
 export function toCallerError(thrown: unknown, options: BindingServeOptions): A2AError {
   const error = A2AError.from(thrown);
   if (error.kind === 'INTERNAL_ERROR') options.onError?.(error.cause ?? error);

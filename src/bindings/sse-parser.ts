@@ -23,9 +23,10 @@ const CR = 0x0d;
 const COLON = 0x3a;
 
 /**
- * Parses server-sent events from chunks that may be cut anywhere. All complete lines of a chunk are decoded at once. The rest is kept as
- * bytes: a line end is never part of a multi-byte character, so the decoder needs no state, and one-byte text stays one byte per character
- * in memory. A line of many chunks takes no more memory than its bytes.
+ * Parses server-sent events from chunks that may be cut anywhere. All complete lines of a chunk are
+ * decoded at once. The rest is kept as bytes: a line end is never part of a multi-byte character, so
+ * the decoder needs no state, and one-byte text stays one byte per character in memory. A line of many
+ * chunks takes no more memory than its bytes.
  */
 export class SseParser {
   readonly #eventBytesMax: number;
@@ -45,7 +46,10 @@ export class SseParser {
     this.#eventBytesMax = eventBytesMax;
   }
 
-  /** Returns the events that this chunk completes. An event that the end of the stream cuts off is dropped, as the standard says. */
+  /**
+   * Returns the events that this chunk completes. An event that the end of the stream cuts off is
+   * dropped, as the standard says.
+   */
   push(chunk: Uint8Array): readonly SseEvent[] {
     const events: SseEvent[] = [];
     const end = lastEnd(chunk);

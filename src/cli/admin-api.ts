@@ -6,6 +6,7 @@ export interface AdminApi {
   ask(method: 'GET' | 'POST' | 'DELETE', path: string): Promise<unknown>;
 }
 
+/** Calls the admin API of a node. Throws a CliError if the node can't be reached or refuses the request. */
 export function adminApi(url: string, token: string | undefined): AdminApi {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CliError(`--url: ${url} is not an http(s) address`, { exit: 2 });
   const base = `${withoutEndSlashes(url)}/api/parley/v1`;

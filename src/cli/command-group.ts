@@ -2,6 +2,7 @@ import type { Command } from './command.ts';
 import { isSameSubcommand, unknownSubcommand } from './flags/subcommands.ts';
 import { printError, wantsJson } from './output/errors.ts';
 
+/** The commands that share a first word. */
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;

@@ -26,6 +26,7 @@ export interface Entry {
 /** 1 failed, 2 wrong usage, 3 the agent can't be found or reached, 4 credentials, 5 timeout. */
 export type ExitCode = 1 | 2 | 3 | 4 | 5;
 
+/** Details of a `CliError`. */
 export interface CliErrorOptions {
   /** What to type next. */
   readonly hint?: string | undefined;
@@ -57,10 +58,12 @@ export class CliError extends Error {
   }
 }
 
+/** The error for a wrong command line, with exit code 2. */
 export function usage(message: string, hint?: string): CliError {
   return new CliError(message, { hint, exit: 2 });
 }
 
+/** The whole standard input, as text. */
 export async function readStdin(): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array);

@@ -13,14 +13,14 @@ import { openLoginStore } from './settings/tokens.ts';
 const showCommand = contractCommand(
   {
     name: 'config show',
-    summary: 'show each setting, its value and where that comes from. Writes nothing.',
+    summary: 'show each setting, its value and its source. Changes nothing.',
     args: [],
     flags: CONFIGURABLE.filter((flag) => !GLOBALS.includes(flag)),
     globals: GLOBALS,
     details: `Files hold lines such as A2ACLI_AGENT_CARD=agents.example.org: the nearest .env from here upwards (or --config FILE, to keep one for each
-agent), and ~/.config/a2a-cli/.env. Tokens of auth login lie in ~/.config/a2a-cli/credentials.json, which only you can read.`,
+agent), and ~/.config/a2a-cli/.env. Tokens of auth login are in ~/.config/a2a-cli/credentials.json, which only you can read.`,
     examples: ['parley config show', 'parley config show --config ./staging.env -o json'],
-    exits: '0 shown; 1 a file is damaged; 2 wrong call, or a setting that makes no sense.',
+    exits: '0 shown; 1 a file is damaged; 2 wrong usage, or an invalid setting.',
   },
   async (session) => {
     const rows = [...CONFIGURABLE.map((flag) => rowFor(session, flag)), ...storedRows()];
@@ -56,7 +56,7 @@ function storedRows(): readonly Row[] {
 
 export const configCommand: Command = commandGroup({
   name: 'config',
-  summary: 'show what is set, and where.',
+  summary: 'show the settings and where they come from.',
   commands: [showCommand],
   contract: true,
 });

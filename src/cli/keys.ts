@@ -107,7 +107,7 @@ function revoke(folder: string, id: string, json: boolean): number {
   return say(json ? JSON.stringify(key) : `Key ${key.id} for ${key.name} is revoked.`);
 }
 
-/** A misspelt scope would give a key that opens nothing, and nobody would say why. */
+/** Rejects unknown scopes: a key with a misspelt scope would be refused everywhere without an obvious reason. */
 function checkScope(scope: string): void {
   if (isKnownScope(scope)) return;
   throw new CliError(`--scope: there is no scope ${scope}`, {

@@ -14,20 +14,20 @@ function withToken(): { readonly folder: string; readonly env: { readonly PARLEY
 }
 
 describe('the token of this machine', () => {
-  it('goes to a node of its user on loopback, by any of its names', () => {
+  it('is sent to a node of its user on loopback, under any name of loopback', () => {
     const { folder, env } = withToken();
     noteNode(folder, { url: 'http://127.0.0.1:41242', agents: ['demo'] });
     for (const url of ['http://127.0.0.1:41242', 'http://localhost:41242/x', 'localhost:41242', 'https://[::1]:41242'])
       expect(localToken(url, env), url).toBe('t'.repeat(40));
   });
 
-  it('goes to no port for a node on a socket', () => {
+  it('is sent to no port for a node on a socket', () => {
     const { folder, env } = withToken();
     noteNode(folder, { url: 'unix:/run/parley.sock', agents: ['demo'] });
     expect(localToken('http://localhost', env)).toBeUndefined();
   });
 
-  it('goes to nobody else: not to another port, not to another machine', () => {
+  it('is not sent to another port or another machine', () => {
     const { folder, env } = withToken();
     noteNode(folder, { url: 'http://127.0.0.1:41242', agents: ['demo'] });
     for (const url of [
@@ -43,7 +43,7 @@ describe('the token of this machine', () => {
       expect(localToken(url, env), url).toBeUndefined();
   });
 
-  it('stays here once the node is gone, however it went', () => {
+  it('is not sent after the node has ended or crashed', () => {
     const { folder, env } = withToken();
     const forget = noteNode(folder, { url: 'http://127.0.0.1:41242', agents: ['demo'] });
     forget();

@@ -6,8 +6,8 @@ import { authFolder, readToken } from '../server/adapters/secret-files.ts';
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * The token of this machine, for its user's own nodes on loopback alone: whatever else listens on a port of this machine may be
- * anybody's, and is not to see it. Undefined: there is no such node, or none has needed a token yet.
+ * The token of this machine, only for nodes that this user runs on loopback: any other program that listens on a port may belong to
+ * another user and must not get it. Undefined: there is no such node, or no node has needed a token yet.
  */
 export function localToken(url: string, env: Readonly<Record<string, string | undefined>> = process.env): string | undefined {
   const at = URL.parse(/^https?:\/\//.test(url) ? url : `http://${url}`);
@@ -34,6 +34,7 @@ export function localAuth(token: string): Authenticator {
   };
 }
 
+/** Whether a card has a scheme that takes a bearer token. */
 export function asksForBearer(card: AgentCard | undefined): boolean {
   return (card?.securityRequirements ?? []).some(({ schemes }) =>
     Object.keys(schemes).some((name) => card?.securitySchemes?.[name]?.httpAuthSecurityScheme?.scheme.toLowerCase() === 'bearer'),

@@ -14,6 +14,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
 }
 
+/** Resolves the settings, masks the credentials in all output, and starts the timer of `--timeout`. */
 export function createRunContext(parsed: ParsedFlags, secrets: Secrets = createSecrets()): RunContext {
   const settings = resolveSettings(parsed);
   for (const name of ['bearer', 'api-key', 'basic']) secrets.add(settings.text(name));

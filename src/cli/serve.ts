@@ -148,6 +148,7 @@ export const mountMcp: McpMount = (agents) => {
   };
 };
 
+/** The settings of a node, from flags, environment and configuration file. */
 export async function settingsFor({ settings, config }: Pick<ServeFlags, 'settings' | 'config'>): Promise<Settings> {
   try {
     const file = await loadConfigFile(process.cwd(), config ?? process.env['PARLEY_CONFIG']);
@@ -160,6 +161,10 @@ export async function settingsFor({ settings, config }: Pick<ServeFlags, 'settin
   }
 }
 
+/**
+ * Starts the node, on a mesh if the settings name one. Turns failures into errors that say what to
+ * type.
+ */
 export async function startServing(
   found: readonly FoundAgent[],
   settings: Settings,

@@ -15,8 +15,9 @@ import { pushConfigId, taskId } from '#protocol';
 import { pagesOf } from './calls/pages.ts';
 import type { CallOptions, Input, MessageThread } from './calls/request.ts';
 import { contextOf, messageOf } from './calls/request.ts';
-import type { HandleEnv, SendHandle, SendOptions } from './calls/send-handle.ts';
+import type { HandleEnv, SendHandle } from './calls/send-handle.ts';
 import { Handle } from './calls/send-handle.ts';
+import type { SendOptions } from './calls/send-options.ts';
 import type { SkillFunction, SkillSchemas } from './calls/skills.ts';
 import { skillFunction } from './calls/skills.ts';
 import type { Established, FoundAgentCard } from './connection/connect.ts';
@@ -24,17 +25,24 @@ import { establish } from './connection/connect.ts';
 import { explain } from './errors/explain.ts';
 import type { ClientOptions, Connection } from './options.ts';
 
+/** Filters of `list`. */
 export interface ListOptions extends CallOptions, Omit<ListRequest, 'tenant' | 'pageToken'> {}
 
 /** The tasks of an agent: one page at a time, or all of them with `for await`. */
 export interface TaskList extends AsyncIterable<Task> {
+  /** One page. Pass `nextPageToken` of the page before for the next one. */
   page(token?: string): Promise<TaskPage>;
 }
 
+/** Manages the webhooks of a task. */
 export interface PushCalls {
+  /** Registers a webhook, or replaces the one with the same id. */
   create(task: string, config: Omit<PushConfig, 'taskId'>, options?: CallOptions): Promise<PushConfig>;
+  /** Reads one webhook. */
   get(task: string, config: string, options?: CallOptions): Promise<PushConfig>;
+  /** The webhooks of a task. An agent may return only its first page. */
   list(task: string, options?: CallOptions): Promise<readonly PushConfig[]>;
+  /** Removes a webhook. */
   delete(task: string, config: string, options?: CallOptions): Promise<void>;
 }
 
@@ -84,7 +92,15 @@ export class A2AClient {
     return new Handle(this.#request(input, options), this.#env(options), true);
   }
 
-  /** A skill of the agent as a function. The schemas can come from any library that supports Standard Schema. */
+  /**
+   * A skill of the agent as a function. The schemas can come from any library that supports Standard
+   * Schema.
+   *
+   * ```ts
+   * const add = agent.skill('add', { input: z.object({ a: z.number(), b: z.number() }), output: z.number() });
+   * console.log(await add({ a: 1, b: 2 }));
+   * ```
+   */
   skill<Input extends StandardSchema, Output extends StandardSchema>(
     id: string,
     schemas: SkillSchemas<Input, Output> = {},
@@ -92,6 +108,7 @@ export class A2AClient {
     return skillFunction(id, schemas, { card: this.card, send: (parts, options) => this.send(parts, options) });
   }
 
+  /** Reads a task. */
   get(id: string, options: CallOptions & { readonly historyLength?: number } = {}): Promise<Task> {
     const { historyLength } = options;
     return this.#explained(
@@ -99,6 +116,13 @@ export class A2AClient {
     );
   }
 
+  /**
+   * Lists your tasks at the agent, the most recently changed first.
+   *
+   * ```ts
+   * for await (const task of agent.list({ status: 'TASK_STATE_WORKING' })) console.log(task.id);
+   * ```
+   */
   list(options: ListOptions = {}): TaskList {
     const { signal: _, totalMs: __, extensions: ___, trace: ____, ...request } = options;
     const page = (pageToken?: string): Promise<TaskPage> =>
@@ -106,6 +130,7 @@ export class A2AClient {
     return { page, [Symbol.asyncIterator]: () => pagesOf(page) };
   }
 
+  /** Cancels a task. Throws an `A2AError` of the kind `TASK_NOT_CANCELABLE` if it is finished. */
   cancel(id: string, options: CallOptions & { readonly metadata?: Task['metadata'] } = {}): Promise<Task> {
     const { metadata } = options;
     return this.#explained(this.service.cancel({ id: taskId(id), ...(metadata === undefined ? {} : { metadata }) }, this.#ctx(options)));
@@ -122,6 +147,7 @@ export class A2AClient {
     }
   }
 
+  /** Webhooks of a task. */
   readonly push: PushCalls = {
     create: (task, config, options = {}) =>
       this.#explained(this.service.push.create({ ...config, taskId: taskId(task) }, this.#ctx(options))),

@@ -1,7 +1,7 @@
 import type { AgentCard, ListRequest, SendRequest, SendResult, Task, TaskPage, TaskState } from '#protocol';
 import { getTextFromMessage, isTextPart } from '#protocol';
 import type { CallOptions } from './calls/request.ts';
-import type { SendOptions } from './calls/send-handle.ts';
+import type { SendOptions } from './calls/send-options.ts';
 import { A2AClient } from './client.ts';
 import { findAgentCard } from './connection/connect.ts';
 import type { ClientOptions } from './options.ts';
@@ -23,13 +23,21 @@ export async function fetchAgentCard(endpoint: string, options: FunctionOptions 
   return (await findAgentCard(endpoint, options)).card;
 }
 
-/** Sends a message and waits for the result. */
+/**
+ * Sends a message and waits for the result.
+ *
+ * ```ts
+ * const { task, message } = await sendMessage('https://agent.example', { message: createUserMessage('hello') });
+ * ```
+ */
 export async function sendMessage(card: AgentCard | string, request: SendRequest, options: FunctionOptions = {}): Promise<SendResult> {
   const client = await A2AClient.connect(card, options);
   return await client.send(request.message, { ...callOptions(options), ...sendOptionsOf(request) }).result();
 }
 
+/** Gets each piece of text as it arrives. */
 export type OnChunk = (text: string) => void;
+/** Gets each state of the task, with the text of its status message. */
 export type OnStatus = (state: TaskState, text: string | undefined) => void;
 
 /** Sends a message and reads the stream. `onChunk` gets the text of artifacts, `onStatus` each state and its text, in order. */
@@ -61,7 +69,7 @@ export async function listTasks(card: AgentCard | string, request: ListRequest =
   return await (await A2AClient.connect(card, options)).list({ ...rest, ...callOptions(options) }).page(pageToken);
 }
 
-/** Cancels a task. */
+/** Cancels a task and returns it. */
 export async function cancelTask(card: AgentCard | string, taskId: string, options: FunctionOptions = {}): Promise<Task> {
   return await (await A2AClient.connect(card, options)).cancel(taskId, callOptions(options));
 }

@@ -81,6 +81,7 @@ function post(body: object = {}): RequestInit {
   return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
 }
 
+/** An error as a sentence for the user. */
 export function wordsFor(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -3,7 +3,10 @@ import { withoutEndSlashes } from '#protocol';
 
 const BASE = '/console';
 
-/** The path below `/console`, such as `/tasks/abc`. Every view has an address, and no address contains a secret. */
+/**
+ * The path below `/console`, such as `/tasks/abc`. Every view has an address, and no address contains a
+ * secret.
+ */
 export const place = signal(read());
 export const path = computed(() => place.value.path);
 export const query = computed(() => place.value.query);
@@ -13,10 +16,12 @@ function read(): { readonly path: string; readonly query: URLSearchParams } {
   return { path: below === '' ? '/' : below, query: new URLSearchParams(location.search) };
 }
 
+/** The address of a page of the console. */
 export function hrefOf(to: string): string {
   return `${BASE}${to}`;
 }
 
+/** Opens a page of the console. `replace` does not add it to the history. */
 export function go(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   if (replace) history.replaceState(null, '', hrefOf(to));
   else history.pushState(null, '', hrefOf(to));

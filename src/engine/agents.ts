@@ -4,6 +4,9 @@ import { A2AError } from '#protocol';
 /** The agents by name. */
 export type Agents = ReadonlyMap<string, Agent>;
 
+/**
+ * The agent of a name. Throws INTERNAL_ERROR for an unknown one, since callers never name agents here.
+ */
 export function agentOf(agents: Agents, name: string): Agent {
   const agent = agents.get(name);
   if (agent === undefined) throw new A2AError('INTERNAL_ERROR', undefined, { cause: new Error(`no agent ${name}`) });

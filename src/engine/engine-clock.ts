@@ -8,12 +8,16 @@ export interface Moment {
 
 /** The engine's time. */
 export interface EngineClock {
-  /** Wall-clock time, for timestamps. Formatting a date is the most expensive step of a status update, so it is done once per millisecond. */
+  /**
+   * Wall-clock time, for timestamps. Formatting a date is the most expensive step of a status update,
+   * so it is done once per millisecond.
+   */
   now(): Moment;
   /** Monotonic milliseconds, for deadlines. */
   ticks(): number;
 }
 
+/** Caches the text of the current millisecond. */
 export function createEngineClock(clock: Clock): EngineClock {
   let last: Moment = { ms: Number.NaN, iso: '' };
   return {

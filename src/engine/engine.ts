@@ -14,7 +14,9 @@ import { keepSweeping } from './turns/sweeper.ts';
 export interface Engine {
   /** The operations of one agent. Throws for an unknown name. */
   serviceOf(agent: string): A2AService;
-  /** Adds an agent, or replaces the one with this name; the tasks under the name belong to the new one. */
+  /**
+   * Adds an agent, or replaces the one with this name; the tasks under the name belong to the new one.
+   */
   add(name: string, agent: Agent): A2AService;
   /** Tasks of all owners, for operators. */
   readonly admin: AdminService;
@@ -23,25 +25,36 @@ export interface Engine {
   /** Recovers the tasks of the last process and accepts requests from then on. To be called once. */
   start(): Promise<Recovered>;
   /**
-   * Starts no new turn, gives current runs `ms` to finish, and then stops them. Runs that can be repeated, or wait for their caller, are
-   * left for the next start; the others fail. Everything is on disk when this resolves. The store stays open.
+   * Starts no new turn, gives current runs `ms` to finish, and then stops them. Runs that can be
+   * repeated, or wait for their caller, are left for the next start; the others fail. Everything is on
+   * disk when this resolves. The store stays open.
    */
   stop(options?: { readonly ms?: number }): Promise<void>;
+  /** Figures for metrics and health checks. Cheap enough to be called every second. */
   stats(): EngineStats;
 }
 
+/** What the engine is doing right now, and counters since its start. */
 export interface EngineStats {
+  /** Turns that occupy a slot. */
   readonly running: number;
+  /** Turns that wait for a slot. */
   readonly queued: number;
   /** Runs that wait for an answer in `turn.ask`. */
   readonly asking: number;
+  /** Tasks in memory. */
   readonly liveTasks: number;
+  /** Conversations that agents keep open. */
   readonly openContexts: number;
+  /** Commits since the start. */
   readonly commits: number;
+  /** Events appended since the start. */
   readonly events: number;
   /** Tasks deleted by retention. */
   readonly forgottenTasks: number;
+  /** The store has failed for good. The process should end. */
   readonly isBroken: boolean;
+  /** Figures about webhooks. */
   readonly webhooks: WebhookStats;
   /** Replies that are being published. */
   readonly publishing: number;

@@ -1,6 +1,6 @@
 /**
- * The engine: runs agents and keeps their tasks. A task outlives its caller, its readers and the process. Each task is a log of events, and
- * an event is on disk before anyone sees it.
+ * The engine: runs agents and keeps their tasks. A task outlives its caller, its readers and the
+ * process. Each task is a log of events, and an event is on disk before anyone sees it.
  *
  * ```ts
  * const engine = createEngine({ store: memoryStore(), agents: { echo } });

@@ -11,20 +11,31 @@ export type AroundRun = (run: (turn: Turn) => AsyncIterable<AgentOutput>, turn: 
 /** Returns the extended card for an authenticated caller. */
 export type ExtendedCard = (agent: string, ctx: CallContext) => Promise<AgentCard>;
 
+/** Options of `createEngine`. Only `store` and `agents` are required. */
 export interface EngineOptions {
+  /** Where tasks are kept, for example `memoryStore()` or `openSqliteStore(path)`. */
   readonly store: Store;
-  /** By the name under which their tasks are stored. Without that name, its unfinished tasks fail at the next start. */
+  /**
+   * By the name under which their tasks are stored. Without that name, its unfinished tasks fail at the
+   * next start.
+   */
   readonly agents: Readonly<Record<string, Agent>>;
-  /** Absent: large content stays in the log. */
+  /** Stores large content outside the log. Absent: large content stays in the log. */
   readonly blobs?: Blobs;
+  /** Overrides of `DEFAULT_ENGINE_LIMITS`. */
   readonly limits?: Partial<EngineLimits>;
   /** The maximum number of running tasks of a principal. Above it a send fails with RATE_LIMITED. */
   readonly runningTasksMaxOf?: RunningTasksMaxOf;
-  /** `messageId`: a repeated message id always attaches to the first task. Default `key`: see docs/engine.md. */
+  /**
+   * `messageId`: a repeated message id always attaches to the first task. Default `key`: see
+   * docs/engine.md.
+   */
   readonly idempotency?: 'key' | 'messageId';
   /** Signs page tokens; at least 32 bytes. Default: random, so that tokens end with the process. */
   readonly secret?: Uint8Array<ArrayBuffer>;
+  /** Returns the extended card of an agent. Absent: requests for it fail. */
   readonly extendedCard?: ExtendedCard;
+  /** Wraps every run, for example to trace it. */
   readonly aroundRun?: AroundRun;
   /** Sends events to webhooks. Absent: nobody can register a webhook. */
   readonly webhookSender?: WebhookSender;
@@ -32,10 +43,16 @@ export interface EngineOptions {
   readonly vault?: Vault;
   /** Publishes replies (`CallContext.reply`). Absent: no binding can ask for replies. */
   readonly replyPublisher?: ReplyPublisher;
-  /** What a stored dialect id means for replies, webhooks and an operator's retry. Default: what `#protocol` knows of its dialects. */
+  /**
+   * What a stored dialect id means for replies, webhooks and an operator's retry. Default: what
+   * `#protocol` knows of its dialects.
+   */
   readonly semanticsOf?: SemanticsOf;
+  /** Default: the clock of the machine. */
   readonly clock?: Clock;
+  /** Source of task and context ids. Default: random ids that start with their time. */
   readonly ids?: Ids;
+  /** Default: timers of the runtime. Tests pass their own. */
   readonly timers?: Timers;
   /** Internal failures, for the log. */
   readonly report?: (what: string, cause: unknown) => void;

@@ -15,9 +15,12 @@ import type {
 declare const brand: unique symbol;
 /** A small integer. Rows are clustered by it; public ids have an index of their own. */
 export type TaskKey = number & { readonly [brand]: 'TaskKey' };
+/** Types a number as a task key. Checks nothing. */
 export const taskKey = (key: number): TaskKey => key as TaskKey;
 
+/** The caller that a task belongs to. Nobody else can see the task. */
 export interface Owner {
+  /** Empty if there are no tenants. */
   readonly tenant: string;
   readonly principal: string;
 }
@@ -34,6 +37,7 @@ export type TaskScope = Owner | TenantScope | 'any';
 /** One entry of a task's log, numbered from 1 without gaps. A store returns everything but `seq` unchanged and does not interpret it. */
 export interface LogEntry {
   readonly seq: Seq;
+  /** What happened. */
   readonly event: TaskEvent;
   /** The caller's message that belongs to the event and to the history. Entry 1 has its message in the task. */
   readonly input?: Message;
@@ -58,11 +62,13 @@ export interface TaskRow {
   readonly state: TaskState;
   /** Time of the last status in milliseconds. Lists are ordered by it. */
   readonly statusAt: number;
+  /** Sequence number of the last entry. */
   readonly last: Seq;
   /** The entry whose message the current or last turn answers. */
   readonly turn: Seq;
   /** How often the agent was started for this turn. 0 before the first start and after the turn has ended; a crash leaves it above 0. */
   readonly attempt: number;
+  /** Size of the log with its blobs, for limits. */
   readonly bytes: number;
 }
 
@@ -70,7 +76,9 @@ export interface TaskRow {
 export interface SendRecord extends SendName {
   /** Differs if the same name is used with another body. */
   readonly fingerprint: string;
+  /** Time of the send in milliseconds. */
   readonly at: number;
+  /** The answer reached the caller, so a repetition is a new send. */
   readonly delivered: boolean;
   /** Where the message went: the task, and the entry that holds it. */
   readonly task?: { readonly key: TaskKey; readonly id: TaskId; readonly seq: Seq };
@@ -81,10 +89,13 @@ export interface SendRecord extends SendName {
 /** What identifies a send: the caller's Idempotency-Key, or else its messageId. */
 export interface SendName {
   readonly owner: Owner;
+  /** The same token for two agents names two sends. */
   readonly agent: string;
+  /** Idempotency-Key or message id, with a prefix that keeps the two apart. */
   readonly token: string;
 }
 
+/** A stored push config. */
 export interface PushRow {
   /** Without its secrets. */
   readonly config: Omit<PushConfig, 'token'> & { readonly id: PushConfigId };
@@ -104,7 +115,9 @@ export interface OutboxRow {
   /** Minted by the engine. */
   readonly n: number;
   readonly task: TaskKey;
+  /** The push config of the receiver. A reply has one of its own. */
   readonly config: PushConfigId;
+  /** The last event that was delivered. */
   readonly done: Seq;
   /** The last event to deliver, for a dead letter. Absent: all events, also future ones. */
   readonly upTo?: Seq;
@@ -119,18 +132,23 @@ export interface OutboxRow {
   readonly problem?: string;
 }
 
+/** A queue with its task. */
 export interface OutboxEntry {
   readonly row: OutboxRow;
   readonly task: TaskRow;
 }
 
+/** Which queues to return. All filters must match. */
 export interface OutboxQuery {
   readonly state?: OutboxRow['state'];
+  /** Only the queue of this number. */
   readonly n?: number;
+  /** Only queues with a higher number. */
   readonly after?: number;
   readonly limit: number;
 }
 
+/** One change of a commit. A batch of them is written completely or not at all. */
 export type Write =
   /** The store rejects it if `isNew` is wrong, or if `entries` do not continue the stored log up to `row.last`. */
   | { readonly kind: 'task'; readonly row: TaskRow; readonly isNew: boolean; readonly entries: readonly LogEntry[] }
@@ -149,12 +167,14 @@ export type Write =
   /** Deletes older records of sends without a task. */
   | { readonly kind: 'forgetSends'; readonly before: number };
 
+/** Which tasks a list contains. All filters must match. */
 export interface ListFilter {
+  /** Whose tasks. */
   readonly owner: TaskScope;
   readonly agent?: string;
   readonly contextId?: ContextId;
   readonly state?: TaskState;
-  /** Inclusive. */
+  /** Only tasks whose last status is at this time or later, in milliseconds. */
   readonly statusFrom?: number;
 }
 
@@ -164,6 +184,7 @@ export interface ListPosition {
   readonly key: TaskKey;
 }
 
+/** A page of a list. */
 export interface ListQuery extends ListFilter {
   /** Only rows after this position. The row at the position may no longer exist. */
   readonly after?: ListPosition;
@@ -182,13 +203,17 @@ export interface Store {
   commit(batch: readonly Write[]): MaybePromise<void>;
   /** The highest key ever used. The engine assigns the next ones. */
   lastKey(): MaybePromise<number>;
+  /** A task by its id. Undefined for tasks outside the scope. */
   task(scope: TaskScope, id: TaskId): MaybePromise<TaskRow | undefined>;
   /** The newest task of that name. */
   byAlias(owner: Owner, agent: string, alias: ExternalId): MaybePromise<TaskRow | undefined>;
   /** At most `limit` tasks of a context that wait for their caller. */
   waiting(filter: ContextFilter, limit: number): MaybePromise<readonly TaskRow[]>;
+  /** The record of a send with this name. */
   send(name: SendName): MaybePromise<SendRecord | undefined>;
+  /** Tasks, the newest status first. */
   list(query: ListQuery): MaybePromise<readonly TaskRow[]>;
+  /** The number of tasks that match. Must be fast for millions of tasks. */
   count(filter: ListFilter): MaybePromise<number>;
   /** At most `limit` entries after a sequence number, in order. */
   entries(task: TaskKey, range: EntryRange): MaybePromise<readonly LogEntry[]>;
@@ -202,18 +227,24 @@ export interface Store {
   unfinished(): MaybePromise<readonly TaskRow[]>;
   /** For retention: at most `limit` tasks whose last status is older than `before`, oldest first. */
   quiet(phase: 'finished' | 'waiting', range: { readonly before: number; readonly limit: number }): MaybePromise<readonly TaskRow[]>;
+  /** The number of finished tasks. */
   finished(): MaybePromise<number>;
+  /** Releases files and connections. Later calls fail. */
   close(): MaybePromise<void>;
 }
 
+/** One conversation of one caller with one agent. */
 export interface ContextFilter {
   readonly owner: Owner;
   readonly agent: string;
   readonly contextId: ContextId;
 }
 
+/** A section of a log. */
 export interface EntryRange {
+  /** Only entries with a higher sequence number. */
   readonly after: Seq;
+  /** Maximum number of entries. */
   readonly limit: number;
   /** `words`: all entries but artifact updates, at a cost that does not depend on the number of those. */
   readonly only?: 'words';
@@ -224,8 +255,11 @@ export interface EntryRange {
  * task. Names are content hashes, which the engine checks on reading. `put` resolves when the content is durable.
  */
 export interface Blobs {
+  /** Stores content under a name. Storing the same name again is harmless. */
   put(task: TaskKey, name: string, content: Uint8Array): Promise<void>;
+  /** The content; undefined if there is none. */
   get(task: TaskKey, name: string): Promise<Uint8Array | undefined>;
+  /** Deletes all content of a task. */
   forget(task: TaskKey): Promise<void>;
 }
 

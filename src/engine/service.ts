@@ -18,6 +18,7 @@ import { send, stream } from './send/send.ts';
 import { ownerOf } from './tasks/keys.ts';
 import type { LiveTask } from './tasks/live-task.ts';
 
+/** What the service of one agent needs of the engine. */
 export interface ServiceParts extends SendParts, ListParts, SubscribeParts, PushServiceParts {
   readonly store: SendParts['store'] & ListParts['store'] & SubscribeParts['store'] & PushServiceParts['store'];
   readonly commits: SendParts['commits'];
@@ -25,7 +26,10 @@ export interface ServiceParts extends SendParts, ListParts, SubscribeParts, Push
   readonly report: (what: string, cause: unknown) => void;
 }
 
-/** The engine as an A2AService, for one of its agents. It has A2A 1.0 semantics; `CallContext.semantics` says where a call departs from them. */
+/**
+ * The engine as an A2AService, for one of its agents. It has A2A 1.0 semantics; `CallContext.semantics`
+ * says where a call departs from them.
+ */
 export function createService(parts: ServiceParts, agent: string, extendedCard?: ExtendedCard): A2AService {
   const served = agentOf(parts.agents, agent);
   const { card } = served;
@@ -59,7 +63,10 @@ async function get(parts: ServiceParts, asked: GetCall): Promise<Task> {
   });
 }
 
-/** 1.1 draft: holds the answer until the task is past the generation that the caller knows, or for `pollMsMax`. */
+/**
+ * 1.1 draft: holds the answer until the task is past the generation that the caller knows, or for
+ * `pollMsMax`.
+ */
 async function waitForNews({ timers, limits, lifecycle, commits }: ServiceParts, task: LiveTask, { request, ctx }: GetCall): Promise<void> {
   const known = request.currentGeneration ?? 0;
   let isOverdue = false;

@@ -5,8 +5,9 @@ import { systemClock } from '#protocol';
 const DIGITS = 9;
 
 /**
- * Ids that begin with their time. In a store's index they follow each other, so a commit writes one index page and not one per task. A
- * whole random id follows, so they are as hard to guess. They reveal when they were made.
+ * Ids that begin with their time. In a store's index they follow each other, so a commit writes one
+ * index page and not one per task. A whole random id follows, so they are as hard to guess. They reveal
+ * when they were made.
  */
 export function timeOrderedIds(clock: Clock = systemClock): Ids {
   let [last, prefix] = [Number.NaN, ''];

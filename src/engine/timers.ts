@@ -10,6 +10,7 @@ export interface Timers {
 /** `setImmediate` where it exists: a timeout would come up to a millisecond later. */
 const soon: Timers['soon'] = typeof setImmediate === 'function' ? (work) => void setImmediate(work) : (work) => void setTimeout(work, 0);
 
+/** Timers of the runtime. */
 export const systemTimers: Timers = {
   soon,
   later: (ms, work) => {

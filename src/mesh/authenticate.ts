@@ -4,8 +4,9 @@ import { A2AError, tenantId } from '#protocol';
 import type { AuthMethod } from '#server';
 
 /**
- * Authenticates requests over a broker by the authentication methods of the HTTP server, so that the same tokens and keys work on both. The
- * first method that accepts or refuses the credential decides, also about the tenant: a credential without one belongs to no tenant.
+ * Authenticates requests over a broker by the authentication methods of the HTTP server, so that the
+ * same tokens and keys work on both. The first method that accepts or refuses the credential decides,
+ * also about the tenant: a credential without one belongs to no tenant.
  *
  * ```ts
  * const grammar = mqttGrammar({ authenticate: authenticateBy([apiKeys]) });

@@ -11,20 +11,29 @@ export interface AgentHost {
   remove(name: string): void;
 }
 
+/** Options of `openGateway`. */
 export interface GatewayOptions {
+  /** The agents on the mesh, from `mesh.discover()`. */
   readonly registry: MeshRegistry;
+  /** Calls them, from `mesh.call({ kind: 'gateway', id })`. */
   readonly caller: MeshCaller;
+  /** The HTTP handler that serves them. */
   readonly offering: AgentHost;
+  /** Converts files between bytes and references. Absent: files are passed on unchanged. */
   readonly artifacts?: ArtifactService;
-  /** The mesh user of an HTTP principal. Default: `http:`, its tenant and its id, so that an HTTP caller is never mistaken for a user of the mesh. */
+  /**
+   * The mesh user of an HTTP principal. Default: `http:`, its tenant and its id, so that an HTTP caller
+   * is never mistaken for a user of the mesh.
+   */
   readonly userOf?: (principal: string, tenant: string) => string;
   /** Called when an agent joins, changes or leaves. */
   onChange?(kind: 'joined' | 'changed' | 'left', name: string): void;
 }
 
 /**
- * Offers every agent of the mesh over HTTP, also those that join later. Their tasks are stored by this node's engine, so that streams, resuming
- * and push notifications work with every agent. Returns a function that stops this.
+ * Offers every agent of the mesh over HTTP, also those that join later. Their tasks are stored by this
+ * node's engine, so that streams, resuming and push notifications work with every agent. Returns a
+ * function that stops this.
  *
  * ```ts
  * const stop = openGateway({ registry: await mesh.discover(), caller: await mesh.call({ kind: 'gateway', id: 'gw' }), offering: handler });
@@ -45,9 +54,13 @@ export function openGateway(options: GatewayOptions): Stop {
   return async () => stop();
 }
 
-/** How long a task waits for an agent that may be restarting. It is as long as all attempts of A2A over MQTT take. */
+/**
+ * How long a task waits for an agent that may be restarting. It is as long as all attempts of A2A over
+ * MQTT take.
+ */
 const ACCEPT_MS_MAX = 50_000;
 
+/** An agent of the mesh as an agent of this node's engine. */
 export function meshAgent(name: string, card: AgentCard, options: Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'>): Agent {
   const { caller, artifacts, userOf: nameOf = defaultMeshUser } = options;
   const userOf = ({ principal, tenant }: CallContext): string => nameOf(principal.id, tenant ?? '');
@@ -74,7 +87,10 @@ export function directoryAgent(name: string, registry: MeshRegistry): Agent {
   });
 }
 
-/** The mesh user of an HTTP principal. It is unique for each tenant and principal, and can be a level of an artifact's URI. */
+/**
+ * The mesh user of an HTTP principal. It is unique for each tenant and principal, and can be a level of
+ * an artifact's URI.
+ */
 export function defaultMeshUser(principal: string, tenant = ''): string {
   return tenant === '' ? `http:${levelOf(principal)}` : `http:${levelOf(tenant)}+${levelOf(principal)}`;
 }

@@ -1,3 +1,13 @@
+/**
+ * Agents over a message broker (MQTT or NATS): they find each other, call each other and delegate work,
+ * without addresses. `joinMesh` serves agents on a broker and calls others, `openGateway` offers all of
+ * them over HTTP, and `delegate` lets an agent call its peers.
+ *
+ * ```ts
+ * const mesh = joinMesh({ broker: await connectMqtt({ url: 'mqtt://127.0.0.1:1883' }), namespace: 'production' });
+ * await mesh.serve({ name: 'echo', card: agent.card, service: engine.serviceOf('echo') });
+ * ```
+ */
 import * as samTopics from './grammars/sam/topics.ts';
 
 export type { ArtifactService } from './artifacts/service.ts';
@@ -22,5 +32,8 @@ export { swarmAgent } from './swarm/agent.ts';
 export { createSwarmNodes } from './swarm/nodes.ts';
 export { registerSwarmHandler } from './swarm/register.ts';
 export { openSwarm } from './swarm/swarm.ts';
-/** The names of Solace Agent Mesh's topics: `samTopics.getAgentRequestTopic('production', 'OrderValidator')`. */
+/**
+ * The names of Solace Agent Mesh's topics: `samTopics.getAgentRequestTopic('production',
+ * 'OrderValidator')`.
+ */
 export { samTopics };

@@ -13,7 +13,9 @@ import { newCounts } from './grammars/grammar.ts';
 import { samName } from './grammars/sam/cards.ts';
 import { samGrammar } from './grammars/sam/grammar.ts';
 
+/** Options of `joinMesh`. */
 export interface MeshOptions {
+  /** A connection from `connectMqtt`, `connectNats` or `memoryHub`. */
   readonly broker: Broker;
   /** The root of all topics: `production`, or `acme/agents`. */
   readonly namespace: string;
@@ -25,8 +27,9 @@ export interface MeshOptions {
   readonly artifacts?: ArtifactService;
   /** The scopes of callers over the broker. Default: everything except agents that run commands. */
   readonly scopes?: readonly string[];
-  /** How often cards are published, where the broker does not retain them. */
+  /** How often cards are published if the broker does not retain them, in milliseconds. */
   readonly announceMs?: number;
+  /** Source of request ids. Default: random UUIDs. */
   readonly ids?: Ids;
   /** Logs an internal problem. */
   report?(what: string, cause?: unknown): void;
@@ -34,8 +37,12 @@ export interface MeshOptions {
 
 /** The mesh as one process uses it: serves agents, finds others and calls them. */
 export interface Mesh {
+  /** Messages that did not lead to a task, since the start. */
   readonly counts: Readonly<MeshCounts>;
-  /** Give it to the engine of the served agents. Without it their replies are lost when the process dies. */
+  /**
+   * Give it to the engine of the served agents. Without it their replies are lost when the process
+   * dies.
+   */
   readonly replyPublisher: ReplyPublisher;
   /** Serves the agent and announces it. Returns a function that stops both. */
   serve(agent: MeshAgent): Promise<Stop>;
@@ -45,8 +52,11 @@ export interface Mesh {
   discover(options?: RegistryOptions): Promise<MeshRegistry>;
   /** Opens an inbox for calls to other agents. */
   call(self: MeshParticipant): Promise<MeshCaller>;
-  /** Stops accepting requests. The broker stays connected for replies that are still to be published. */
+  /**
+   * Stops accepting requests. The broker stays connected for replies that are still to be published.
+   */
   stopServing: Stop;
+  /** Stops everything, says that the served agents leave, and closes the broker connection. */
   close: Stop;
 }
 

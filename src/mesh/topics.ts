@@ -17,10 +17,12 @@ export function matches(filter: string, topic: string): boolean {
 
 const TOPIC_BYTES_MAX = 65_535;
 
+/** Whether a text can be published to: not empty, no wildcards, no NUL, at most 65,535 characters. */
 export function isTopic(text: string): boolean {
   return text !== '' && text.length <= TOPIC_BYTES_MAX && !/[+#]/.test(text) && !text.includes('\0');
 }
 
+/** Whether a text is a valid filter: wildcards stand for whole levels, and `#` is last. */
 export function isFilter(text: string): boolean {
   if (text === '' || text.length > TOPIC_BYTES_MAX || text.includes('\0')) return false;
   const levels = text.split('/');

@@ -64,7 +64,9 @@ export interface AdminPeer {
   readonly path?: string;
 }
 
-/** One call on the mesh: a gateway that forwards a request, or an agent that delegates to another agent. */
+/**
+ * One call on the mesh: a gateway that forwards a request, or an agent that delegates to another agent.
+ */
 export interface AdminMeshCall {
   /** Mesh name of the calling agent or gateway. */
   readonly from: string;

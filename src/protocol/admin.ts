@@ -184,7 +184,7 @@ export interface AdminSample {
   readonly asking: number;
   /** Open streams. */
   readonly streams: number;
-  /** Tasks in the store. */
+  /** Tasks in memory: those with a run, a reader or an unfinished write. */
   readonly tasks: number;
   /** Resident memory of the process. */
   readonly memoryBytes: number;

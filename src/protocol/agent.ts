@@ -22,7 +22,9 @@ export interface Turn {
   readonly history: readonly Message[];
   /** The authenticated caller. */
   readonly principal: Principal;
-  /** The value that the agent's `open` returned for this context; undefined for an agent without `open`. */
+  /**
+   * The value that the agent's `open` returned for this context; undefined for an agent without `open`.
+   */
   readonly conversation: unknown;
   /** Media types that the caller accepts. Empty: everything. */
   readonly acceptedOutputModes: readonly string[];
@@ -102,8 +104,9 @@ export type AgentOutput =
   | { readonly kind: 'reject'; readonly reason: Message }
   | { readonly kind: 'message'; readonly message: Message }
   /**
-   * For agents that produce A2A events themselves: an SDK's executor or a proxied agent. The engine replaces the ids and the
-   * timestamp and keeps the rest. An event with a terminal state or input-required ends the run.
+   * For agents that produce A2A events themselves: an SDK's executor or a proxied agent. The engine
+   * replaces the ids and the timestamp and keeps the rest. An event with a terminal state or
+   * input-required ends the run.
    */
   | { readonly kind: 'event'; readonly event: OneOf<{ statusUpdate: TaskStatusUpdate; artifactUpdate: TaskArtifactUpdate }> };
 

@@ -14,11 +14,12 @@ import { createTaskStatus } from './task.ts';
 const DONE: WeakMap<Traits, WeakMap<A2AService, A2AService>> = new WeakMap();
 
 /**
- * Makes a service that has A2A 1.0 semantics behave as the callers of another dialect expect. It fills in what their requests leave to the
- * dialect's defaults, sets `ctx.semantics`, and replaces results and errors that the dialect does not have. Nothing else reads traits.
+ * Makes a service that has A2A 1.0 semantics behave as the callers of another dialect expect. It fills
+ * in what their requests leave to the dialect's defaults, sets `ctx.semantics`, and replaces results
+ * and errors that the dialect does not have. Nothing else reads traits.
  *
- * Bindings call it for every request: the result is kept for each pair of service and traits, and is the service itself where the traits
- * are those of A2A 1.0.
+ * Bindings call it for every request: the result is kept for each pair of service and traits, and is
+ * the service itself where the traits are those of A2A 1.0.
  *
  * ```ts
  * const task = await behave(service, dialect.traits).cancel({ id }, ctx); // 0.3 as coding-agent-a2a spells it: also for a finished task
@@ -47,8 +48,8 @@ export interface DialectSemantics extends CallSemantics {
 const BY_ID = new Map<DialectId, DialectSemantics>();
 
 /**
- * The semantics of a dialect that is known by its stored id alone, for answers that no request asks for: replies, webhooks, an operator's
- * retry. An unknown id counts as A2A 1.0.
+ * The semantics of a dialect that is known by its stored id alone, for answers that no request asks
+ * for: replies, webhooks, an operator's retry. An unknown id counts as A2A 1.0.
  */
 export function semanticsOfDialect(id: DialectId): DialectSemantics {
   let semantics = BY_ID.get(id);

@@ -6,7 +6,9 @@ import type { Metadata, OneOf } from './json.ts';
  * `/.well-known/agent-card.json`.
  */
 export interface AgentCard {
+  /** For people. Not unique. */
   readonly name: string;
+  /** What the agent does. Clients and models choose agents by it. */
   readonly description: string;
   /** Version of the agent, not of the protocol. */
   readonly version: string;
@@ -17,6 +19,7 @@ export interface AgentCard {
   readonly defaultInputModes: readonly string[];
   /** Media types that the agent produces. A skill may override them. */
   readonly defaultOutputModes: readonly string[];
+  /** What the agent can do, one by one. */
   readonly skills: readonly AgentSkill[];
   readonly provider?: AgentProvider;
   readonly documentationUrl?: string;
@@ -31,6 +34,7 @@ export interface AgentCard {
 
 /** One endpoint of an agent: a URL, with the binding and the protocol version that it speaks. */
 export interface AgentInterface {
+  /** Where requests go. */
   readonly url: string;
   /** `JSONRPC`, `HTTP+JSON`, `GRPC`, or a URI. */
   readonly protocolBinding: string;
@@ -69,6 +73,7 @@ export interface AgentSkill {
   readonly id: string;
   readonly name: string;
   readonly description: string;
+  /** Keywords. */
   readonly tags: readonly string[];
   /** Prompts that the skill handles. */
   readonly examples?: readonly string[];
@@ -149,25 +154,30 @@ interface Scoped {
   readonly refreshUrl?: string;
 }
 
+/** A person approves in a browser (RFC 6749 §4.1). */
 export interface AuthorizationCodeFlow extends Scoped {
   readonly authorizationUrl: string;
   readonly tokenUrl: string;
   readonly pkceRequired?: boolean;
 }
 
+/** A program uses its own credentials (RFC 6749 §4.4). */
 export interface ClientCredentialsFlow extends Scoped {
   readonly tokenUrl: string;
 }
 
+/** A person approves on another device (RFC 8628). */
 export interface DeviceCodeFlow extends Scoped {
   readonly deviceAuthorizationUrl: string;
   readonly tokenUrl: string;
 }
 
+/** Deprecated: tokens in the URL of a browser. */
 export interface ImplicitFlow extends Scoped {
   readonly authorizationUrl: string;
 }
 
+/** Deprecated: the client handles the person's password. */
 export interface PasswordFlow extends Scoped {
   readonly tokenUrl: string;
 }

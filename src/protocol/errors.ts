@@ -148,7 +148,10 @@ export class A2AError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Converts any thrown value. Errors that are not A2AErrors become INTERNAL_ERROR without their message, which could hold secrets. */
+  /**
+   * Converts any thrown value. Errors that are not A2AErrors become INTERNAL_ERROR without their
+   * message, which could hold secrets.
+   */
   static from(thrown: unknown): A2AError {
     return isA2AError(thrown) ? thrown : new A2AError('INTERNAL_ERROR', undefined, { cause: thrown });
   }

@@ -51,11 +51,16 @@ export type TaskEventKind = 'task' | 'message' | 'statusUpdate' | 'artifactUpdat
 export interface Logged {
   readonly seq?: Seq;
   readonly event: TaskEvent;
-  /** The stream ends after this event, although its state is not terminal. 0.x clients stop reading at the `final` that this becomes. */
+  /**
+   * The stream ends after this event, although its state is not terminal. 0.x clients stop reading at
+   * the `final` that this becomes.
+   */
   readonly closes?: true;
 }
 
-/** Events in batches. All events that are ready share one wake-up, one encoding and one socket write. */
+/**
+ * Events in batches. All events that are ready share one wake-up, one encoding and one socket write.
+ */
 export type EventStream = AsyncIterable<readonly Logged[]>;
 
 /** The member that is present, for use in a `switch`. */

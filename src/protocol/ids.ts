@@ -47,9 +47,12 @@ export const tenantId = (text: string): TenantId => text as TenantId;
  */
 export const dialectId = (text: string): DialectId => text as DialectId;
 export const externalId = (text: string): ExternalId => text as ExternalId;
+/** Types a number as a sequence number. Checks nothing. */
 export const seq = (position: number): Seq => position as Seq;
 
 /** Position before the first entry of a log. */
 export const NO_EVENT: Seq = seq(0);
+/** The next position. */
 export const seqAfter = (at: Seq): Seq => seq(at + 1);
+/** The position before. */
 export const seqBefore = (at: Seq): Seq => seq(at - 1);

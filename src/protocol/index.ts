@@ -1,6 +1,6 @@
 /**
- * The A2A data model (A2A 1.0 JSON), helpers to build and read it, the codecs of every dialect, signed cards and signed webhooks. Runs
- * wherever web standards do: Node, Bun, Deno, Workers and browsers.
+ * The A2A data model (A2A 1.0 JSON), helpers to build and read it, the codecs of every dialect, signed
+ * cards and signed webhooks. Runs wherever web standards do: Node, Bun, Deno, Workers and browsers.
  *
  * ```ts
  * import { createUserMessage, getTextFromMessage } from 'parley-a2a/protocol';

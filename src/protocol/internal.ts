@@ -6,6 +6,7 @@ export * from './admin-wire.ts';
 export * from './agent.ts';
 export * from './audit.ts';
 export * from './behave.ts';
+export { COMMON_INTERFACE, hasAddress, isStandardBinding, STANDARD_BINDINGS, type StandardBinding } from './binding-names.ts';
 export * from './canonical-json.ts';
 export * from './card.ts';
 export { type CardProblem, cardProblems } from './card-check.ts';

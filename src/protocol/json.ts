@@ -20,7 +20,10 @@ export function parseJson(text: string): Json {
   return JSON.parse(text);
 }
 
-/** Parses a JSON text that this package wrote itself, in a place that only it writes: the text is not checked. */
+/**
+ * Parses a JSON text that this package wrote itself, in a place that only it writes: the text is not
+ * checked.
+ */
 export function parseOwnJson<T>(text: string): T {
   return JSON.parse(text);
 }

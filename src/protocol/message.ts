@@ -14,8 +14,8 @@ export type Role = 'ROLE_USER' | 'ROLE_AGENT';
  */
 export interface Message {
   /**
-   * Chosen by the sender. A send with the same id is a repetition of the first one and starts nothing
-   * new.
+   * Chosen by the sender. A second send with the same id can count as a repetition of the first one,
+   * which starts nothing new (docs/engine.md).
    */
   readonly messageId: MessageId;
   readonly role: Role;

@@ -77,7 +77,9 @@ export interface StreamSpec<Op extends StreamOperation> {
   call(service: A2AService, request: Requests[Op], ctx: CallContext): EventStream;
 }
 
+/** The rows of `OPERATIONS` with one result. */
 export type UnaryOperations = { readonly [Op in UnaryOperation]: UnarySpec<Op> };
+/** The rows of `OPERATIONS` with a stream. */
 export type StreamOperations = { readonly [Op in StreamOperation]: StreamSpec<Op> };
 
 /**
@@ -111,8 +113,10 @@ export const OPERATIONS: UnaryOperations & StreamOperations = {
   },
 };
 
+/** The names of all operations. */
 export const OPERATION_NAMES: readonly Operation[] = Object.keys(OPERATIONS).filter(isOperation);
 
+/** Whether a text is the name of an operation. */
 export function isOperation(name: string): name is Operation {
   return Object.hasOwn(OPERATIONS, name);
 }
@@ -121,8 +125,10 @@ export function isOperation(name: string): name is Operation {
 export type Shapes = { readonly [Op in Operation as `${Op}.request`]: Requests[Op] } & {
   readonly [Op in UnaryOperation as `${Op}.result`]: Results[Op];
 } & { readonly event: TaskEvent };
+/** Name of something that a dialect can encode. */
 export type Shape = keyof Shapes;
 
+/** Whether the operation answers with a stream. Narrows its type. */
 export function isStreamOperation(operation: Operation): operation is StreamOperation {
   return OPERATIONS[operation].streams;
 }

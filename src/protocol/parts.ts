@@ -7,7 +7,9 @@ import { unreachable } from './json.ts';
  */
 export type Part = OneOf<{ text: string; raw: string; url: string; data: Json }> & {
   readonly metadata?: Metadata;
+  /** File name, also for text and data. */
   readonly filename?: string;
+  /** For example `text/markdown`. */
   readonly mediaType?: string;
 };
 /** A part with text. */

@@ -18,5 +18,6 @@ export interface PushConfig {
   readonly tenant?: TenantId;
   /** Sent with every delivery, so that the receiver can recognise it. */
   readonly token?: string;
+  /** Sent in the `Authorization` header of every delivery. */
   readonly authentication?: AuthenticationInfo;
 }

@@ -29,9 +29,12 @@ export interface SendConfiguration {
 /** Sends a message. It starts a task, or continues the task that `message.taskId` names. */
 export interface SendRequest extends Tenanted {
   readonly message: Message;
+  /** How to answer. Absent: wait for the result. */
   readonly configuration?: SendConfiguration;
   readonly metadata?: Metadata;
-  /** Task name that the caller chose, in dialects where callers name tasks. Not part of A2A 1.0 JSON. */
+  /**
+   * Task name that the caller chose, in dialects where callers name tasks. Not part of A2A 1.0 JSON.
+   */
   readonly alias?: ExternalId;
 }
 /** Result of a send: a task, or a direct message when the agent answered without one. */

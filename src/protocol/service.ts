@@ -24,6 +24,7 @@ import type { Task } from './task.ts';
  * every caller is the principal `local`.
  */
 export interface Principal {
+  /** Unique on the node. It owns tasks, so it must stay the same for a caller. */
   readonly id: string;
   /** What the caller may do, for example `tasks:read`. `*` allows everything. */
   readonly scopes: readonly string[];
@@ -75,6 +76,7 @@ export interface CallSemantics {
 
 /** Everything about a call besides its request. */
 export interface CallContext {
+  /** The authenticated caller. */
   readonly principal: Principal;
   /**
    * Tenant of the credential; a request for another tenant is rejected. Absent: the tenant in the
@@ -92,6 +94,7 @@ export interface CallContext {
   readonly idempotencyKey?: string;
   /** Aborted when the caller disconnects. The task continues. */
   readonly signal: AbortSignal;
+  /** The caller's trace context, if it sent one. */
   readonly trace?: TraceContext;
   /**
    * Set by hosts that know when a response has been sent. A service calls it at most once with a

@@ -21,7 +21,9 @@ export type SigningForm = 'spec' | 'sdk';
 export interface SigningCandidate {
   readonly form: SigningForm;
   readonly payload: Uint8Array;
-  /** Members of this card that the form does not cover. An attacker could have added or changed them. */
+  /**
+   * Members of this card that the form does not cover. An attacker could have added or changed them.
+   */
   readonly uncovered: readonly string[];
 }
 

@@ -29,6 +29,7 @@ export interface ProtectedHeader {
  * returns both parts as base64url. `joseSigner` in `parley-a2a/protocol/jose` makes one.
  */
 export interface CardSigner {
+  /** Algorithm and key id, for the protected header. */
   readonly header: Omit<ProtectedHeader, 'typ'>;
   sign(payload: Uint8Array, header: ProtectedHeader): Promise<{ readonly protected: string; readonly signature: string }>;
 }
@@ -44,8 +45,11 @@ export interface SignedPayload {
   readonly header: { readonly alg: string; readonly kid: string; readonly jku?: string };
 }
 
-/** Finds the key for a signature by its `kid`, among keys that it trusts, and verifies the signature. */
+/**
+ * Finds the key for a signature by its `kid`, among keys that it trusts, and verifies the signature.
+ */
 export interface CardVerifier {
+  /** `unknown-key`: no trusted key has this id. */
   verify(signed: SignedPayload): Promise<'valid' | 'invalid' | 'unknown-key'>;
 }
 

@@ -60,7 +60,9 @@ export function isTerminal(state: TaskState): boolean {
   return TASK_STATES[state].phase === 'terminal';
 }
 
-/** Whether the task waits for its caller: input-required or auth-required. A2A calls these interrupted. */
+/**
+ * Whether the task waits for its caller: input-required or auth-required. A2A calls these interrupted.
+ */
 export function isInterrupted(state: TaskState): boolean {
   return TASK_STATES[state].phase === 'waiting';
 }

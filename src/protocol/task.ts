@@ -20,6 +20,7 @@ export interface Artifact {
   /** Unique within the task. */
   readonly artifactId: ArtifactId;
   readonly parts: readonly Part[];
+  /** For people, for example a file name. */
   readonly name?: string;
   readonly description?: string;
   readonly metadata?: Metadata;
@@ -28,9 +29,12 @@ export interface Artifact {
 
 /** A unit of work that an agent does for a caller (A2A 1.0.1 §4.1.1). */
 export interface Task {
+  /** Chosen by the server. */
   readonly id: TaskId;
   readonly status: TaskStatus;
+  /** The conversation that the task belongs to. */
   readonly contextId?: ContextId;
+  /** Results so far. */
   readonly artifacts?: readonly Artifact[];
   /** Messages of both sides, oldest first. May be shortened by `historyLength`. */
   readonly history?: readonly Message[];

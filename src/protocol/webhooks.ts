@@ -72,6 +72,7 @@ export interface VerifiedWebhook {
   readonly id: string;
   /** The signed timestamp. */
   readonly sentAt: Date;
+  /** The body as it was signed. */
   readonly body: string;
   /** The body, parsed. */
   readonly payload: Json;
@@ -84,7 +85,9 @@ export interface VerifiedWebhook {
  */
 export type WebhookFault = 'unsigned' | 'stale' | 'forged' | 'malformed';
 
-/** Thrown by `verifyWebhook`. Answer such a request with status 400 or 401 and process nothing of it. */
+/**
+ * Thrown by `verifyWebhook`. Answer such a request with status 400 or 401 and process nothing of it.
+ */
 export class WebhookError extends Error {
   override readonly name: string = 'WebhookError';
   /** The reason, for code. */

@@ -34,7 +34,10 @@ import type { RouteContext } from './routes/route-handlers.ts';
 import type { TrafficRecorder } from './traffic/recorder.ts';
 import { createTrafficRecorder } from './traffic/recorder.ts';
 
-/** The parts of a running node: its agents, the engine below them, and its records (log, metrics, audit log, traffic). */
+/**
+ * The parts of a running node: its agents, the engine below them, and its records (log, metrics, audit
+ * log, traffic).
+ */
 export interface ServedNode extends NodeLifecycle, Pick<AgentList, 'add' | 'remove'> {
   /** What the route handlers need. */
   readonly routing: RouteContext;

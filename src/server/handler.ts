@@ -19,6 +19,7 @@ export interface Handler {
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>;
   /** Resolves when the tasks of the previous process are recovered. Requests wait for it. */
   readonly ready: Promise<void>;
+  /** The served agents, the root agent first. Changes with `add` and `remove`. */
   readonly agents: readonly ServedAgent[];
   /** Serves an agent at `/agents/{name}`, in place of the agent of that name if there is one. */
   add(name: string, agent: Agent): ServedAgent;

@@ -1,7 +1,8 @@
 /**
- * Serves agents over HTTP. `createHandler` returns a `fetch` handler for every host that has `Request` and `Response`. `serve`, from
- * `parley-a2a/server/node`, runs a complete node on Node's HTTP server. Both run the access checks (`auth`, `authenticate`, limits, scopes),
- * route requests to the bindings, and run agents on an engine.
+ * Serves agents over HTTP. `createHandler` returns a `fetch` handler for every host that has `Request`
+ * and `Response`. `serve`, from `parley-a2a/server/node`, runs a complete node on Node's HTTP server.
+ * Both run the access checks (`auth`, `authenticate`, limits, scopes), route requests to the bindings,
+ * and run agents on an engine.
  *
  * ```ts
  * import { createHandler } from 'parley-a2a/server';

@@ -30,6 +30,7 @@ export interface NodeLifecycle {
   stop(): Promise<void>;
 }
 
+/** What the lifecycle needs of the node. */
 export interface LifecycleOptions {
   readonly options: HandlerOptions;
   readonly engine: Engine | undefined;
@@ -40,9 +41,13 @@ export interface LifecycleOptions {
   readonly tracing: Tracing;
 }
 
-/** The part of the shutdown time that is reserved for the last responses and for closing the store, after runs were stopped. */
+/**
+ * The part of the shutdown time that is reserved for the last responses and for closing the store,
+ * after runs were stopped.
+ */
 const CLOSING_MS = 2000;
 
+/** Starts the engine: recovers the tasks of the last process, then accepts requests. */
 export function startLifecycle({ options, engine, agents, log, limits, tracing, audit }: LifecycleOptions): NodeLifecycle {
   let phase: NodePhase = 'starting';
   const trace = (agent: Mutable<ServedAgent>): void => {

@@ -5,60 +5,54 @@ import { limitDefaults } from '#engine';
  * from it. Names end in their unit.
  */
 export const SERVER_LIMITS = {
-  bodyBytesMax: { default: 1_048_576, reload: 'live', doc: 'Maximum body of a request. Larger content goes by reference.' },
-  jsonDepthMax: { default: 64, reload: 'live', doc: 'Maximum nesting of arrays and objects.' },
-  jsonMembersMax: { default: 50_000, reload: 'live', doc: 'Maximum number of arrays, objects and members of objects in one request.' },
-  messagePartsMax: { default: 100, reload: 'live', doc: 'Maximum number of parts of one message.' },
-  idCharsMax: { default: 128, reload: 'live', doc: 'Maximum length of an id.' },
-  headersMax: { default: 100, reload: 'restart', doc: 'Maximum number of headers of a request.' },
-  headerMsMax: { default: 5000, reload: 'restart', doc: 'Timeout from the first byte of a request to the end of its headers.' },
-  requestMsMax: { default: 10_000, reload: 'restart', doc: 'Timeout from the first byte of a request to the end of its body.' },
+  bodyBytesMax: { default: 1_048_576, doc: 'Maximum body of a request. Larger content goes by reference.' },
+  jsonDepthMax: { default: 64, doc: 'Maximum nesting of arrays and objects.' },
+  jsonMembersMax: { default: 50_000, doc: 'Maximum number of arrays, objects and members of objects in one request.' },
+  messagePartsMax: { default: 100, doc: 'Maximum number of parts of one message.' },
+  idCharsMax: { default: 128, doc: 'Maximum length of an id.' },
+  headersMax: { default: 100, doc: 'Maximum number of headers of a request.' },
+  headerMsMax: { default: 5000, doc: 'Timeout from the first byte of a request to the end of its headers.' },
+  requestMsMax: { default: 10_000, doc: 'Timeout from the first byte of a request to the end of its body.' },
   streamIdleMsMax: {
     default: 60_000,
-    reload: 'live',
     doc: 'A stream whose reader takes nothing for this long is closed. The reader can resume it.',
   },
-  keepAliveMs: { default: 15_000, reload: 'live', doc: 'A stream without events sends a keep-alive comment this often.' },
-  reconnectMs: { default: 1000, reload: 'live', doc: 'The delay that readers of a stream are asked to wait before they reconnect.' },
+  keepAliveMs: { default: 15_000, doc: 'A stream without events sends a keep-alive comment this often.' },
+  reconnectMs: { default: 1000, doc: 'The delay that readers of a stream are asked to wait before they reconnect.' },
   connectionsMax: {
     default: 0,
-    reload: 'restart',
     doc: 'Maximum number of open connections. 0: as many as the process may open files, less a reserve.',
   },
-  streamsMax: { default: 0, reload: 'restart', doc: 'Maximum number of open streams. 0: nine in ten of the connections.' },
+  streamsMax: { default: 0, doc: 'Maximum number of open streams. 0: nine in ten of the connections.' },
   requestsPerSecondMax: {
     default: 20,
-    reload: 'live',
     doc: 'Sustained rate limit of one caller. 0: no limit. `local` is never limited.',
   },
   requestsBurstMax: {
     default: 40,
-    reload: 'live',
     doc: 'Maximum burst of requests of one caller, and of failed authentications from one address.',
   },
   publicRequestsPerSecondMax: {
     default: 50,
-    reload: 'live',
     doc: 'Sustained rate limit of one client address on public routes (cards, catalog, console). 0: no limit. Loopback is never limited.',
   },
   publicRequestsBurstMax: {
     default: 200,
-    reload: 'live',
     doc: 'Maximum burst of requests of one client address on public routes.',
   },
   callerBytesPerMinuteMax: {
     default: 67_108_864,
-    reload: 'live',
     doc: 'Maximum size of all request bodies of one caller per minute. 0: no limit.',
   },
-  callerStreamsMax: { default: 100, reload: 'live', doc: 'Maximum number of open streams of one caller. 0: no limit.' },
-  callerTasksMax: { default: 50, reload: 'live', doc: 'Maximum number of running tasks of one caller. 0: no limit.' },
-  drainMsMax: { default: 10_000, reload: 'live', doc: 'Maximum duration of a shutdown, from the signal to the exit.' },
-  webhookMsMax: { default: 15_000, reload: 'live', doc: 'Timeout of one attempt to deliver to a webhook.' },
-  cardAgeMsMax: { default: 300_000, reload: 'live', doc: 'How long clients may cache a card.' },
+  callerStreamsMax: { default: 100, doc: 'Maximum number of open streams of one caller. 0: no limit.' },
+  callerTasksMax: { default: 50, doc: 'Maximum number of running tasks of one caller. 0: no limit.' },
+  drainMsMax: { default: 10_000, doc: 'Maximum duration of a shutdown, from the signal to the exit.' },
+  webhookMsMax: { default: 15_000, doc: 'Timeout of one attempt to deliver to a webhook.' },
+  cardAgeMsMax: { default: 300_000, doc: 'How long clients may cache a card.' },
 } as const;
 
 /** The limits of the server, by name. docs/config.md lists them with their defaults. */
 export type ServerLimits = { readonly [Name in keyof typeof SERVER_LIMITS]: number };
 
+/** The defaults of all limits. */
 export const DEFAULT_SERVER_LIMITS: ServerLimits = limitDefaults(SERVER_LIMITS);

@@ -15,6 +15,7 @@ const CHECK_MS = 2000;
 /** A comment for people who read the stream. A client that reconnects gets a 401. */
 const NOT_VALID = ': the credential is not valid any more\n\n';
 
+/** Starts without streams. One timer checks all credentials. */
 export function trackOpenStreams(timers: Timers = systemTimers): OpenStreams {
   const open = new Set<ResponseStream>();
   const checked = new Map<ResponseStream, () => boolean>();

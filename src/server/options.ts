@@ -15,7 +15,9 @@ import type { NodeKeys } from './push/signing-keys.ts';
 
 /** The most that one principal may have at once. Calls beyond it fail with RATE_LIMITED. */
 export interface Quota {
+  /** Maximum number of running tasks. Absent: no limit. */
   readonly runningTasksMax?: number;
+  /** Maximum number of open streams. Absent: no limit. */
   readonly streamsMax?: number;
 }
 
@@ -24,6 +26,7 @@ export type McpMount = (agents: readonly ServedAgent[]) => (request: Request, ca
 
 /** Shows the mesh that a node belongs to in its admin API: `meshView` of `parley-a2a/mesh`. */
 export interface MeshPort {
+  /** The mesh as this node sees it. */
   shown(): AdminMesh;
   /** An agent of the mesh that operators can call through this node. */
   agent(name: string): Agent | undefined;
@@ -33,13 +36,24 @@ export interface MeshPort {
 export interface ServingOptions extends HostOriginOptions {
   /** Stores tasks. Default: in memory. The server closes it. */
   readonly store?: Store;
+  /** Stores large content outside the log. Default: it stays in the log. */
   readonly blobs?: Blobs;
+  /** Overrides of the default limits; docs/config.md lists them. */
   readonly limits?: Partial<ServerLimits & EngineLimits>;
-  /** The quota of a principal of a tenant, by their ids. The same id in two tenants is two principals. Default: the limits `callerTasksMax` and `callerStreamsMax`, and no quota for `local`. */
+  /**
+   * The quota of a principal of a tenant, by their ids. The same id in two tenants is two principals.
+   * Default: the limits `callerTasksMax` and `callerStreamsMax`, and no quota for `local`.
+   */
   readonly quotaOf?: (principal: string, tenant: string) => Quota | undefined;
-  /** Ways to authenticate callers; any one suffices. Cards declare them. Default: none, and every caller is the principal `local`. */
+  /**
+   * Ways to authenticate callers; any one suffices. Cards declare them. Default: none, and every caller
+   * is the principal `local`.
+   */
   readonly auth?: readonly AuthMethod[];
-  /** Your own authentication function, instead of `auth`. Cards then declare what the agents' own cards declare. */
+  /**
+   * Your own authentication function, instead of `auth`. Cards then declare what the agents' own cards
+   * declare.
+   */
   readonly authenticate?: Authenticate;
   /** Records refusals and changes. The server closes it. */
   readonly audit?: AuditLog;
@@ -47,22 +61,33 @@ export interface ServingOptions extends HostOriginOptions {
   readonly card?: 'superset' | 'strict';
   /** The domain that publishes the agents, for the catalog. */
   readonly publisher?: string;
+  /**
+   * `messageId`: a repeated message id always attaches to the first task. Default `key`; see
+   * docs/engine.md.
+   */
   readonly idempotency?: 'key' | 'messageId';
   /** Refuses 1.0 calls without an `A2A-Version` header, as A2A 1.0.1 §3.6.2 requires. */
   readonly versionRequired?: boolean;
   /** Signs page tokens: at least 32 bytes, the same for every process that serves the same store. */
   readonly secret?: Uint8Array<ArrayBuffer>;
-  /** Sends webhook deliveries: `createOutbound()` of `parley-a2a/server/outbound`. Without it, webhooks are off and the cards say so. */
+  /**
+   * Sends webhook deliveries: `createOutbound()` of `parley-a2a/server/outbound`. Without it, webhooks
+   * are off and the cards say so.
+   */
   readonly outbound?: Outbound;
   /**
-   * Sign webhook deliveries and encrypt webhook credentials. Default: created for this process. With a `store` of your own, webhooks then
-   * can't have credentials, because the next process could not decrypt them.
+   * Sign webhook deliveries and encrypt webhook credentials. Default: created for this process. With a
+   * `store` of your own, webhooks then can't have credentials, because the next process could not
+   * decrypt them.
    */
   readonly keys?: NodeKeys;
   /** Carries answers to a broker: `joinMesh()` of `parley-a2a/mesh` has one. */
   readonly replyPublisher?: ReplyPublisher;
+  /** Shows the mesh in the admin API: `meshView` of `parley-a2a/mesh`. */
   readonly mesh?: MeshPort;
+  /** Default: nothing is logged. */
   readonly log?: Log;
+  /** Default: a new set, which `/metrics` serves. */
   readonly metrics?: Metrics;
   /** Default: `@opentelemetry/api`, if it is installed. `false` turns tracing off. */
   readonly otel?: OtelApi | false;
@@ -74,9 +99,14 @@ export interface ServingOptions extends HostOriginOptions {
   readonly version?: string;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => HttpResponse | Promise<HttpResponse>;
-  /** More agents by name. Their tasks are recovered at the start, and `Handler.add` and `remove` can replace them later. */
+  /**
+   * More agents by name. Their tasks are recovered at the start, and `Handler.add` and `remove` can
+   * replace them later.
+   */
   readonly known?: ReadonlyMap<string, Agent>;
-  /** Signs the cards. Set `url` too: without it the cards contain the host name that the caller chose. */
+  /**
+   * Signs the cards. Set `url` too: without it the cards contain the host name that the caller chose.
+   */
   readonly signer?: CardSigner;
   /** Serves `/mcp`. */
   readonly mcp?: McpMount;

@@ -11,10 +11,12 @@ import { inputSchema, OUTPUT_SCHEMA, skillInput } from './schemas.ts';
 
 /** An agent that can be called: the service of a client, an engine or a mock, with its card. */
 export interface Reachable {
+  /** Calls the agent. */
   readonly service: A2AService;
   readonly card: AgentCard;
 }
 
+/** Options of one call of a tool. */
 export interface ToolCallOptions {
   /** Aborting also cancels the agent's task. */
   readonly signal?: AbortSignal;
@@ -24,19 +26,29 @@ export interface ToolCallOptions {
 
 /** A tool for a language model: a JSON Schema and a function. */
 export interface AgentTool {
+  /** At most 64 characters, the limit of language model APIs. */
   readonly name: string;
   readonly description: string;
+  /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
+  /** JSON Schema of the result as JSON. */
   readonly outputSchema: JsonObject;
   /** The permissions that a call needs: always the network. */
   readonly capabilities: readonly string[];
+  /**
+   * Sends the arguments to the agent and waits for the result. Throws only if the agent can't be
+   * reached or refuses the call; a failed task is an outcome with `ok: false`.
+   */
   execute(args: JsonObject, options?: ToolCallOptions): Promise<ToolOutcome>;
 }
 
+/** Options of `agentTools`. */
 export interface AgentToolOptions extends Partial<ProxyTimeouts> {
+  /** How tools are named. Default `a2a__agent__skill`, with one tool for each skill. */
   readonly naming?: NamingScheme;
   /** The agent's name in tool names. Default: its card's name. */
   readonly name?: string;
+  /** Which skills become tools. Default: all. */
   readonly skills?: SkillFilter;
   /** The principal of the calls, for agents of this process. */
   readonly caller?: Pick<CallContext, 'principal' | 'tenant'>;
@@ -46,11 +58,13 @@ export interface AgentToolOptions extends Partial<ProxyTimeouts> {
 
 /** A connection to an agent that is opened at the first use, and again after an error. */
 export interface Remote {
+  /** Opens the connection, or returns the open one. */
   get(): Promise<Reachable>;
   /** Drops the connection and the card. */
   forget(): void;
 }
 
+/** A connection that is opened at the first use. Concurrent first uses share one attempt. */
 export function remote(connect: () => Promise<Reachable>): Remote {
   let known: Promise<Reachable> | undefined;
   return {

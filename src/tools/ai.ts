@@ -17,6 +17,7 @@ interface PublishedSchema {
 export interface AiTool {
   readonly description: string;
   readonly inputSchema: PublishedSchema;
+  /** Runs the tool and returns its result as JSON. */
   execute(input: JsonObject, options: { readonly abortSignal?: AbortSignal | undefined }): Promise<JsonObject>;
 }
 

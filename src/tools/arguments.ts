@@ -1,6 +1,7 @@
 import type { AgentSkill, JsonObject, Message, Metadata, Mutable, Part, SendRequest } from '#protocol';
 import { A2AError, contextId, createUserMessage, taskId } from '#protocol';
 
+/** What a call is for. */
 export interface ToolInvocation {
   /** The skill to call. Absent when the whole agent is one tool. */
   readonly skill: AgentSkill | undefined;
@@ -12,7 +13,9 @@ export interface ToolInvocation {
 const WORDS = ['query', 'message', 'task_description'] as const;
 const KNOWN: ReadonlySet<string> = new Set([...WORDS, 'contextId', 'taskId', 'image_url', 'image_data', 'audio_data']);
 
-/** Converts the arguments of a call to a message. Unknown arguments become metadata, as in PromptKit. */
+/**
+ * Converts the arguments of a call to a message. Unknown arguments become metadata, as in PromptKit.
+ */
 export function requestOf(args: JsonObject, { skill, takesData }: ToolInvocation): SendRequest {
   const message: Mutable<Message> = createUserMessage(takesData ? [{ data: args }] : partsOf(args));
   const skillId = skill === undefined ? {} : { skillId: skill.id };

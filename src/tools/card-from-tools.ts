@@ -1,6 +1,6 @@
 import { SKILL_SCHEMAS } from '#agents';
 import type { AgentCard, AgentSkill, JsonObject } from '#protocol';
-import { withoutEndSlashes } from '#protocol';
+import { COMMON_INTERFACE, withoutEndSlashes } from '#protocol';
 
 /** A tool of a registry, as far as the card needs it. */
 export interface RegisteredTool {
@@ -10,12 +10,15 @@ export interface RegisteredTool {
   readonly capabilities?: readonly string[];
   /** The JSON Schema of its input, published with the skill. */
   readonly inputSchema?: JsonObject;
+  /** Prompts that the tool serves. Default: examples for common tool names. */
   readonly examples?: readonly string[];
 }
 
+/** The members of the card that tools do not tell. */
 export interface CardFromTools {
   readonly name: string;
   readonly description: string;
+  /** Version of the agent. Default `1.0.0`. */
   readonly version?: string;
   /** The agent's address. Absent: its server adds it. */
   readonly url?: string;
@@ -67,7 +70,8 @@ export const DEFAULT_SKILLS: readonly AgentSkill[] = [
 ];
 
 /**
- * Makes an agent card from a registry of tools, each as a skill. Without tools the card has the default skills of a coding agent.
+ * Makes an agent card from a registry of tools, each as a skill. Without tools the card has the default
+ * skills of a coding agent.
  *
  * ```ts
  * const card = generateAgentCard([{ name: 'file_read', description: 'Reads a file.' }], { name: 'helper' });
@@ -81,7 +85,7 @@ export function generateAgentCard(tools: Iterable<RegisteredTool>, options: Card
     name: options.name,
     description: options.description,
     version: options.version ?? '1.0.0',
-    supportedInterfaces: base === undefined ? [] : [{ url: `${base}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    supportedInterfaces: base === undefined ? [] : [{ url: `${base}/a2a`, ...COMMON_INTERFACE }],
     capabilities: {
       streaming: true,
       ...(schemas.length === 0 ? {} : { extensions: [{ uri: SKILL_SCHEMAS, params: { skills: published(schemas) } }] }),

@@ -6,16 +6,20 @@ import { agentTools, remote } from './agent-tools.ts';
 
 /** A remote agent in a configuration, with PromptKit's settings (docs/dialects/promptkit.md). */
 export interface AgentTarget extends AgentToolOptions {
+  /** Address of the agent or of its card. */
   readonly url: string;
+  /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `Header=VARIABLE`: headers whose values are in the environment. */
   readonly headersFromEnv?: readonly string[];
+  /** A credential for the `Authorization` header. */
   readonly auth?: {
     /** Default `Bearer`. */
     readonly scheme?: string;
     readonly token?: string;
     readonly tokenEnv?: string;
   };
+  /** Time limit until a response begins, in milliseconds. */
   readonly timeoutMs?: number;
   /** Default: three retries, 0.5 s after the first failure, each pause twice as long, at most 30 s. */
   readonly retry?: Partial<RetryPolicy>;
@@ -23,7 +27,9 @@ export interface AgentTarget extends AgentToolOptions {
 
 const RETRY: Partial<RetryPolicy> = { tries: 4, firstDelayMs: 500, maxDelayMs: 30_000 };
 
+/** Options of `toolsOf` and `remoteAgent`. */
 export interface AgentConnectOptions {
+  /** Environment for `headersFromEnv` and credentials. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Defaults for what a target does not set. */
   readonly client?: ClientOptions;

@@ -1,6 +1,7 @@
 /**
- * Agents as tools for language models, and tools as agents. A skill of an agent becomes a name, a JSON Schema and a function, in the
- * forms of the AI SDK, LangChain and OpenAI. A registry of tools becomes a card. Rules become an agent for tests. MCP is in `parley-a2a/tools/mcp`.
+ * Agents as tools for language models, and tools as agents. A skill of an agent becomes a name, a JSON
+ * Schema and a function, in the forms of the AI SDK, LangChain and OpenAI. A registry of tools becomes
+ * a card. Rules become an agent for tests. MCP is in `parley-a2a/tools/mcp`.
  *
  * ```ts
  * const tools = await toolsOf([{ url: 'https://agent.example' }]);

@@ -12,7 +12,8 @@ export interface LangChainFields {
 type Run = (input: unknown, config: { readonly signal?: AbortSignal | undefined }) => Promise<string>;
 
 /**
- * Tools for LangChain and LangGraph. They are made by the caller's own `tool` function, so that the caller chooses its version.
+ * Tools for LangChain and LangGraph. They are made by the caller's own `tool` function, so that the
+ * caller chooses its version.
  *
  * ```ts
  * model.bindTools(toLangChainTools(await toolsOf([{ url }]), (run, fields) => tool(run, fields)));

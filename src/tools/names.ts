@@ -1,14 +1,18 @@
 import type { AgentCard, AgentSkill } from '#protocol';
 import { unreachable } from '#protocol';
 
-/** How tools are named, as PromptKit, CortexPrism and Solace Agent Mesh expect it (docs/dialects.md). */
+/**
+ * How tools are named, as PromptKit, CortexPrism and Solace Agent Mesh expect it (docs/dialects.md).
+ */
 export type NamingScheme = 'a2a__agent__skill' | 'a2a_agent' | 'peer_agent';
 
+/** All naming schemes. */
 export const NAMING_SCHEMES: readonly NamingScheme[] = ['a2a__agent__skill', 'a2a_agent', 'peer_agent'];
 
 /** The limit of language models' APIs. */
 const NAME_CHARS_MAX = 64;
 
+/** What a tool is named after. */
 export interface ToolSubject {
   /** The caller's name for the agent, or its card's name. */
   readonly agent: string;
@@ -21,6 +25,7 @@ export function isBySkill(scheme: NamingScheme): boolean {
   return scheme === 'a2a__agent__skill';
 }
 
+/** The name of a tool, before it is made unique. */
 export function toolName(scheme: NamingScheme, { agent, skill }: ToolSubject): string {
   switch (scheme) {
     case 'a2a__agent__skill':
@@ -66,14 +71,17 @@ export function distinct(name: string, taken: ReadonlySet<string>): string {
 export interface SkillFilter {
   /** Only these skills. Wins over `block`. */
   readonly allow?: readonly string[];
+  /** None of these skills. */
   readonly block?: readonly string[];
 }
 
+/** The skills that the filter admits. */
 export function skillsOf({ skills }: AgentCard, { allow = [], block = [] }: SkillFilter = {}): readonly AgentSkill[] {
   if (allow.length > 0) return skills.filter(({ id }) => allow.some((pattern) => fits(id, pattern)));
   return skills.filter(({ id }) => !block.some((pattern) => fits(id, pattern)));
 }
 
+/** Whether a text matches a pattern with `*`. */
 export function fits(text: string, pattern: string): boolean {
   const parts = pattern.split('*');
   const [first = '', ...rest] = parts;

@@ -23,7 +23,14 @@ export interface OpenAiToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** Runs a model's tool call and returns the message for the model. Errors are part of that message. */
+/**
+ * Runs a model's tool call and returns the message for the model. Errors become the content of that
+ * message.
+ *
+ * ```ts
+ * for (const call of choice.message.tool_calls) messages.push(await callOpenAiTool(tools, call));
+ * ```
+ */
 export async function callOpenAiTool(
   tools: readonly AgentTool[],
   call: OpenAiToolCall,

@@ -5,13 +5,20 @@ import { contextId, createTaskStatus, getTextFromMessage, isFilePart, isInterrup
 export interface ToolOutcome {
   /** The task is completed, or the agent responded without a task. */
   readonly ok: boolean;
-  /** The agent asks a question or needs a credential, as `text` says. Answer with a call that has this `taskId`. */
+  /**
+   * The agent asks a question or needs a credential, as `text` says. Answer with a call that has this
+   * `taskId`.
+   */
   readonly isWaiting: boolean;
+  /** State of the task, or `message` if the agent answered without a task. */
   readonly state: TaskState | 'message';
   /** The text of the artifacts, or the last status message. */
   readonly text: string;
+  /** Parts of all artifacts, or of the message. */
   readonly parts: readonly Part[];
+  /** Pass it in the next call to answer a question. */
   readonly taskId?: TaskId;
+  /** Pass it in the next call to continue the conversation. */
   readonly contextId?: ContextId;
 }
 
@@ -23,6 +30,7 @@ export interface OutcomeCollector {
   readonly task: TaskId | undefined;
 }
 
+/** Starts collecting the events of a call. */
 export function collectOutcome(): OutcomeCollector {
   const fold = startFold();
   let task: TaskId | undefined;

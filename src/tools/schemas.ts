@@ -19,12 +19,16 @@ const MEDIA: readonly { readonly family: string; readonly members: JsonObject }[
   { family: 'audio/', members: { audio_data: text('A recording, base64-encoded.') } },
 ];
 
+/** What a tool is made of. */
 export interface ToolSource {
   readonly card: AgentCard;
   readonly skill: AgentSkill | undefined;
 }
 
-/** The JSON Schema of a tool's input: the skill's own, or one made from its input modes with the scheme's names. */
+/**
+ * The JSON Schema of a tool's input: the skill's own, or one made from its input modes with the
+ * scheme's names.
+ */
 export function inputSchema(scheme: NamingScheme, described: ToolSource): JsonObject {
   switch (scheme) {
     case 'a2a__agent__skill':
@@ -53,6 +57,7 @@ const ARTIFACTS: JsonObject = {
   items: object({ filename: { type: 'string' }, version: { type: 'integer' } }, ['filename']),
 };
 
+/** The JSON Schema of every tool's result. */
 export const OUTPUT_SCHEMA: JsonObject = object(
   {
     response: text('The agent’s response.'),

@@ -10,31 +10,37 @@ import { inputSchema } from './schemas.ts';
 
 /** A tool in the form of CortexPrism's registry (docs/dialects/cortex.md). */
 export interface WrappedTool {
+  /** Name, description and parameters for the model. */
   readonly definition: {
     readonly name: string;
     readonly description: string;
     readonly parameters: JsonObject;
     readonly capabilities: readonly string[];
   };
+  /** Calls the agent. Never throws. */
   execute(args: JsonObject, options?: ToolCallOptions): Promise<WrappedResult>;
 }
 
+/** The result in CortexPrism's form. `truncated`: the output was cut to 8,000 characters. */
 export type WrappedResult =
   | { readonly success: true; readonly output: string; readonly truncated: boolean; readonly taskId?: string; readonly contextId?: string }
   | { readonly success: false; readonly error: WrappedError; readonly taskId?: string; readonly contextId?: string };
 
+/** An error in CortexPrism's form. */
 export interface WrappedError {
   readonly code: 'A2A_ERROR';
   readonly message: string;
   readonly retryable: true;
+  /** What the model should do next. */
   readonly suggestedAction: string;
 }
 
+/** CortexPrism's own limit for the output of a tool. */
 const OUTPUT_CHARS_MAX = 8000;
 
 /**
- * A remote agent as one tool, `a2a_<name>`, with `message` and `contextId`. The first call fetches the card; an error drops it. Errors are
- * returned, not thrown. Only a completed task is a success.
+ * A remote agent as one tool, `a2a_<name>`, with `message` and `contextId`. The first call fetches the
+ * card; an error drops it. Errors are returned, not thrown. Only a completed task is a success.
  *
  * ```ts
  * const tool = createA2AToolWrapper('reviewer', { url: 'https://agent.example' });

@@ -10,6 +10,7 @@ import type { FindWorkflowAgent, Running, Validate } from './running.ts';
 import { report, resultsIn, scopeOf } from './running.ts';
 import { fillObject } from './templates.ts';
 
+/** What a workflow needs from its surroundings. */
 export interface WorkflowOptions {
   /** Finds the agents that the nodes call. */
   readonly findAgent: FindWorkflowAgent;
@@ -18,8 +19,8 @@ export interface WorkflowOptions {
 }
 
 /**
- * Publishes a workflow as an agent. It is called, streamed, answered and canceled like any other agent. The results of its nodes are in its task's
- * log, so that it continues after a crash.
+ * Publishes a workflow as an agent. It is called, streamed, answered and canceled like any other agent.
+ * The results of its nodes are in its task's log, so that it continues after a crash.
  *
  * ```ts
  * const agent = workflowAgent(readWorkflow(parse(yaml)), { findAgent: (name) => services.get(name) });
@@ -89,9 +90,13 @@ function answerOf(run: Running): { readonly output: JsonObject; readonly error?:
   }
 }
 
+/** Time limit of exit nodes after a cancel. */
 const EXIT_MS = 30_000;
 
-/** Runs the exit nodes. They do not change the outcome. After a cancel nobody waits for them, and they have a time limit of their own. */
+/**
+ * Runs the exit nodes. They do not change the outcome. After a cancel nobody waits for them, and they
+ * have a time limit of their own.
+ */
 async function exit(run: Running, names: readonly (keyof Workflow['onExit'])[], outcome: JsonObject): Promise<void> {
   const signal = run.signal.aborted ? AbortSignal.timeout(EXIT_MS) : run.signal;
   const silent = { ...run.out, send: async () => undefined };

@@ -17,6 +17,7 @@ import {
 import type { CallingNode } from './definition.ts';
 import type { Running } from './running.ts';
 
+/** How a call of an agent ended. */
 export type CallOutcome =
   | { readonly kind: 'output'; readonly output: JsonObject }
   /** The agent's task failed. */
@@ -24,6 +25,7 @@ export type CallOutcome =
   /** The agent is unreachable, or did not respond in time. */
   | { readonly kind: 'error'; readonly reason: string };
 
+/** One call of a node's agent. */
 export interface NodeCall {
   readonly path: string;
   readonly attempt: number;
@@ -32,8 +34,9 @@ export interface NodeCall {
 }
 
 /**
- * Calls a node's agent. The message id is made from the task, the node and the attempt. After a crash the same message is sent again and joins
- * the run that it started, so that neither a finished node nor a running one runs twice.
+ * Calls a node's agent. The message id is made from the task, the node and the attempt. After a crash
+ * the same message is sent again and joins the run that it started, so that neither a finished node nor
+ * a running one runs twice.
  */
 export async function callAgent(run: Running, node: CallingNode, call: NodeCall): Promise<CallOutcome> {
   const service = await run.findAgent(node.agent);
@@ -119,6 +122,7 @@ async function send(
   }
 }
 
+/** Time limit for canceling the agent's task. */
 const CANCEL_MS = 30_000;
 
 /** Asks one question at a time: an answer does not say which of two questions it is for. */

@@ -1,10 +1,13 @@
 /** The outputs of concurrent nodes, in the order of their arrival. */
 export interface OutputChannel<T> extends AsyncIterable<T> {
-  /** Resolves when the reader asks for the next value: then this one is in the log, but not yet on disk. */
+  /**
+   * Resolves when the reader asks for the next value: then this one is in the log, but not yet on disk.
+   */
   send(value: T): Promise<void>;
   end(): void;
 }
 
+/** A channel without values. */
 export function createOutputChannel<T>(): OutputChannel<T> {
   const waiting: { readonly value: T; readonly taken: () => void }[] = [];
   let wake: (() => void) | undefined;

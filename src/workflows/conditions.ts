@@ -4,8 +4,9 @@ import type { TemplateScope } from './templates.ts';
 import { lookup } from './templates.ts';
 
 /**
- * Conditions: `{{check.output.score}} >= 0.8 and not ({{x.output.kind}} == "spam")`. Templates, literals, comparisons, `in`, `and`, `or`,
- * `not` (also `&&`, `||`, `!`) and parentheses. Nothing else is allowed, so that a condition has no side effects.
+ * Conditions: `{{check.output.score}} >= 0.8 and not ({{x.output.kind}} == "spam")`. Templates,
+ * literals, comparisons, `in`, `and`, `or`, `not` (also `&&`, `||`, `!`) and parentheses. Nothing else
+ * is allowed, so that a condition has no side effects.
  */
 export function holds(condition: string, scope: TemplateScope): boolean {
   return isTrue(parseCondition(condition, '')(scope));
@@ -23,6 +24,7 @@ const TOKEN = /(\{\{[^{}]*\}\}|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[<>=!]=|&&|\|
 const LENGTH_MAX = 2000;
 const DEPTH_MAX = 50;
 
+/** Parses a condition once. Throws a WorkflowError with its path. */
 export function parseCondition(condition: string, path: string): Value {
   const reading: Reading = { tokens: tokensOf(condition, path), path, at: 0 };
   const value = either(reading, 0);

@@ -1,26 +1,34 @@
 import type { Json, JsonObject } from '#protocol';
 
 /**
- * A workflow: a graph of nodes that call agents. Its files have the format of Solace Agent Mesh (YAML or JSON, in snake_case, camelCase or with
- * Argo's names). `readWorkflow` reads them.
+ * A workflow: a graph of nodes that call agents. Its files have the format of Solace Agent Mesh (YAML
+ * or JSON, in snake_case, camelCase or with Argo's names). `readWorkflow` reads them.
  */
 export interface Workflow {
   readonly name: string;
   readonly description: string;
   readonly version: string;
+  /** JSON Schema of the input. */
   readonly inputSchema?: JsonObject;
+  /** JSON Schema of the result. */
   readonly outputSchema?: JsonObject;
+  /** The nodes by id. */
   readonly nodes: ReadonlyMap<string, WorkflowNode>;
   /** Templates over the nodes' outputs: the workflow's result. */
   readonly output: JsonObject;
+  /** Nodes that run after the end. */
   readonly onExit: ExitNodes;
   /** After the first failure no new node starts. Running nodes finish. */
   readonly failFast: boolean;
+  /** For nodes without a retry policy of their own. */
   readonly retry?: NodeRetry;
+  /** Skills on the card. Default: one for the whole workflow. */
   readonly skills: readonly WorkflowSkill[];
+  /** For nodes without a timeout of their own. Default 5 minutes. */
   readonly nodeTimeoutMs: number;
 }
 
+/** A skill on the card of the workflow. */
 export interface WorkflowSkill {
   readonly id: string;
   readonly name: string;
@@ -28,6 +36,7 @@ export interface WorkflowSkill {
   readonly tags: readonly string[];
 }
 
+/** Nodes that run after the others, by outcome. They do not change the outcome. */
 export interface ExitNodes {
   readonly always?: string;
   readonly onSuccess?: string;
@@ -42,11 +51,14 @@ interface NodeBase {
   readonly when?: string;
 }
 
+/** Calls an agent. */
 export interface AgentNode extends NodeBase {
   readonly type: 'agent';
+  /** Name of the agent; `findAgent` looks it up. */
   readonly agent: string;
   /** Default: the outputs of the nodes that it depends on, or the workflow's input. */
   readonly input?: JsonObject;
+  /** Text for the agent, sent with the input. */
   readonly instruction?: string;
   readonly inputSchema?: JsonObject;
   readonly outputSchema?: JsonObject;
@@ -59,7 +71,9 @@ export interface SubWorkflowNode extends Omit<AgentNode, 'type'> {
   readonly type: 'workflow';
 }
 
-/** Runs the node of the first case whose condition is true. The nodes of the other cases are skipped. */
+/**
+ * Runs the node of the first case whose condition is true. The nodes of the other cases are skipped.
+ */
 export interface SwitchNode extends NodeBase {
   readonly type: 'switch';
   readonly cases: readonly { readonly when: string; readonly node: string }[];
@@ -72,6 +86,7 @@ export interface MapNode extends NodeBase {
   /** An array, or a template for one. */
   readonly items: Json;
   readonly node: string;
+  /** More items are an error. Default 100. */
   readonly itemsMax: number;
   readonly concurrency: number;
 }
@@ -81,25 +96,35 @@ export interface LoopNode extends NodeBase {
   readonly type: 'loop';
   readonly node: string;
   readonly condition: string;
+  /** The loop ends after this many repetitions. Default 100. */
   readonly iterationsMax: number;
   readonly delayMs: number;
 }
 
+/** A node of the graph. */
 export type WorkflowNode = AgentNode | SubWorkflowNode | SwitchNode | MapNode | LoopNode;
+/** A node that calls an agent or another workflow. */
 export type CallingNode = AgentNode | SubWorkflowNode;
 
+/** How a failed node is repeated. */
 export interface NodeRetry {
   /** The number of attempts after the first. */
   readonly limit: number;
-  /** `OnFailure`: the agent's task failed. `OnError`: the agent is unreachable, or did not respond in time. */
+  /**
+   * `OnFailure`: the agent's task failed. `OnError`: the agent is unreachable, or did not respond in
+   * time.
+   */
   readonly policy: 'Always' | 'OnFailure' | 'OnError';
+  /** Delay before the first repetition, in milliseconds. */
   readonly backoffMs: number;
+  /** Each delay is this many times as long as the one before it. */
   readonly factor: number;
   readonly backoffMsMax: number;
 }
 
 /** A problem in a workflow's definition, with its path. */
 export class WorkflowError extends Error {
+  /** Where the problem is, for example `nodes[2].cases`. */
   readonly path: string;
 
   constructor(path: string, problem: string) {

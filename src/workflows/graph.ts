@@ -5,7 +5,10 @@ import { targetsOf } from './read.ts';
 import type { NodeResult, Running } from './running.ts';
 import { storeResult } from './running.ts';
 
-/** Runs every node of the graph when the nodes that it depends on are done. Independent nodes run concurrently. */
+/**
+ * Runs every node of the graph when the nodes that it depends on are done. Independent nodes run
+ * concurrently.
+ */
 export async function runGraph(run: Running): Promise<void> {
   const { nodes } = run.workflow;
   const started = new Map<string, Promise<NodeResult | undefined>>();

@@ -9,6 +9,7 @@ import type { NodeResult, Running } from './running.ts';
 import { report, scopeOf, storeResult } from './running.ts';
 import { fill, fillObject, fillToText } from './templates.ts';
 
+/** Where in the execution a node runs. */
 export interface NodePosition {
   /** The position in the execution: `check`, `each[3]`, `again#2`. */
   readonly path: string;

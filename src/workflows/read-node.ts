@@ -8,6 +8,7 @@ type ReadRetry = (raw: Json, path: string) => NodeRetry;
 const ITEMS_MAX = 100;
 const ITERATIONS_MAX = 100;
 
+/** Reads one node. Throws a `WorkflowError` with the path of the first problem. */
 export function readNode(raw: Json, path: string, readRetry: ReadRetry): WorkflowNode {
   const given = object(raw, path);
   const id = text(given['id'], `${path}.id`);

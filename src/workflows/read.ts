@@ -9,7 +9,8 @@ const NODE_TIMEOUT_MS = 300_000;
 const NODES_MAX = 1000;
 
 /**
- * Reads a workflow, or the `workflow` member of a Solace Agent Mesh app. Throws a `WorkflowError` with the path of the first problem.
+ * Reads a workflow, or the `workflow` member of a Solace Agent Mesh app. Throws a `WorkflowError` with
+ * the path of the first problem.
  *
  * ```ts
  * const workflow = readWorkflow(parse(await readFile('review.yaml', 'utf8')));
@@ -40,6 +41,7 @@ export function readWorkflow(raw: Json): Workflow {
   return workflow;
 }
 
+/** Reads a retry policy, in Argo's names or SAM's. */
 export function readRetry(raw: Json, path: string): NodeRetry {
   const given = object(raw, path);
   const backoff = object(given['backoff'] ?? {}, `${path}.backoff`);
@@ -100,6 +102,7 @@ function skillOf(raw: Json, path: string): Workflow['skills'][number] {
   };
 }
 
+/** The nodes that a switch, a map or a loop starts. */
 export function targetsOf(node: WorkflowNode): readonly string[] {
   if (node.type === 'map' || node.type === 'loop') return [node.node];
   if (node.type !== 'switch') return [];

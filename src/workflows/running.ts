@@ -10,6 +10,7 @@ export type FindWorkflowAgent = (name: string) => A2AService | undefined | Promi
 /** Returns why a value does not match a JSON Schema, or undefined. */
 export type Validate = (schema: JsonObject, value: Json) => string | undefined;
 
+/** The result of a node. `skipped`: its condition was false, or a switch chose another node. */
 export type NodeResult =
   | { readonly status: 'success'; readonly output: Json }
   | { readonly status: 'skipped' }
@@ -35,6 +36,7 @@ export interface Running {
 /** A finished node is an artifact of the workflow's task, so that a restart finds it in the log. */
 const NODE_ARTIFACT = 'node:';
 
+/** The results that an interrupted run stored in its task. */
 export function resultsIn(task: Task): Map<string, NodeResult> {
   const found = new Map<string, NodeResult>();
   for (const { artifactId: id, parts } of task.artifacts ?? []) {
@@ -66,7 +68,9 @@ export async function report(run: Running, text: string, signal: JsonObject): Pr
   await run.out.send({ kind: 'status', message: createAgentPartsMessage([createTextPart(text), createDataPart(signal)]) });
 }
 
-/** The values that a node's templates can name. A node that was skipped or has not run has no output. */
+/**
+ * The values that a node's templates can name. A node that was skipped or has not run has no output.
+ */
 export function scopeOf(run: Running, more: Readonly<Record<string, Json>> = {}): TemplateScope {
   const scope = new Map<string, Json>([['workflow', { input: run.input }]]);
   for (const id of run.workflow.nodes.keys()) {

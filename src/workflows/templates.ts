@@ -2,15 +2,19 @@ import type { Json, JsonObject } from '#protocol';
 import { isObject } from '#protocol';
 import { WorkflowError } from './definition.ts';
 
-/** The values that templates can name: `workflow.input.x`, `node.output.y`, `_map_item`, `_map_index`, `_loop_iteration`. */
+/**
+ * The values that templates can name: `workflow.input.x`, `node.output.y`, `_map_item`, `_map_index`,
+ * `_loop_iteration`.
+ */
 export type TemplateScope = ReadonlyMap<string, Json>;
 
 const WHOLE = /^\{\{([^{}]+)\}\}$/;
 const WITHIN = /\{\{([^{}]+)\}\}/g;
 
 /**
- * Fills the templates of a value. A text that is one template becomes the named value, with its type. Inside other text the value becomes text.
- * `{coalesce: [a, b]}` is the first value that is not null, `{concat: [a, b]}` joins texts.
+ * Fills the templates of a value. A text that is one template becomes the named value, with its type.
+ * Inside other text the value becomes text. `{coalesce: [a, b]}` is the first value that is not null,
+ * `{concat: [a, b]}` joins texts.
  */
 export function fill(value: Json, scope: TemplateScope): Json {
   if (typeof value === 'string') return fillText(value, scope);
@@ -26,6 +30,7 @@ export function fill(value: Json, scope: TemplateScope): Json {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, scope)]));
 }
 
+/** Fills the templates of all members. */
 export function fillObject(value: JsonObject, scope: TemplateScope): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, scope)]));
 }
@@ -37,11 +42,15 @@ function fillText(text: string, scope: TemplateScope): Json {
     : lookup(whole.trim(), scope);
 }
 
+/** Fills the templates of a text. The result is always text. */
 export function fillToText(text: string, scope: TemplateScope): string {
   return asText(fillText(text, scope));
 }
 
-/** Returns `null` for a missing value, such as the output of a skipped node; see `coalesce`. An unknown root name is an error. */
+/**
+ * Returns `null` for a missing value, such as the output of a skipped node; see `coalesce`. An unknown
+ * root name is an error.
+ */
 export function lookup(path: string, scope: TemplateScope): Json {
   const [root = '', ...steps] = path.split(/[.[\]]+/).filter((step) => step !== '');
   const start = scope.get(root);

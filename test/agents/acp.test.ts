@@ -6,9 +6,10 @@ import type { Message, Task } from '#protocol';
 import { behave, contextId, createDataPart, createUserMessage, isDataPart, LOCAL_PRINCIPAL } from '#protocol';
 import { memoryStore } from '../../src/engine/adapters/memory.ts';
 import { cortex } from '../../src/protocol/dialects/cortex/dialect.ts';
+import { eventually } from '../support/eventually.ts';
 import { keysOf } from '../support/key-ring.ts';
 import { handlerOf, jsonRequest } from '../support/server.ts';
-import { statusText, talkTo } from '../support/talk.ts';
+import { callContext, statusText, talkTo } from '../support/talk.ts';
 import { talking, world } from './acp-world.ts';
 
 const artifactText = (task: Task, wanted: string): string =>
@@ -107,16 +108,7 @@ describe('an agent over the Agent Client Protocol', () => {
     await talking(world().agent(), async (talk) => {
       const { task } = await talk.begin('hang');
       if (task === undefined) throw new Error('no task');
-      while (
-        !answer(
-          await talk.service.get(
-            { id: task.id },
-            { principal: { id: 'local', scopes: [] }, dialect: 'v10' as never, extensions: [], signal: new AbortController().signal },
-          ),
-        ).includes('hanging')
-      ) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      await eventually(async () => answer(await talk.service.get({ id: task.id }, callContext())).includes('hanging'));
       expect((await talk.cancel(task.id)).status.state).toBe('TASK_STATE_CANCELED');
     });
   });

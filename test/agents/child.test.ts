@@ -7,6 +7,7 @@ import { allowedEnvironment } from '../../src/agents/process/environment.ts';
 import { openLedger } from '../../src/agents/process/ledger.ts';
 import { linesOf, textOf } from '../../src/agents/process/output.ts';
 import { snapshot } from '../../src/agents/process/snapshot.ts';
+import { eventually } from '../support/eventually.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const folder = scratchFolder();
@@ -80,7 +81,7 @@ describe('a child', () => {
     const child = sh('trap "" TERM; (setsid sh -c "trap \\"\\" TERM; exec sleep 4711" &) ; sleep 4712 & echo up; wait');
     const lines = linesOf(child.stdout);
     expect((await lines.next()).value?.[0]?.text).toBe('up');
-    while ((await asleep(4711, 4712)) < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(async () => (await asleep(4711, 4712)) === 2);
     await child.kill({ graceMs: 300 });
     expect(await asleep(4711, 4712)).toBe(0);
     expect(await child.exit).toEqual({ kind: 'signaled', signal: 'SIGKILL' });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtInAgents } from '#agents';
 import type { Part, SendResult, Task } from '#protocol';
-import { createUserMessage, isTerminal, messageId } from '#protocol';
+import { createUserMessage, messageId } from '#protocol';
+import { eventually } from '../support/eventually.ts';
 import { expectFigure } from '../support/figures.ts';
 import type { Talk } from '../support/talk.ts';
 import { callContext, course, said, statusText, talkTo, taskIn } from '../support/talk.ts';
@@ -65,11 +66,9 @@ function meets(task: Task, { state, parts, words }: Expected): void {
 /** What a caller who did not wait sees in the end. */
 async function settled(begun: SendResult): Promise<Task> {
   const { id } = taskIn(begun);
-  for (;;) {
-    const task = await talk.service.get({ id }, callContext());
-    if (isTerminal(task.status.state) || task.status.state.endsWith('REQUIRED')) return task;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  const task = (): Promise<Task> => talk.service.get({ id }, callContext());
+  await eventually(async () => /COMPLETED|FAILED|CANCELED|REJECTED|REQUIRED/.test((await task()).status.state));
+  return await task();
 }
 
 type Say = (name: string) => Parameters<Talk['send']>;

@@ -31,7 +31,7 @@ function options(more: RunOptions = {}): RunOptions {
 /** What is noted until it ends, or is cancelled: so long after the first note, so that a second one would be heard, or after all. */
 async function notes(
   agent: Agent,
-  { afterNoteMs, afterMs }: { readonly afterNoteMs: number; readonly afterMs: number },
+  { afterNoteMs, afterMs = 90_000 }: { readonly afterNoteMs: number; readonly afterMs?: number },
 ): Promise<readonly string[]> {
   const talk = await talkTo(agent);
   const said: string[] = [];
@@ -51,17 +51,34 @@ async function notes(
   return said;
 }
 
+/**
+ * On a busy machine a program may be late by more than the time that it is given. Then the check is repeated with longer times, and the last
+ * one counts.
+ */
+async function patiently(check: (ms: number) => Promise<void>): Promise<void> {
+  for (const ms of [800, 4000]) {
+    try {
+      return await check(ms);
+    } catch {
+      // Late, or wrong: a longer time decides.
+    }
+  }
+  await check(20_000);
+}
+
 describe('a coding CLI that can’t reach its model', () => {
   for (const { name, launches } of agents) {
     for (const via of new Set(launches.map((launch) => launch.via))) {
       it.concurrent(`is reported once, with what to check (${name}:${via})`, async ({ expect }) => {
         const chosen = chooseLaunch(`${name}:${via}`, { env });
         if (chosen?.program === undefined) throw new Error(`no ${name}`);
-        const [word, ...more] = await notes(createCodingAgent(chosen, options({ quietMs: 800 })), { afterNoteMs: 1200, afterMs: 15_000 });
-        expect(more).toEqual([]);
-        expect(word).toMatch(new RegExp(`^No output from ${chosen.launch.driver().name} for 800 ms\\.`));
-        expect(word).toContain('unable to reach its model: check that');
-        expect(word).toContain('It last wrote to standard error: retrying in 8 s: connect ECONNREFUSED');
+        await patiently(async (quietMs) => {
+          const [word, ...more] = await notes(createCodingAgent(chosen, options({ quietMs })), { afterNoteMs: 1.5 * quietMs });
+          expect(more).toEqual([]);
+          expect(word).toContain(`No output from ${chosen.launch.driver().name} for ${quietMs} ms.`);
+          expect(word).toContain('unable to reach its model: check that');
+          expect(word).toContain('It last wrote to standard error: retrying in 8 s: connect ECONNREFUSED');
+        });
       });
     }
   }
@@ -90,29 +107,28 @@ describe('any other program', () => {
     createCommandAgent({ argv: ['sh', '-c', script], name: 'mine' }, options(more));
 
   it('is reported in other words, because it may have no model', async () => {
-    expect(await notes(command('sleep 4762'), { afterNoteMs: 700, afterMs: 10_000 })).toEqual([
+    expect(await notes(command('sleep 4762'), { afterNoteMs: 700 })).toEqual([
       'No output from mine for 300 ms. It may be at work, or waiting for something that does not come.',
     ]);
   });
 
   it('is not told of while it says something now and then', async () => {
-    expect(
-      await notes(command('for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done', { quietMs: 800 }), { afterNoteMs: 0, afterMs: 20_000 }),
-    ).toEqual([]);
+    await patiently(async (quietMs) => {
+      const steps = `for i in 1 2 3 4 5 6 7 8; do echo $i; sleep ${quietMs / 6000}; done`;
+      expect(await notes(command(steps, { quietMs }), { afterNoteMs: 0 })).toEqual([]);
+    });
   });
 
   it('is not told of while its tool runs, or while it waits for its caller', async () => {
     const tool = (type: string): string => JSON.stringify({ type, id: 't', tool_use_id: 't', tool: 'Bash', name: 'Bash', output: 'ok' });
-    expect(
-      await notes(command(`echo '${tool('tool_use')}'; sleep 2; echo '${tool('tool_result')}'; echo '{"text":"done"}'`, { quietMs: 900 }), {
-        afterNoteMs: 0,
-        afterMs: 20_000,
-      }),
-    ).toEqual([]);
-    const asking = createCommandAgent(
-      { argv: ['sh', '-c', 'read x; echo "Go on? [y/N]"; read y; echo $y'], approvePattern: /\[y\/N\]/ },
-      options({ quietMs: 900 }),
-    );
-    expect(await notes(asking, { afterNoteMs: 0, afterMs: 2500 })).toEqual([]);
+    await patiently(async (quietMs) => {
+      const script = `echo '${tool('tool_use')}'; sleep ${quietMs / 400}; echo '${tool('tool_result')}'; echo '{"text":"done"}'`;
+      expect(await notes(command(script, { quietMs }), { afterNoteMs: 0 })).toEqual([]);
+      const asking = createCommandAgent(
+        { argv: ['sh', '-c', 'read x; echo "Go on? [y/N]"; read y; echo $y'], approvePattern: /\[y\/N\]/ },
+        options({ quietMs }),
+      );
+      expect(await notes(asking, { afterNoteMs: 0, afterMs: 3 * quietMs })).toEqual([]);
+    });
   });
 });

@@ -4,6 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '../support/eventually.ts';
 
 export const BIN: string = fileURLToPath(new URL('../../bin/parley', import.meta.url));
 
@@ -69,11 +70,8 @@ export function start(args: readonly string[], { env, input, cwd = HOME, timeout
     out: () => text.out,
     err: () => text.err,
     until: async (pattern, stream = 'out') => {
-      const deadline = Date.now() + timeoutMs;
-      while (!pattern.test(text[stream])) {
-        if (Date.now() > deadline || child.exitCode !== null) throw new Error(`${pattern} never came: ${JSON.stringify(text)}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      await eventually(() => pattern.test(text[stream]) || child.exitCode !== null, timeoutMs);
+      if (!pattern.test(text[stream])) throw new Error(`${pattern} never came: ${JSON.stringify(text)}`);
       return text[stream];
     },
   };

@@ -93,10 +93,10 @@ describe('parley serve', () => {
       };
       chmodSync(folder, 0o755); // others may look, but not write
       const data = served(['echo', '--data', join(locked, 'x')]);
-      expect(data).toContain(`tasks can't be kept in ${join(locked, 'x')}: this user may not write there (EACCES)`);
+      expect(data).toContain(`tasks can't be stored in ${join(locked, 'x')}: this user may not write there (EACCES)`);
       expect(data).toMatch(/--data DIR.*--memory/);
       const auth = served(['echo', '--memory', '--require-auth', '--auth-folder', join(locked, 'auth')]);
-      expect(auth).toContain(`the credentials of this machine can't be kept in ${join(locked, 'auth')}: this user may not write there`);
+      expect(auth).toContain(`the credentials of this machine can't be stored in ${join(locked, 'auth')}: this user may not write there`);
       expect(auth).toContain('--auth-folder DIR');
       const file = join(folder, 'a-file');
       writeFileSync(file, '');
@@ -206,12 +206,12 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     expect(parley(['serve', join(cwd, 'broken.ts')]).err).toMatch(/broken\.ts could not be loaded/);
   });
 
-  it('refuses a port that is taken', async () => {
+  it('refuses a port that is in use', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', () => resolve()));
     const { port } = holder.address() as AddressInfo;
     const run = parley(['serve', 'echo', '--memory', '--port', String(port)]);
-    expect([run.code, /is taken/.test(run.err)]).toEqual([1, true]);
+    expect([run.code, /is in use/.test(run.err)]).toEqual([1, true]);
     holder.close();
   });
 

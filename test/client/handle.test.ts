@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { A2AClient } from '#client';
 import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
-import { startServer } from '../support/server.ts';
+import { metric, startServer } from '../support/server.ts';
 
 let server: NodeServer;
 let client: A2AClient;
@@ -47,7 +47,7 @@ describe('a handle', () => {
   it('aborts a call that has no task yet', async () => {
     const handle = client.send('sleep=60000');
     const result = handle.result().catch((error: unknown) => error);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(async () => (await metric(server.url, 'parley_tasks_running')) > 0);
     expect(await handle.cancel()).toBeUndefined();
     expect(await result).toMatchObject({ kind: 'aborted' });
   });
@@ -72,7 +72,7 @@ describe('a handle', () => {
     const reading = (async () => {
       for await (const _ of client.subscribe(task?.id ?? '', { signal: leave.signal }));
     })().catch((error: unknown) => error);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(async () => (await metric(server.url, 'parley_streams_open')) > 0);
     leave.abort();
     expect(await reading).toMatchObject({ kind: 'aborted' });
     await eventually(async () => (await client.cancel(task?.id ?? '')).status.state === 'TASK_STATE_CANCELED');

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { NotA2A } from '#bindings';
 import type { RetryPolicy } from '#client';
 import { A2AClient, Backoff } from '#client';
@@ -78,10 +78,11 @@ describe('Backoff', () => {
     expect([backoff.next(gone), backoff.next(gone), backoff.next(gone)]).toEqual([100, 200, 400]);
     const proxy = new A2AError('UNAVAILABLE', 'x', { cause: new NotA2A(502, '') });
     expect(backoff.next(proxy)).toBe(800);
-    await new Promise((resolve) => setTimeout(resolve, 160));
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 150);
     expect(backoff.next(gone)).toBeUndefined();
     backoff.renew();
     expect(backoff.next(gone)).toBe(100);
+    vi.restoreAllMocks();
   });
 
   it('gives up on a server without news after a number of attempts', () => {

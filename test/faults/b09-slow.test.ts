@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { connectNats } from '../../src/mesh/adapters/nats.ts';
 import { programOf, startMosquitto, startNats } from '../support/brokers.ts';
+import { eventually } from '../support/eventually.ts';
 import { expectFigure } from '../support/figures.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { HAS_MOSQUITTO } from './mesh.ts';
@@ -44,7 +45,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a consumer that takes its time', (
         Array.from({ length: 100 }, (_, each) => fast.publish({ topic: 'work', payload: Buffer.from(String(at + each).padEnd(10_000)) })),
       );
     }
-    await sleep(300);
+    await eventually(() => underWay === IN_FLIGHT);
     expect([underWay, most, taken.size]).toEqual([IN_FLIGHT, IN_FLIGHT, 0]);
     // 2,000 messages of 10 kB wait at the broker, not here.
     expectFigure(process.memoryUsage().heapUsed - heap, { below: MESSAGES * 10_000 });
@@ -81,12 +82,17 @@ suiteNeeding('nats-server', programOf('nats-server') !== undefined, 'B9: a consu
       underWay -= 1;
     };
     await slow.subscribe({ filter: 'work', handle });
+    let isAllHere = false;
+    const end = (): void => {
+      isAllHere = true;
+    };
+    await slow.subscribe({ filter: 'end', handle: end });
     const kept = 10_000 + IN_FLIGHT;
     for (let at = 0; at < kept + 1000; at += 1) void fast.publish({ topic: 'work', payload: Buffer.from(String(at)), qos: 0 });
-    await fast.publish({ topic: 'elsewhere', payload: new Uint8Array() });
+    await fast.publish({ topic: 'end', payload: new Uint8Array() });
     await expect.poll(() => troubles).toEqual(['messages on work arrive faster than they are handled; some are dropped']);
     expect([underWay, begun.length]).toEqual([IN_FLIGHT, IN_FLIGHT]);
-    await sleep(500); // all has come
+    await eventually(() => isAllHere);
     gate.resolve();
     await expect.poll(() => begun.length).toBe(kept);
     expect([most, begun.every((number, at) => number === at)]).toEqual([IN_FLIGHT, true]);

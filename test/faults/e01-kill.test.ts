@@ -66,10 +66,12 @@ async function load(lane: Lane, server: Parley): Promise<Ledger> {
       }
     }
   };
+  const left = lane.isHonest ? lane.jobs : [];
+  const clients = CLIENTS.map((kind, at) => client(kind, left[at]));
+  await eventually(() => ledger.size >= CLIENTS.length);
   // The kill comes from elsewhere: this process is busiest when the server is not, and would choose its moments by that.
   spawn('sh', ['-c', `sleep ${(Math.random() * LOAD_MS) / 1000}; kill -9 ${server.pid}`], { stdio: 'ignore' });
-  const left = lane.isHonest ? lane.jobs : [];
-  lane.jobs = await Promise.all(CLIENTS.map((kind, at) => client(kind, left[at])));
+  lane.jobs = await Promise.all(clients);
   return ledger;
 }
 
@@ -129,7 +131,7 @@ function say(counts: Counts, { lost, gaps, doubled, wrong }: Verdict): void {
 }
 
 describe('E1: SIGKILL of the server under load', () => {
-  const kills = times(50, 1000);
+  const kills = times(15, 1000);
   it(`loses nothing that a caller has received, in ${kills} kills`, { timeout: kills * 10_000 }, async () => {
     const counts: Counts = { kills: 0, inside: 0, unkept: 0, uncommitted: 0, acknowledged: 0 };
     let verdict = NOTHING;
@@ -141,12 +143,12 @@ describe('E1: SIGKILL of the server under load', () => {
       expect(lane.unexpected).toEqual([]);
     }
     expect(verdict).toEqual(NOTHING);
-    expect(counts.acknowledged).toBeGreaterThan(kills * 20);
-    expect(counts.uncommitted / counts.kills).toBeGreaterThan(0.3);
+    expect(counts.acknowledged).toBeGreaterThan(kills * times(5, 20));
+    expect(counts.uncommitted).toBeGreaterThan(times(0, 0.3 * kills));
   });
 
   it('the control, which acknowledges before it commits, loses some', async () => {
-    const { counts, verdict } = await killMany('liar', 8, false);
+    const { counts, verdict } = await killMany('liar', times(4, 8), false);
     say(counts, verdict);
     expect(verdict.lost).toBeGreaterThan(0);
   });

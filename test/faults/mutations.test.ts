@@ -8,12 +8,13 @@ import { corpus, corpusDialects } from '../support/corpus.ts';
 import type { MemoryService } from '../support/memory-service.ts';
 import { memoryService } from '../support/memory-service.ts';
 import { mutate, seeded } from '../support/mutate.ts';
+import { times } from './size.ts';
 
 /**
- * Every recorded request, mutated with a seed: 100,000 in all. Nothing throws, hangs or answers 5xx, and what is refused has
+ * Every recorded request, mutated with a seed: 100,000 in the full size. Nothing throws, hangs or answers 5xx, and what is refused has
  * changed nothing. The share of each outcome is printed, because a mutator that only makes garbage would prove little.
  */
-const MUTATIONS = Number(process.env['PARLEY_MUTATIONS'] ?? 100_000);
+const MUTATIONS = times(20_000, 100_000);
 const SERVICE_LIVES = 50; // requests; then a new one, so that looking at its state stays cheap
 
 const folders = corpusDialects().map((dialect) => ({ dialect, exchanges: corpus(dialect).filter(isRequest) }));

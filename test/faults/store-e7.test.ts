@@ -146,7 +146,7 @@ function randomFrom(seed: number): () => number {
 }
 
 describe('E7: a damaged file', () => {
-  const cases = times(72, 600);
+  const cases = times(36, 600);
   let bases: readonly Base[] = [];
   beforeAll(async () => {
     bases = [await makeBase('wal', [80], false), await makeBase('mixed', [80, 40], false), await makeBase('main', [120], true)];

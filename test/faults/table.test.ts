@@ -9,7 +9,7 @@ const upTo = (last: number): readonly number[] => Array.from({ length: last }, (
 const IDS = [
   ...count('E', ...upTo(16)),
   ...count('H', ...upTo(11), 14, 15),
-  ...count('I', ...upTo(7)),
+  ...count('I', ...upTo(8)),
   ...count('W', ...upTo(12)),
   ...count('S', ...upTo(4), ...[6, 7, 8, 9, 10, 11, 12, 13]),
 ];

@@ -6,6 +6,7 @@ import { createUserMessage } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
 import { textOf } from '../faults/mesh.ts';
 import { programOf, startMosquitto } from '../support/brokers.ts';
+import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { jsonOf, PLACE, QUICK, serveAgent } from './mqtt01-support.ts';
 import { callContext } from './support.ts';
@@ -46,18 +47,18 @@ suiteNeeding('mosquitto', programOf('mosquitto') !== undefined, 'a send over A2A
       filter: `$a2a/v1/request/${PLACE}/worker`,
       handle: (message) => void seen.push((jsonOf(message) as { method: string }).method),
     });
-    const sent = async (text: string): Promise<readonly string[]> => {
+    const sent = async (text: string, least: number): Promise<readonly string[]> => {
       seen.length = 0;
       const { task } = await link.send({ message: createUserMessage(text) }, callContext());
       expect([task?.status.state, textOf(task)]).toEqual(['TASK_STATE_COMPLETED', text]);
-      await sleep(100);
+      await eventually(() => seen.length >= least);
       return [...seen];
     };
-    const first = await sent('one');
+    const first = await sent('one', 3);
     expect([first[0], first.length > 2]).toEqual(['SendStreamingMessage', true]);
-    expect(await sent('two')).toEqual(['SendMessage', 'reply']);
+    expect(await sent('two', 2)).toEqual(['SendMessage', 'reply']);
     // The agent takes longer than the timeout of the first attempt, so the second attempt joins the task.
-    expect((await sent('slow')).slice(0, 3)).toEqual(['SendMessage', 'SendStreamingMessage', 'reply']);
+    expect((await sent('slow', 3)).slice(0, 3)).toEqual(['SendMessage', 'SendStreamingMessage', 'reply']);
     expect(runs).toEqual(['one', 'two', 'slow']);
   });
 });

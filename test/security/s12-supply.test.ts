@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 /** docs/faults.md, S12, as far as a repository can check it: what an installation runs and which packages it adds. */
@@ -12,7 +14,8 @@ interface Locked {
   readonly hasInstallScript?: boolean;
 }
 
-const { scripts, dependencies } = read<{ scripts: Record<string, string>; dependencies: Record<string, string> }>('package.json');
+const { scripts, dependencies, optionalDependencies } =
+  read<Readonly<Record<'scripts' | 'dependencies' | 'optionalDependencies', Record<string, string>>>>('package.json');
 const { packages } = read<{ packages: Record<string, Locked> }>('package-lock.json');
 const others = Object.entries(packages).filter(([path, { link }]) => path !== '' && link !== true);
 const shipped = others.filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true);
@@ -23,6 +26,13 @@ describe('S12: the dependencies', () => {
     expect(shipped.length).toBeLessThanOrEqual(40);
     expect(shipped.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
     expect(['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'].filter((name) => name in scripts)).toEqual([]);
+  });
+
+  it('are all in the SBOM, and development dependencies are not', () => {
+    const sbom = execFileSync(process.execPath, [fileURLToPath(new URL('../../scripts/sbom.mjs', import.meta.url))], { encoding: 'utf8' });
+    const names = (JSON.parse(sbom) as { packages: readonly { name: string }[] }).packages.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['parley-a2a', ...Object.keys({ ...dependencies, ...optionalDependencies })]));
+    expect(names.filter((name) => ['typescript', 'vitest', '@types/node'].includes(name))).toEqual([]);
   });
 
   it('have an integrity hash in the lock file', () => {

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { toHttpRequest } from '#bindings';
 import type { AdminWirePage } from '#protocol';
 import type { Handler } from '#server';
@@ -124,15 +123,17 @@ describe('the traffic recorder', () => {
   });
 
   it('stops and deletes its records when nobody reads it any more', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const wire = createTrafficRecorder(60);
     const asked = toHttpRequest(jsonRequest(`${AT}/a2a`, {}));
     wire.start();
     const tape = wire.begin(asked);
     tape?.responded({ status: 200, headers: {}, body: '{}' }, { route: undefined });
     expect(wire.look(0).exchanges).toHaveLength(1);
-    await sleep(40);
+    vi.advanceTimersByTime(40);
     expect(wire.look(0)).toMatchObject({ isOn: true, exchanges: [{ status: 200 }] });
-    await sleep(120);
+    vi.advanceTimersByTime(60);
     expect([wire.begin(asked), wire.look(0)]).toEqual([undefined, { isOn: false, last: 1, exchanges: [] }]);
+    vi.useRealTimers();
   });
 });

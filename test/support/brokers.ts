@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { eventually } from './eventually.ts';
 
 /** A real broker, as a process of its own on loopback. */
 export interface RunningBroker {
@@ -94,16 +95,9 @@ async function freePort(): Promise<number> {
 }
 
 async function untilOpen(port: number): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const isOpen = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => {
-        socket.destroy();
-        resolve(true);
-      }).on('error', () => resolve(false));
-    });
-    if (isOpen) return;
-    if (Date.now() > deadline) throw new Error(`nothing listens on port ${port} after 10 s`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await eventually(async () => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.destroy();
+  });
 }

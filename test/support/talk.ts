@@ -3,6 +3,7 @@ import { createEngine } from '#engine';
 import type { A2AService, Agent, CallContext, MessageOptions, Part, SendResult, Task, TaskEvent, TaskId } from '#protocol';
 import { createUserMessage, dialectId, getTextFromMessage, isTerminal, isTextPart, LOCAL_PRINCIPAL } from '#protocol';
 import { memoryStore } from '../../src/engine/adapters/memory.ts';
+import { eventually } from './eventually.ts';
 
 export interface Talk {
   readonly service: A2AService;
@@ -52,12 +53,8 @@ export async function talkTo(agent: Agent, { limits = {}, store = memoryStore() 
     },
     cancel: (id) => service.cancel({ id }, callContext()),
     finished: async (id) => {
-      let task = await service.get({ id }, callContext());
-      while (!isTerminal(task.status.state)) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        task = await service.get({ id }, callContext());
-      }
-      return task;
+      await eventually(async () => isTerminal((await service.get({ id }, callContext())).status.state));
+      return await service.get({ id }, callContext());
     },
     reports,
     stop: () => engine.stop({ ms: 0 }),

@@ -34,7 +34,10 @@ export async function* runAcp(job: Job, child: Child, program: string): AsyncGen
   yield* flow;
 }
 
-/** The whole conversation: initialization, session, one message, and the agent's questions. Resolves with the result. */
+/**
+ * The whole conversation: initialization, session, one message, and the agent's questions. Resolves
+ * with the result.
+ */
 async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Promise<RunEvent> {
   const { settings } = job;
   const calls = new Map<string, KnownCall>();
@@ -92,7 +95,10 @@ async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Prom
   }
 }
 
-/** Some agents respond before they have replayed the whole session. The rest of the replay would be taken for the answer. */
+/**
+ * Some agents respond before they have replayed the whole session. The rest of the replay would be
+ * taken for the answer.
+ */
 async function quiet(heardAt: () => number): Promise<void> {
   const began = performance.now();
   for (let now = began; now - Math.max(began, heardAt()) < QUIET_MS && now - began < REPLAY_MS_MAX; now = performance.now())

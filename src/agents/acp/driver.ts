@@ -16,7 +16,10 @@ const CANCEL_MS = 1000;
 const MISSING =
   'The Agent Client Protocol needs the package @agentclientprotocol/sdk, which is not installed. Type: npm install @agentclientprotocol/sdk';
 
-/** Loaded on the first run: few nodes use the protocol, and its schemas are large. Undefined if the optional SDK is not installed. */
+/**
+ * Loaded on the first run: few nodes use the protocol, and its schemas are large. Undefined if the
+ * optional SDK is not installed.
+ */
 async function loadConversation(): Promise<typeof import('./conversation.ts') | undefined> {
   try {
     return await import('./conversation.ts');

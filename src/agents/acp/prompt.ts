@@ -4,7 +4,8 @@ import { isTextPart } from '#protocol';
 import type { Job } from '../run/driver.ts';
 
 /**
- * The message as content blocks that the agent supports. Other content is given as a link or by its name, so nothing is dropped silently.
+ * The message as content blocks that the agent supports. Other content is given as a link or by its
+ * name, so nothing is dropped silently.
  */
 export function contentOf({ message, prompt }: Job, capabilities: AgentCapabilities | undefined): ContentBlock[] {
   const rest = message.parts.filter((part) => !isTextPart(part)).map((part) => blockOf(part, capabilities));

@@ -66,8 +66,9 @@ function opened({ modes, configOptions }: Answer, rest: Pick<OpenSession, 'sessi
 }
 
 /**
- * Sets the mode and the model that the request asks for. A value that the agent lacks is an error. If the agent would start in a mode in
- * which it asks for no approval, it is put into one in which it does: only the operator may waive approvals, not a setting.
+ * Sets the mode and the model that the request asks for. A value that the agent lacks is an error. If
+ * the agent would start in a mode in which it asks for no approval, it is put into one in which it
+ * does: only the operator may waive approvals, not a setting.
  */
 export async function choose(agent: ClientContext, session: OpenSession, { settings, isPermissive }: Job): Promise<void> {
   const { sessionId, modes } = session;

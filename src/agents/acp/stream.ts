@@ -4,8 +4,9 @@ import { objectIn } from '../process/json-line.ts';
 import { linesOf } from '../process/output.ts';
 
 /**
- * The SDK's stream over a program's pipes, split by our own splitter, so that banners between messages and endless lines do no harm.
- * `room` is awaited before more is read, so that a flood waits in the program.
+ * The SDK's stream over a program's pipes, split by our own splitter, so that banners between messages
+ * and endless lines do no harm. `room` is awaited before more is read, so that a flood waits in the
+ * program.
  */
 export function messagesOf(child: Child, room: () => Promise<void>): Stream {
   const lines = linesOf(child.stdout);

@@ -4,7 +4,10 @@ import { complete } from '../outputs.ts';
 import type { Scenario } from './scenarios.ts';
 import { ACTS_SCENARIOS, TCK_SCENARIOS } from './scenarios.ts';
 
-/** Profiles of the conformance agent. `full` has every optional feature, `basic` has none. */
+/**
+ * Profiles of the conformance agent. `full` declares streaming and webhooks, `basic` declares neither.
+ * The other two are `full` with an extended card, or with an extension that callers must activate.
+ */
 export const CONFORMANCE_PROFILES = ['full', 'basic', 'extended-card', 'required-extension'] as const;
 /** One of `CONFORMANCE_PROFILES`. */
 export type ConformanceProfile = (typeof CONFORMANCE_PROFILES)[number];
@@ -13,15 +16,18 @@ export type ConformanceProfile = (typeof CONFORMANCE_PROFILES)[number];
 export interface ConformanceOptions {
   /** Default `full`. */
   readonly profile?: ConformanceProfile;
-  /** Accepted besides text/plain: the official kit may send a type of its own and expects it to be accepted. */
+  /**
+   * Accepted besides text/plain: the official kit may send a type of its own and expects it to be
+   * accepted.
+   */
   readonly inputModes?: readonly string[];
 }
 
 const REQUIRED_EXTENSION = 'urn:a2a:tck:required-extension';
 
 /**
- * The behaviour that conformance kits expect of an agent under test. The official kit selects it by the messageId, the ACTS draft by the
- * first word.
+ * The behaviour that conformance kits expect of an agent under test. The official kit selects it by the
+ * messageId, the ACTS draft by the first word.
  */
 export function createConformance({ profile = 'full', inputModes = [] }: ConformanceOptions = {}): Agent {
   const isOn = profile !== 'basic';
@@ -61,8 +67,8 @@ function run(turn: Turn): AsyncIterable<AgentOutput> {
 }
 
 /**
- * Uses the message's own text and id, then those of the message that started the task: a follow-up of ACTS has no behaviour word, and one
- * of the official kit has its own prefix.
+ * Uses the message's own text and id, then those of the message that started the task: a follow-up of
+ * ACTS has no behaviour word, and one of the official kit has its own prefix.
  */
 function scenarioOf(turn: Turn): Scenario | undefined {
   const [first = turn.message] = turn.history;

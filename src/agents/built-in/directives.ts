@@ -8,11 +8,15 @@ export interface Directives {
   readonly ending: Ending | undefined;
 }
 
+/** How the run of `script` ends. */
 export type Ending = 'ask' | 'auth' | 'reject' | 'fail' | 'message' | 'crash';
 
 const ENDINGS: ReadonlySet<string> = new Set<Ending>(['ask', 'auth', 'reject', 'fail', 'message', 'crash']);
 
-/** The ranges of the amounts. A chunk must fit a frame, and a timer has 31 bits. The engine has limits of its own. */
+/**
+ * The ranges of the amounts. A chunk must fit a frame, and a timer has 31 bits. The engine has limits
+ * of its own.
+ */
 const AMOUNTS = {
   chunks: 10_000_000,
   size: 1_048_576,
@@ -22,8 +26,9 @@ const AMOUNTS = {
 type Amount = keyof typeof AMOUNTS;
 
 /**
- * Reads `chunks=3 delay=10 fail` from any text, in any order and case; other words are ignored. Of two contradicting directives the last
- * one wins. An invalid amount is an error of the caller, returned as a sentence.
+ * Reads `chunks=3 delay=10 fail` from any text, in any order and case; other words are ignored. Of two
+ * contradicting directives the last one wins. An invalid amount is an error of the caller, returned as
+ * a sentence.
  */
 export function readDirectives(text: string): Directives | string {
   const amounts: Partial<Record<Amount, number>> = {};

@@ -3,6 +3,7 @@ import { defineAgent } from '../define.ts';
 
 const ANYTHING = ['text/plain', 'application/json', '*/*'];
 
+/** An agent that returns every message unchanged, for tests of clients. */
 export function createEcho(): Agent {
   return defineAgent({
     name: 'echo',

@@ -77,7 +77,10 @@ function waiting(ms: number): Scenario {
   return working([], { beforeMs: ms });
 }
 
-/** Without messages of the agent: the draft reads the history by position and expects only the user's messages in it. */
+/**
+ * Without messages of the agent: the draft reads the history by position and expects only the user's
+ * messages in it.
+ */
 async function* multiTurn(turn: Turn): AsyncGenerator<AgentOutput> {
   if (turn.history.length > 0 && getTextFromMessage(turn.message) === 'done') yield complete();
   else yield ask();

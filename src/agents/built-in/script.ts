@@ -8,7 +8,10 @@ import { readDirectives } from './directives.ts';
 
 const CHUNKS = 'chunks';
 
-/** Follows directives, for tests and load. It yields the engine's own outputs, because load tests measure the engine. */
+/**
+ * Follows directives, for tests and load. It yields the engine's own outputs, because load tests
+ * measure the engine.
+ */
 export function createScript(): Agent {
   return {
     card: createCard({
@@ -52,7 +55,10 @@ async function* run(turn: Turn): AsyncGenerator<AgentOutput> {
   if (ending !== undefined) yield lastWord(ending);
 }
 
-/** The number of chunks that an earlier attempt made. Their texts are joined in the task, so their lengths are counted. */
+/**
+ * The number of chunks that an earlier attempt made. Their texts are joined in the task, so their
+ * lengths are counted.
+ */
 function chunksMade({ task, attempt }: Turn, size: number | undefined): number {
   if (attempt === 1) return 0;
   const made = task.artifacts?.find(({ artifactId }) => artifactId === CHUNKS)?.parts ?? [];

@@ -14,7 +14,9 @@ export interface ConfiguredLaunch {
   readonly environment?: readonly string[];
   /** Files in the home folder that the program needs, relative to it. */
   readonly homePaths?: readonly string[];
-  /** Files of a project that could make the program run commands; hidden unless the project is trusted. */
+  /**
+   * Files of a project that could make the program run commands; hidden unless the project is trusted.
+   */
   readonly projectConfig?: readonly string[];
 }
 

@@ -6,7 +6,10 @@ import type { CliLineReader, CliReply, NativeAdapter, NativeLaunch } from './nat
 import { option } from './native.ts';
 import { pathsIn, titleOf, toolKind } from './tools.ts';
 
-/** Claude Code: `-p` with `stream-json` in both directions, which requires `--verbose`. Permissions arrive as control requests. */
+/**
+ * Claude Code: `-p` with `stream-json` in both directions, which requires `--verbose`. Permissions
+ * arrive as control requests.
+ */
 export const claude: NativeAdapter = {
   name: 'claude',
   modes: ['default', 'acceptEdits', 'plan', 'dontAsk'],
@@ -71,7 +74,10 @@ function initOf(line: JsonObject): RunEvent {
   return { kind: 'init', ...(compact({ sessionId, model, mode }) as { sessionId?: string; model?: string; mode?: string }) };
 }
 
-/** Pieces of a message. `partial` remembers which messages came in pieces, so that the whole message is not read again. */
+/**
+ * Pieces of a message. `partial` remembers which messages came in pieces, so that the whole message is
+ * not read again.
+ */
 function deltaOf(event: JsonObject, message: string, partial: Set<string>): readonly RunEvent[] {
   const delta = objectAt(event, 'delta');
   if (textAt(event, 'type') !== 'content_block_delta') return [];

@@ -6,7 +6,10 @@ import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 import { createTally, pathsIn, titleOf, toolKind } from './tools.ts';
 
-/** GitHub Copilot CLI: `-p` with `--output-format json`, the session's events. It never asks for approval in this mode. */
+/**
+ * GitHub Copilot CLI: `-p` with `--output-format json`, the session's events. It never asks for
+ * approval in this mode.
+ */
 export const copilot: NativeAdapter = {
   name: 'copilot',
   modes: [],

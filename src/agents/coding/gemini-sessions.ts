@@ -2,13 +2,16 @@ import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** A line with a message. Before there is one, the file holds only the text that goes to every model. */
+/**
+ * A line with a message. Before there is one, the file holds only the text that goes to every model.
+ */
 const MESSAGE = /^\{"id":/m;
 
 /**
- * Repairs a session of Gemini CLI (0.61) after a run. It keeps a session in a file named after the minute of its start, and creates a new
- * file before it looks for the one to load. Within the same minute that is the same file, and the session is lost. Later the empty file is
- * left over, and the next start deletes both. So empty files are removed, and the other one gets an earlier minute.
+ * Repairs a session of Gemini CLI (0.61) after a run. It keeps a session in a file named after the
+ * minute of its start, and creates a new file before it looks for the one to load. Within the same
+ * minute that is the same file, and the session is lost. Later the empty file is left over, and the
+ * next start deletes both. So empty files are removed, and the other one gets an earlier minute.
  */
 export async function keepGeminiSession(id: string, now: Date = new Date(), home: string = homedir()): Promise<void> {
   const projects = join(home, '.gemini', 'tmp');

@@ -4,7 +4,10 @@ import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 import { pathsIn, titleOf, toolKind } from './tools.ts';
 
-/** Gemini CLI: `--output-format stream-json`. It never asks for approval in this mode: tools that need one are not available. */
+/**
+ * Gemini CLI: `--output-format stream-json`. It never asks for approval in this mode: tools that need
+ * one are not available.
+ */
 export const gemini: NativeAdapter = {
   name: 'gemini',
   modes: ['default', 'auto_edit', 'plan'],
@@ -16,7 +19,8 @@ export const gemini: NativeAdapter = {
 };
 
 /**
- * The folder's own configuration is hidden, or the operator trusts the folder. In both cases the CLI's question about trust is answered.
+ * The folder's own configuration is hidden, or the operator trusts the folder. In both cases the CLI's
+ * question about trust is answered.
  */
 function launch({ prompt, session, settings, isPermissive, mayEdit }: Job): NativeLaunch {
   const mode = settings.mode ?? (isPermissive ? 'yolo' : mayEdit ? 'auto_edit' : 'default');

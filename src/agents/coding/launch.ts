@@ -51,6 +51,7 @@ export interface AcpAgent extends Partial<Needs> {
 
 const NO_NEEDS: Needs = { environment: [], homePaths: [], projectConfig: [] };
 
+/** A coding agent with a single way to start it. */
 export function acpAgent({ name, title, argv, ...needs }: AcpAgent): CodingAgent {
   return { name, title, aliases: [], launches: [acp(name, argv, { ...NO_NEEDS, ...needs })] };
 }

@@ -10,7 +10,10 @@ import { endOf } from '../run/exits.ts';
 
 /** A CLI in its own print mode: how to start it, and how to read its lines. */
 export interface NativeAdapter extends Omit<Driver, 'run' | 'edits' | 'resumes' | 'cancelMs'> {
-  /** The modes that a request may choose. A mode that grants everything is not among them: only the operator may choose that. */
+  /**
+   * The modes that a request may choose. A mode that grants everything is not among them: only the
+   * operator may choose that.
+   */
   readonly modes: readonly string[];
   /** The command line for one run. */
   launch(job: Job): NativeLaunch;
@@ -47,7 +50,10 @@ export function nativeDriver(adapter: NativeAdapter): Driver {
   return { ...adapter, edits: true, resumes: true, model: true, run: (job) => runNative(adapter, job) };
 }
 
-/** A CLI that does not find its session exits before it starts. It is then run once more, without the session. */
+/**
+ * A CLI that does not find its session exits before it starts. It is then run once more, without the
+ * session.
+ */
 async function* runNative(adapter: NativeAdapter, job: Job): AsyncGenerator<RunEvent> {
   const { mode } = job.settings;
   if (mode !== undefined && !adapter.modes.includes(mode)) {

@@ -7,7 +7,8 @@ import { option } from './native.ts';
 import { createTally, pathsIn, titleOf, toolKind } from './tools.ts';
 
 /**
- * OpenCode: `run --format json`. Texts and tools are reported when they are finished. Without `--auto` it rejects what it would ask for.
+ * OpenCode: `run --format json`. Texts and tools are reported when they are finished. Without `--auto`
+ * it rejects what it would ask for.
  */
 export const opencode: NativeAdapter = {
   name: 'opencode',

@@ -15,6 +15,7 @@ const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
   [/task|think|todo|plan|agent/i, 'think'],
 ];
 
+/** The kind of a tool by its name. `other` if no pattern fits. */
 export function toolKind(tool: string): ToolKind {
   return KINDS.find(([pattern]) => pattern.test(tool))?.[1] ?? 'other';
 }
@@ -22,6 +23,7 @@ export function toolKind(tool: string): ToolKind {
 const PATHS = ['file_path', 'filePath', 'path', 'notebook_path', 'absolute_path', 'dir_path'];
 const TITLE_CHARACTERS = 300;
 
+/** The files that a tool call is about, for the rules of approvals. */
 export function pathsIn(input: Json | undefined): readonly string[] {
   return isJsonObject(input) ? PATHS.map((name) => textAt(input, name)).filter((path) => path !== undefined) : [];
 }

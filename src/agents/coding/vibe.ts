@@ -6,7 +6,10 @@ import type { CliLineReader, NativeAdapter, NativeLaunch } from './native.ts';
 import { option } from './native.ts';
 import { pathsIn, titleOf, toolKind } from './tools.ts';
 
-/** Mistral Vibe: `--output streaming`, one chat message per line. It has no last line: the end of the process is the end. */
+/**
+ * Mistral Vibe: `--output streaming`, one chat message per line. It has no last line: the end of the
+ * process is the end.
+ */
 export const vibe: NativeAdapter = {
   name: 'vibe',
   modes: ['default', 'plan', 'accept-edits'],

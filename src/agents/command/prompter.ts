@@ -8,8 +8,8 @@ import type { CommandOptions } from './options.ts';
 const LINE_CHARACTERS = 4096;
 
 /**
- * Reads a program's output and finds its questions, as on a terminal. A question is usually an unfinished last line, with the cursor
- * behind it. Each is reported once.
+ * Reads a program's output and finds its questions, as on a terminal. A question is usually an
+ * unfinished last line, with the cursor behind it. Each is reported once.
  */
 export function createPrompter({ approvePattern, approveWords }: CommandOptions, child: Child): (piece: string) => readonly RunEvent[] {
   if (approvePattern === undefined) return (piece) => [{ kind: 'text', text: piece }];

@@ -4,7 +4,10 @@ import { readArtifact, readMessage, readStatus, readStruct } from './from-sdk.ts
 import type { SdkArtifactUpdate, SdkEvent, SdkTask } from './sdk.ts';
 import { writeArtifact } from './to-sdk.ts';
 
-/** The SDK's own queue stops at these states. AUTH_REQUIRED is not one of them: the executor may continue when the credential arrives. */
+/**
+ * The SDK's own queue stops at these states. AUTH_REQUIRED is not one of them: the executor may
+ * continue when the credential arrives.
+ */
 export function isLastEvent(event: SdkEvent): boolean {
   if (event.kind === 'message') return true;
   if (event.kind === 'artifactUpdate') return false;

@@ -167,6 +167,6 @@ describe('its card', () => {
 
   it('is rejected if it is not a card', () => {
     const none = { name: 'x', description: '', version: '1', skills: 7 } as unknown as SdkAgentCard;
-    expect(() => fromExecutor(new Executor(async () => {}), none)).toThrow('no agent card');
+    expect(() => fromExecutor(new Executor(async () => {}), none)).toThrow('not an agent card');
   });
 });

@@ -108,7 +108,10 @@ function callContext({ principal, message }: Turn): SdkCallContext {
   };
 }
 
-/** Removes addresses and signatures: our server knows the addresses, and a signature over other addresses would be false. */
+/**
+ * Removes addresses and signatures: our server knows the addresses, and a signature over other
+ * addresses would be false.
+ */
 function readCard(card: SdkCard): AgentCard {
   const raw = withoutCases({ ...card, supportedInterfaces: [], signatures: undefined });
   const found = createRegistry(DIALECTS).readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });

@@ -1,6 +1,7 @@
 /**
- * The part of `@a2a-js/sdk` 1.x that an executor sees, declared structurally: the SDK is not needed to run one, and any release with these
- * shapes works. They are protobuf's: absent text is `''`, a oneof is `{ $case, value }`, an enum is a number.
+ * The part of `@a2a-js/sdk` 1.x that an executor sees, declared structurally: the SDK is not needed to
+ * run one, and any release with these shapes works. They are protobuf's: absent text is `''`, a oneof
+ * is `{ $case, value }`, an enum is a number.
  */
 export interface SdkExecutor {
   /** Answers one message. */

@@ -1,6 +1,7 @@
 /**
- * Removes terminal escapes and control characters from text that comes in pieces. ECMA-48: CSI is `ESC [` up to a byte from `@` to `~`;
- * OSC, DCS, PM, APC and SOS run to BEL or `ESC \`; any other escape is one more character, after intermediates.
+ * Removes terminal escapes and control characters from text that comes in pieces. ECMA-48: CSI is `ESC
+ * [` up to a byte from `@` to `~`; OSC, DCS, PM, APC and SOS run to BEL or `ESC \`; any other escape is
+ * one more character, after intermediates.
  */
 export function ansiStripper(): (text: string) => string {
   let state: State = 'text';

@@ -28,7 +28,10 @@ export type Exit =
 /** A running program. */
 export interface Child {
   readonly pid: number | undefined;
-  /** Read only as fast as the consumer reads: unread output makes the program wait instead of growing our memory. */
+  /**
+   * Read only as fast as the consumer reads: unread output makes the program wait instead of growing
+   * our memory.
+   */
   readonly stdout: Readable;
   /** Never throws, even if the program has closed its input. Resolves when there is room for more. */
   write(text: string): Promise<void>;
@@ -96,7 +99,10 @@ export function startChild({ argv, cwd, env }: Launch, ledger: Ledger): Child {
   };
 }
 
-/** Some errors are thrown (E2BIG, a NUL in an argument), others are events. Callers see both in the same way. */
+/**
+ * Some errors are thrown (E2BIG, a NUL in an argument), others are events. Callers see both in the same
+ * way.
+ */
 function unstartable(thrown: unknown): Child {
   const { code = '', message } = thrown as NodeJS.ErrnoException;
   const nothing = async (): Promise<void> => {};

@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '#protocol';
 
 /**
- * The object in a line, or undefined: every CLI prints banners and update notices between its events. Lone surrogates, which JSON allows
- * in escapes and UTF-8 does not, are replaced, because they can't be stored.
+ * The object in a line, or undefined: every CLI prints banners and update notices between its events.
+ * Lone surrogates, which JSON allows in escapes and UTF-8 does not, are replaced, because they can't be
+ * stored.
  */
 export function objectIn(line: string): JsonObject | undefined {
   if (!line.trimStart().startsWith('{')) return undefined;

@@ -18,8 +18,9 @@ const GIVE_UP_MS = 5000;
 const LOOK_MS = 20;
 
 /**
- * Kills the whole process tree of a run: SIGTERM, a grace period, SIGKILL. The process group is not enough: a process that calls setsid
- * leaves it, but keeps the mark in its environment. Resolves with the number of processes when none is left.
+ * Kills the whole process tree of a run: SIGTERM, a grace period, SIGKILL. The process group is not
+ * enough: a process that calls setsid leaves it, but keeps the mark in its environment. Resolves with
+ * the number of processes when none is left.
  */
 export async function killTree(target: KillTarget, { graceMs = GRACE_MS }: KillOptions = {}): Promise<number> {
   const began = performance.now();

@@ -3,9 +3,15 @@ import { basename, join } from 'node:path';
 import { objectIn } from './json-line.ts';
 import { killTree } from './kill.ts';
 
-/** Records of started programs, for the case that the server dies: one file per run, on disk before the program starts. */
+/**
+ * Records of started programs, for the case that the server dies: one file per run, on disk before the
+ * program starts.
+ */
 export interface Ledger {
-  /** Returns the mark of the run when it is on disk. From then on the program can be found, even if the server dies. */
+  /**
+   * Returns the mark of the run when it is on disk. From then on the program can be found, even if the
+   * server dies.
+   */
   intend(run: string): string;
   /** Adds the process id to the record of a run. */
   started(run: string, pid: number): void;
@@ -16,8 +22,8 @@ export interface Ledger {
 }
 
 /**
- * `folder` may be shared by several servers, one after another or at the same time. Each has its own folder in it, named after its
- * process, and only those of dead servers are read.
+ * `folder` may be shared by several servers, one after another or at the same time. Each has its own
+ * folder in it, named after its process, and only those of dead servers are read.
  */
 export function openLedger(folder: string): Ledger {
   const self = serverName(process.pid);
@@ -79,7 +85,10 @@ function isAlive(name: string): boolean {
   return Number.isSafeInteger(pid) && pid > 0 && serverName(pid) === name && isThere(pid);
 }
 
-/** proc(5): field 22, in clock ticks since the machine was started. Undefined: no such process, or no /proc. */
+/**
+ * proc(5): field 22, in clock ticks since the machine was started. Undefined: no such process, or no
+ * /proc.
+ */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

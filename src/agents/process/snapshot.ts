@@ -21,7 +21,10 @@ export const MARK = 'PARLEY_RUN';
 let running: Promise<Snapshot> | undefined;
 let next: Promise<Snapshot> | undefined;
 
-/** Reads all processes. Concurrent callers share one scan, but never one that started before they called. */
+/**
+ * Reads all processes. Concurrent callers share one scan, but never one that started before they
+ * called.
+ */
 export function snapshot(): Promise<Snapshot> {
   if (running === undefined) {
     running = look().finally(() => {

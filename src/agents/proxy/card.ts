@@ -14,9 +14,10 @@ export interface CardRewriting {
 }
 
 /**
- * The origin's card, rewritten for the proxy. Its description stays: texts, skills, modes, provider. Interfaces, security and signatures
- * are removed, because they belong to another address and a copied signature would be false. An extension tells whether the signature was
- * valid, and the server that publishes this card signs it itself.
+ * The origin's card, rewritten for the proxy. Its description stays: texts, skills, modes, provider.
+ * Interfaces, security and signatures are removed, because they belong to another address and a copied
+ * signature would be false. An extension tells whether the signature was valid, and the server that
+ * publishes this card signs it itself.
  */
 export function proxyCard(origin: AgentCard, { name, url, verdict }: CardRewriting = {}): AgentCard {
   const { securitySchemes: _, securityRequirements: __, signatures: ___, ...kept } = origin;
@@ -35,7 +36,10 @@ export function proxyCard(origin: AgentCard, { name, url, verdict }: CardRewriti
   return card;
 }
 
-/** Extensions that the origin requires are requested by the proxy in every call, so callers do not have to. */
+/**
+ * Extensions that the origin requires are requested by the proxy in every call, so callers do not have
+ * to.
+ */
 function optional({ required: _, ...extension }: AgentExtension): AgentExtension {
   return extension;
 }

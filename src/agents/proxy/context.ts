@@ -1,9 +1,12 @@
 import type { AgentCard, CallContext, Message } from '#protocol';
 import { answeringDialect, createRegistry, DIALECTS, isLetGo, LOCAL_PRINCIPAL } from '#protocol';
 
-/** The dialect of our own calls. It has no effect: the client behind the service chooses what it speaks. */
+/**
+ * The dialect of our own calls. It has no effect: the client behind the service chooses what it speaks.
+ */
 const dialect = answeringDialect(createRegistry(DIALECTS), {}).id;
 
+/** The context of a call to an origin. The default principal is `local`. */
 export function callingContext(
   more: Pick<CallContext, 'signal' | 'extensions' | 'idempotencyKey'> & Partial<Pick<CallContext, 'principal' | 'tenant'>>,
 ): CallContext {
@@ -16,6 +19,7 @@ export function extensionsFor(origin: AgentCard, message?: Message): readonly st
   return [...new Set([...required, ...(message?.extensions ?? [])])];
 }
 
+/** A signal that fires a little later than another one. */
 export interface Lingering {
   readonly signal: AbortSignal;
   /** The purpose of the delay is fulfilled: from now on the turn's own signal applies. */
@@ -23,8 +27,8 @@ export interface Lingering {
 }
 
 /**
- * A task that is canceled before its origin has named it can't be canceled there. So the call that started it continues for a moment,
- * until the name is known.
+ * A task that is canceled before its origin has named it can't be canceled there. So the call that
+ * started it continues for a moment, until the name is known.
  */
 export function linger(of: AbortSignal, ms: number): Lingering {
   const own = new AbortController();

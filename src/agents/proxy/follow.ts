@@ -10,6 +10,7 @@ export interface ProxyTimeouts {
   readonly pollMs: number;
 }
 
+/** A minute of unreachability, and one poll per second. */
 export const DEFAULT_PROXY_TIMEOUTS: ProxyTimeouts = { unreachableMsMax: 60_000, pollMs: 1000 };
 
 interface Following {
@@ -24,13 +25,15 @@ export function isSettled(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
+/** The state in an event; undefined for artifacts and messages. */
 export function stateIn({ task, statusUpdate }: TaskEvent): TaskState | undefined {
   return task?.status.state ?? statusUpdate?.status.state;
 }
 
 /**
- * Follows a task at its origin until it settles: its current state, then its events. Reconnects after a stream ends early or while the
- * origin is away, and polls an origin without streams. The reader merges duplicates.
+ * Follows a task at its origin until it settles: its current state, then its events. Reconnects after a
+ * stream ends early or while the origin is away, and polls an origin without streams. The reader merges
+ * duplicates.
  */
 export async function* follow(following: Following): AsyncGenerator<TaskEvent> {
   const { ctx, patience } = following;
@@ -80,7 +83,10 @@ function isSettledBy(event: TaskEvent): boolean {
   return state !== undefined && isSettled(state);
 }
 
-/** An origin of 0.x starts no stream with a snapshot. Events between our request and our subscription are only in the task. */
+/**
+ * An origin of 0.x starts no stream with a snapshot. Events between our request and our subscription
+ * are only in the task.
+ */
 async function whole({ service, id, ctx }: Following, event: TaskEvent): Promise<TaskEvent> {
   if (event.task !== undefined) return event;
   try {
@@ -96,6 +102,7 @@ export function isPassing(thrown: unknown): boolean {
   return isA2AError(thrown) && (thrown.kind === 'UNAVAILABLE' || thrown.kind === 'RATE_LIMITED');
 }
 
+/** The origin does not have the operation. */
 export function isUnsupported(thrown: unknown): boolean {
   return isA2AError(thrown) && ['UNSUPPORTED_OPERATION', 'STREAMING_NOT_SUPPORTED', 'METHOD_NOT_FOUND'].includes(thrown.kind);
 }

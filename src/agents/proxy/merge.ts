@@ -8,8 +8,9 @@ export interface Merge {
 }
 
 /**
- * Turns events of the origin into outputs of a run. From a snapshot, with which most origins start a stream and all answer `get`, only
- * what our log lacks is taken. So a stream that broke, at the origin or here, continues without loss or repetition.
+ * Turns events of the origin into outputs of a run. From a snapshot, with which most origins start a
+ * stream and all answer `get`, only what our log lacks is taken. So a stream that broke, at the origin
+ * or here, continues without loss or repetition.
  */
 export function startMerge(known: Task): Merge {
   const made = new Map<ArtifactId, Part[]>((known.artifacts ?? []).map(({ artifactId, parts }) => [artifactId, [...parts]]));
@@ -57,7 +58,9 @@ function event(state: TaskState, message: Message | undefined, metadata: Metadat
   return { kind: 'event', event: { statusUpdate: metadata === undefined ? update : { ...update, metadata } } };
 }
 
-/** The part of an artifact that we lack: all of it, its further parts, the rest of its text, or nothing. */
+/**
+ * The part of an artifact that we lack: all of it, its further parts, the rest of its text, or nothing.
+ */
 export function restOf(artifact: Artifact, known: readonly Part[] | undefined): TaskArtifactUpdate | undefined {
   const whole = { taskId: taskId(''), contextId: contextId(''), artifact };
   if (known === undefined) return whole;

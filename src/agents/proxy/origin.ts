@@ -7,6 +7,7 @@ export interface Origin {
   readonly contextId?: ContextId;
 }
 
+/** The origin's ids in an event. */
 export function originIn({ task, statusUpdate, artifactUpdate }: TaskEvent): Origin | undefined {
   if (task !== undefined) return task.contextId === undefined ? { taskId: task.id } : { taskId: task.id, contextId: task.contextId };
   const update = statusUpdate ?? artifactUpdate;
@@ -14,10 +15,12 @@ export function originIn({ task, statusUpdate, artifactUpdate }: TaskEvent): Ori
   return update.contextId === '' ? { taskId: update.taskId } : { taskId: update.taskId, contextId: update.contextId };
 }
 
+/** The ids as metadata of our task. */
 export function noted(origin: Origin): Metadata {
   return { [ORIGIN_NOTE]: { ...origin } };
 }
 
+/** The ids that `noted` stored in a task. */
 export function originOf({ metadata }: Task): Origin | undefined {
   const note = metadata?.[ORIGIN_NOTE];
   if (typeof note !== 'object' || note === null || !('taskId' in note) || typeof note.taskId !== 'string') return undefined;

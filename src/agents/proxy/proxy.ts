@@ -117,7 +117,8 @@ async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
 }
 
 /**
- * The origin's events in this turn: the answer to the message or, in a later attempt, what followed since the last one was interrupted.
+ * The origin's events in this turn: the answer to the message or, in a later attempt, what followed
+ * since the last one was interrupted.
  */
 async function* eventsFor(proxy: Proxy, turn: Turn, known: TaskId | undefined): AsyncGenerator<TaskEvent> {
   const unsent = unsentIn(turn);
@@ -137,7 +138,10 @@ async function* eventsFor(proxy: Proxy, turn: Turn, known: TaskId | undefined): 
   }
 }
 
-/** The caller's message while a detached run was away. The engine takes it for the answer to that run's question. */
+/**
+ * The caller's message while a detached run was away. The engine takes it for the answer to that run's
+ * question.
+ */
 function unsentIn({ task, history, hasNext }: Turn): Message[] {
   if (hasNext()) return [];
   return (task.history ?? []).slice(history.length + 1).filter(({ role }) => role === 'ROLE_USER');

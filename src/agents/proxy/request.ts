@@ -7,7 +7,10 @@ export interface Conversation {
   contextId?: ContextId;
 }
 
-/** The caller's message with ids of ours. Two callers may both use the id `1`, and the origin sees only one caller. */
+/**
+ * The caller's message with ids of ours. Two callers may both use the id `1`, and the origin sees only
+ * one caller.
+ */
 export async function requestFor(turn: Turn, message: Message): Promise<SendRequest> {
   const { task, acceptedOutputModes, history } = turn;
   const { taskId: _, contextId: __, referenceTaskIds: ___, ...said } = message;
@@ -30,7 +33,10 @@ export async function requestFor(turn: Turn, message: Message): Promise<SendRequ
   };
 }
 
-/** A2A 1.0.1 §3.4.1: an origin may refuse a context that it has not created. So it gets one of its own, or none. */
+/**
+ * A2A 1.0.1 §3.4.1: an origin may refuse a context that it has not created. So it gets one of its own,
+ * or none.
+ */
 async function conversationOf(turn: Turn): Promise<ContextId | undefined> {
   const { contextId: remembered } = turn.conversation as Conversation;
   if (remembered !== undefined) return remembered;

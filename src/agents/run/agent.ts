@@ -20,7 +20,9 @@ export interface RunOptions {
   readonly roots?: readonly string[];
   /** Approval rules. Default: the caller is asked about everything that the agent asks. */
   readonly approvals?: ApprovalPolicy;
-  /** A question without an answer counts as denied after this time in milliseconds. Default 15 minutes. */
+  /**
+   * A question without an answer counts as denied after this time in milliseconds. Default 15 minutes.
+   */
   readonly approvalMs?: number;
   /** Maximum number of concurrent runs; others wait. Two runs never share a folder. Default 4. */
   readonly concurrency?: number;
@@ -43,7 +45,10 @@ export interface RunOptions {
   readonly trust?: boolean;
   /** Further environment variables that the program gets. */
   readonly environment?: readonly string[];
-  /** The folder for sessions and records of runs. Default: in the temporary folder, so sessions are lost when the machine restarts. */
+  /**
+   * The folder for sessions and records of runs. Default: in the temporary folder, so sessions are lost
+   * when the machine restarts.
+   */
   readonly state?: string;
   /** Maximum length of the answer in characters; the rest is counted and left out. Default 16 Mi. */
   readonly outputBytesMax?: number;
@@ -92,7 +97,10 @@ export function runningAgent(driver: Driver, card: CardDefinition, options: RunO
   };
 }
 
-/** In a folder that everybody may write to, a subfolder is ours only if we created it and nobody else may read it. */
+/**
+ * In a folder that everybody may write to, a subfolder is ours only if we created it and nobody else
+ * may read it.
+ */
 function ownTemporary(): string {
   const { uid } = userInfo();
   const path = join(tmpdir(), `parley-${uid}`);

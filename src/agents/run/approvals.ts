@@ -24,6 +24,7 @@ export interface Settled {
   readonly note?: string;
 }
 
+/** What decides a permission request. */
 export interface ApprovalOptions {
   readonly policy: ApprovalPolicy;
   readonly folder: string;
@@ -36,7 +37,9 @@ export interface ApprovalOptions {
 const TITLE_CHARACTERS = 500;
 const INPUT_CHARACTERS = 4096;
 
-/** Answers the agent's request by policy, by an answer from before a restart, or by asking the caller. */
+/**
+ * Answers the agent's request by policy, by an answer from before a restart, or by asking the caller.
+ */
 export async function settle(turn: Turn, approval: Approval, options: ApprovalOptions): Promise<Settled> {
   const decision = decide(options.policy, approval, options.folder);
   const title = titleFor(approval);
@@ -77,14 +80,19 @@ async function askCaller(turn: Turn, approval: Approval, approvalMs: number): Pr
   }
 }
 
-/** The option that an answer chooses for this request. An answer that names another request chooses none. */
+/**
+ * The option that an answer chooses for this request. An answer that names another request chooses
+ * none.
+ */
 function optionIn(reply: Message, { id, options }: Approval): string | undefined {
   const named = reply.parts.find((part) => isDataPart(part) && isJsonObject(part.data) && part.data['requestId'] !== undefined);
   if (named !== undefined && isDataPart(named) && isJsonObject(named.data) && named.data['requestId'] !== id) return undefined;
   return choiceIn(reply, options);
 }
 
-/** Chooses the narrowest option of that kind. If none rejects, the agent learns that nothing was chosen. */
+/**
+ * Chooses the narrowest option of that kind. If none rejects, the agent learns that nothing was chosen.
+ */
 function answer({ options, answer: give }: Approval, isAllowed: boolean): void {
   const kinds: readonly Choice['kind'][] = isAllowed ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
   give(kinds.map((kind) => options.find((option) => option.kind === kind)).find((option) => option !== undefined)?.optionId);
@@ -102,8 +110,8 @@ function titleFor({ title, input, paths = [] }: Approval): string {
 }
 
 /**
- * The question `Approve: <line>?`, as coding-agent-a2a asks it, with a data part that holds everything that a program needs to decide and
- * to answer.
+ * The question `Approve: <line>?`, as coding-agent-a2a asks it, with a data part that holds everything
+ * that a program needs to decide and to answer.
  */
 function questionFor(approval: Approval, isRepeated: boolean): Message {
   const { id, tool, toolKind, input, paths, options } = approval;
@@ -120,7 +128,9 @@ function questionFor(approval: Approval, isRepeated: boolean): Message {
   return createAgentPartsMessage([createTextPart(words), createDataPart(data)]);
 }
 
-/** Identifies the action, so that an approval survives a restart and never applies to another action. */
+/**
+ * Identifies the action, so that an approval survives a restart and never applies to another action.
+ */
 function fingerprint({ tool, title, input }: Approval): string {
   const text = canonicalJson(compact({ tool, title, input }));
   return createHash('sha256').update(text).digest('base64url');

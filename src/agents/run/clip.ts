@@ -13,7 +13,10 @@ export function clipJson(value: Json, max: number): Json {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, clipJson(member, max)]));
 }
 
-/** One line for people to decide by: without terminal escapes, line breaks, and marks that change the direction of text. */
+/**
+ * One line for people to decide by: without terminal escapes, line breaks, and marks that change the
+ * direction of text.
+ */
 export function oneLine(text: string, max: number): string {
   const shown = text
     .replaceAll(/[\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/g, '')

@@ -12,7 +12,10 @@ export interface Job {
   /** Absolute, with links resolved. */
   readonly folder: string;
   readonly settings: RequestSettings;
-  /** The agent's own session to continue. A driver that finds it lost starts another and reports that in `init`. */
+  /**
+   * The agent's own session to continue. A driver that finds it lost starts another and reports that in
+   * `init`.
+   */
   readonly session: string | undefined;
   /** The operator allows everything. */
   readonly isPermissive: boolean;
@@ -35,11 +38,16 @@ export interface Driver {
   readonly resumes: boolean;
   /** It changes files, which the caller should see. */
   readonly edits: boolean;
-  /** Environment variables that it needs, besides those that every program gets. `ANTHROPIC_*` matches all with that prefix. */
+  /**
+   * Environment variables that it needs, besides those that every program gets. `ANTHROPIC_*` matches
+   * all with that prefix.
+   */
   readonly environment: readonly string[];
   /** Its files in the home folder, relative to it. */
   readonly homePaths: readonly string[];
-  /** Files of a project that could make it run programs. They are hidden unless the project is trusted. */
+  /**
+   * Files of a project that could make it run programs. They are hidden unless the project is trusted.
+   */
   readonly projectConfig: readonly string[];
   /** It has options that make it ignore `projectConfig`. */
   readonly ignoresProject?: boolean;

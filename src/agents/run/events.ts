@@ -1,8 +1,8 @@
 import type { Choice, Json } from '#protocol';
 
 /**
- * The actions of a coding agent, independent of its protocol. Every adapter turns its own events into these, and `outputs.ts` turns them
- * into A2A's.
+ * The actions of a coding agent, independent of its protocol. Every adapter turns its own events into
+ * these, and `outputs.ts` turns them into A2A's.
  */
 export type RunEvent =
   | { readonly kind: 'init'; readonly sessionId?: string; readonly model?: string; readonly mode?: string; readonly note?: string }

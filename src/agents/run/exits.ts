@@ -5,7 +5,10 @@ import type { RunEvent } from './events.ts';
 
 const REASON_CHARACTERS = 600;
 
-/** The error for an exit, or undefined for a normal one. The text `agent exited with code N` is that of coding-agent-a2a. */
+/**
+ * The error for an exit, or undefined for a normal one. The text `agent exited with code N` is that of
+ * coding-agent-a2a.
+ */
 export function failureOf(exit: Exit, program: string, errors: string): string | undefined {
   const said = clip(stripAnsi(errors).trim().slice(-REASON_CHARACTERS), REASON_CHARACTERS);
   const why = said === '' ? '' : `: ${said}`;
@@ -27,7 +30,10 @@ const UNSTARTABLE: ReadonlyMap<string, (program: string) => string> = new Map<st
   ['EAGAIN', () => 'too many processes run on this machine; try again later'],
 ]);
 
-/** A sandboxed program is started by another one, which reports in its own words that it could not find it. */
+/**
+ * A sandboxed program is started by another one, which reports in its own words that it could not find
+ * it.
+ */
 const NOT_FOUND = /^(?:bwrap: execvp|prlimit: failed to execute) (.+?): No such file or directory/m;
 
 /** Waits for the exit. Returns an error event, or the event that the caller gives for a normal exit. */

@@ -1,4 +1,7 @@
-/** A queue: one side pushes values, the other reads them. The pushing side may wait for room, so that the queue stays bounded. */
+/**
+ * A queue: one side pushes values, the other reads them. The pushing side may wait for room, so that
+ * the queue stays bounded.
+ */
 export interface PushQueue<Value> extends AsyncIterable<Value> {
   push(value: Value): void;
   /** Resolves when fewer than `max` values are in the queue. */
@@ -7,6 +10,7 @@ export interface PushQueue<Value> extends AsyncIterable<Value> {
   end(reason?: unknown): void;
 }
 
+/** An empty queue. */
 export function createPushQueue<Value>(): PushQueue<Value> {
   const values: (Value | undefined)[] = [];
   let head = 0;
@@ -62,6 +66,7 @@ export function createPushQueue<Value>(): PushQueue<Value> {
   };
 }
 
+/** Options of `lookAhead`. */
 export interface LookingAhead<Value> {
   /** The maximum number of values in the queue. */
   readonly max: number;
@@ -72,8 +77,8 @@ export interface LookingAhead<Value> {
 }
 
 /**
- * The same values, read a little ahead of the consumer. So the withdrawal of a question is noticed while the question waits for its
- * answer. Beyond the maximum the source waits.
+ * The same values, read a little ahead of the consumer. So the withdrawal of a question is noticed
+ * while the question waits for its answer. Beyond the maximum the source waits.
  */
 export async function* lookAhead<Value>(
   source: AsyncIterable<Value>,

@@ -31,7 +31,10 @@ export interface LaunchCommand {
   readonly env?: Environment;
 }
 
-/** Starts the agent's own program in the sandbox, with the parts of the environment and of the home folder that it needs. */
+/**
+ * Starts the agent's own program in the sandbox, with the parts of the environment and of the home
+ * folder that it needs.
+ */
 export function launch(launching: Launching, { folder, writable }: Workplace, { argv, env: more = {} }: LaunchCommand): Child {
   const { driver, sandbox, ledger, env, isTrusted, network } = launching;
   const masked = isTrusted ? [] : driver.projectConfig;
@@ -40,8 +43,8 @@ export function launch(launching: Launching, { folder, writable }: Workplace, { 
 }
 
 /**
- * A project's own configuration can name programs that the agent runs without asking. If neither the agent nor the sandbox prevents that,
- * the run must not start. The message names the file.
+ * A project's own configuration can name programs that the agent runs without asking. If neither the
+ * agent nor the sandbox prevents that, the run must not start. The message names the file.
  */
 export function untrusted({ driver, sandbox, isTrusted }: Launching, folder: string): string | undefined {
   if (isTrusted || driver.ignoresProject === true || sandbox.level === 'bubblewrap') return undefined;
@@ -50,7 +53,10 @@ export function untrusted({ driver, sandbox, isTrusted }: Launching, folder: str
   return `${found} in the working folder could make ${driver.name} run programs unasked. Serve with --trust if you trust the folder, or install bubblewrap.`;
 }
 
-/** For our own commands, such as git: sandboxed like the agent, without its credentials. All of them may write to `always`. */
+/**
+ * For our own commands, such as git: sandboxed like the agent, without its credentials. All of them may
+ * write to `always`.
+ */
 export function confinedRun({ sandbox, ledger, env }: Pick<Launching, 'sandbox' | 'ledger' | 'env'>, always: readonly string[] = []): Run {
   return async (argv, { folder, env: own = {}, writable = [] }) => {
     const wrapped = sandbox.wrap(argv, { folder, writable: [...always, ...writable], network: false });

@@ -1,4 +1,7 @@
-/** Modes without approvals, or in which a model approves in the caller's place. Modes that accept only edits are not among them. */
+/**
+ * Modes without approvals, or in which a model approves in the caller's place. Modes that accept only
+ * edits are not among them.
+ */
 const UNASKED = /(?:^|#)auto$|auto.?(?:pilot|review)|yolo|bypass|full.?access|allow.?all|unrestricted/i;
 
 /** Matches the mode's id or its name: Codex has `agent`, an "Auto review". */

@@ -8,6 +8,7 @@ import type { FileDiff, RunEvent, Usage } from './events.ts';
 /** A run's events, except questions and ends, as outputs for the caller (docs/coding-agents.md). */
 export type Told = Exclude<RunEvent, { readonly kind: 'approval' | 'done' | 'refused' | 'error' }>;
 
+/** Turns the events of one run into outputs. */
 export interface Telling {
   /** The outputs for an event; often none yet, or several. */
   tell(event: Told): readonly AgentOutput[];
@@ -19,6 +20,7 @@ export interface Telling {
   readonly answered: number;
 }
 
+/** Options of `startTelling`. */
 export interface TellingOptions {
   readonly adapter: string;
   /** Distinguishes this turn's artifacts from those of earlier turns of the task. */
@@ -27,11 +29,15 @@ export interface TellingOptions {
   readonly outputBytesMax: number;
 }
 
-/** At most 200 characters of a tool's result are shown as text, as in coding-agent-a2a. The data part holds more. */
+/**
+ * At most 200 characters of a tool's result are shown as text, as in coding-agent-a2a. The data part
+ * holds more.
+ */
 const RESULT_CHARACTERS = 200;
 const OUTPUT_CHARACTERS = 16_384;
 const THOUGHT_CHARACTERS = 400;
 
+/** Starts with an empty answer. */
 export function startTelling({ adapter, suffix, outputBytesMax }: TellingOptions): Telling {
   const known: { model?: string; sessionId?: string; mode?: string } = {};
   const tools = new Map<string, string>();
@@ -114,7 +120,9 @@ function knownIn({ sessionId, model, mode }: Init): JsonObject {
   return compact({ sessionId, model, mode });
 }
 
-/** A status, and an artifact with the model and the session if they are known, as in coding-agent-a2a. */
+/**
+ * A status, and an artifact with the model and the session if they are known, as in coding-agent-a2a.
+ */
 function begun(event: Init, id: string, data: JsonObject): readonly AgentOutput[] {
   const told = note(event.note === undefined ? [] : [createTextPart(event.note)], 'init', knownIn(event));
   if (data['sessionId'] === undefined && data['model'] === undefined) return [told];

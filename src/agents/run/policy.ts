@@ -10,7 +10,10 @@ export interface ApprovalRule {
   readonly tool?: string;
   /** The kind of the tool: read, edit, delete, move, search, execute, think, fetch, other. */
   readonly kind?: string;
-  /** Relative to the working folder; `*` stays within a folder, `**` does not. Every path of the request must fit. */
+  /**
+   * Relative to the working folder; `*` stays within a folder, `**` does not. Every path of the request
+   * must fit.
+   */
   readonly path?: string;
   /** What to do with requests that match. */
   readonly decision: Decision;
@@ -39,7 +42,10 @@ export function decide({ rules = [], otherwise = 'ask' }: ApprovalPolicy, reques
   return rules.find((rule) => fits(rule, request, folder))?.decision ?? otherwise;
 }
 
-/** Whether a rule allows everything of a kind, for any tool and path. For agents that must know before they start. */
+/**
+ * Whether a rule allows everything of a kind, for any tool and path. For agents that must know before
+ * they start.
+ */
 export function allowsAll({ rules = [], otherwise = 'ask' }: ApprovalPolicy, kind: string): boolean {
   for (const rule of rules.filter((each) => each.kind === undefined || each.kind === kind)) {
     if (rule.decision !== 'allow') return false;
@@ -72,7 +78,9 @@ function matchesSegments(patterns: readonly string[], segments: readonly string[
   return segment !== undefined && matches(first, segment) && matchesSegments(rest, others);
 }
 
-/** Matched by hand, because a regular expression made from a pattern with many stars can take very long. */
+/**
+ * Matched by hand, because a regular expression made from a pattern with many stars can take very long.
+ */
 export function matches(pattern: string, text: string): boolean {
   let at = 0;
   let star = -1;

@@ -7,10 +7,14 @@ export interface OpenQuestions {
   watch(holder: Holder, turn: Turn): Turn;
   /** The task of the conversation that waits for an answer. */
   in(holder: Holder): TaskId | undefined;
-  /** Calls `listener` for every question of the conversation from now on, until the returned function is called. */
+  /**
+   * Calls `listener` for every question of the conversation from now on, until the returned function is
+   * called.
+   */
   onOpen(holder: Holder, listener: () => void): () => void;
 }
 
+/** Starts without questions. */
 export function createOpenQuestions(): OpenQuestions {
   const open = new Map<string, Set<TaskId>>();
   const listeners = new Map<string, Set<() => void>>();

@@ -13,8 +13,9 @@ export interface Quiet {
 }
 
 /**
- * A coding CLI that can't reach its model retries for minutes without output. `say` is called once, after the first silence of `afterMs`;
- * 0: never. An event costs one read of the clock; the timer is set again only when it fires.
+ * A coding CLI that can't reach its model retries for minutes without output. `say` is called once,
+ * after the first silence of `afterMs`; 0: never. An event costs one read of the clock; the timer is
+ * set again only when it fires.
  */
 export function startQuiet(afterMs: number, say: () => void): Quiet {
   const tools = new Set<string>();
@@ -43,6 +44,7 @@ export function startQuiet(afterMs: number, say: () => void): Quiet {
   };
 }
 
+/** What the notice about a silent run mentions. */
 export interface QuietOptions {
   readonly driver: Driver;
   readonly afterMs: number;

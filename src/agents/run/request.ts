@@ -1,7 +1,10 @@
 import type { JsonObject, Turn } from '#protocol';
 import { A2AError } from '#protocol';
 
-/** The settings that a request may choose, as members of its message's or its own metadata. docs/coding-agents.md lists them. */
+/**
+ * The settings that a request may choose, as members of its message's or its own metadata.
+ * docs/coding-agents.md lists them.
+ */
 export interface RequestSettings {
   /** Model of the coding agent, by its own name. */
   readonly model?: string;
@@ -25,7 +28,10 @@ export interface RequestSettings {
 const NAME = /^[A-Za-z0-9][\w.:/@+[\]-]{0,127}$/;
 const LONGEST_MS = 24 * 3_600_000;
 
-/** The settings of a task's first message also apply to later messages in the task, unless they choose again. */
+/**
+ * The settings of a task's first message also apply to later messages in the task, unless they choose
+ * again.
+ */
 export function settingsIn({ message, task, history }: Turn): RequestSettings {
   const first = history.find(({ role }) => role === 'ROLE_USER')?.metadata;
   const given: JsonObject = { ...task.metadata, ...first, ...message.metadata };

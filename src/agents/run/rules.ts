@@ -14,7 +14,10 @@ const KINDS: ReadonlySet<string> = new Set([
   'other',
 ]);
 
-/** `allow:Read`, `deny:execute`, `allow:edit:src/**`: the decision, the tool or kind of tool, and the path. */
+/**
+ * `allow:Read`, `deny:execute`, `allow:edit:src/**`: the decision, the tool or kind of tool, and the
+ * path.
+ */
 export function readRule(text: string): ApprovalRule {
   const [decision = '', name = '', ...path] = text.split(':');
   if (!DECISIONS.has(decision) || name === '') {

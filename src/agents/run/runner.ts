@@ -150,9 +150,9 @@ interface Arriving {
 }
 
 /**
- * Waits for a free slot, and reports the position in the queue to the caller each time it changes. Undefined: the turn was
- * rejected, because another task of this conversation holds the folder and waits for an answer. The caller would not answer it
- * while they wait for this task.
+ * Waits for a free slot, and reports the position in the queue to the caller each time it changes.
+ * Undefined: the turn was rejected, because another task of this conversation holds the folder and
+ * waits for an answer. The caller would not answer it while they wait for this task.
  */
 async function* waitForPlace(
   { places, questions }: Running,
@@ -198,13 +198,19 @@ async function worktreeFor(runner: Running, folder: string, { task }: Turn): Pro
   return await makeWorktree(folder, task.id, { run: confinedRun(runner), parent: join(runner.state, 'worktrees') }).catch(() => undefined);
 }
 
-/** A commit in a subfolder writes to the repository's own folder, so that is writable too, within the allowed roots. */
+/**
+ * A commit in a subfolder writes to the repository's own folder, so that is writable too, within the
+ * allowed roots.
+ */
 async function writableGit(runner: Running, folder: string): Promise<readonly string[]> {
   const roots = runner.folders.roots ?? [runner.folders.home];
   return (await gitFolders(folder, confinedRun(runner))).filter((path) => roots.some((root) => isInside(path, root)));
 }
 
-/** Agents keep sessions per folder. In another folder a session would not be found, or would be about other files. */
+/**
+ * Agents keep sessions per folder. In another folder a session would not be found, or would be about
+ * other files.
+ */
 function sessionFor(session: Session | undefined, folder: string): string | undefined {
   return session?.folder === folder ? session.id : undefined;
 }

@@ -13,6 +13,7 @@ export interface RunTimer {
   stop(): void;
 }
 
+/** Starts the timeouts of a run. `stop` must be called at its end. */
 export function startWatch(turn: AbortSignal, { timeoutMs, idleMs }: RequestSettings): RunTimer {
   const controller = new AbortController();
   let why: string | undefined;

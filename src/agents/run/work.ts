@@ -195,7 +195,9 @@ function suffixFor({ task }: Turn): string {
   return before === 0 ? '' : `-${before + 1}`;
 }
 
-/** The process that asked has ended, and so has its question. The agent's session remembers the work. */
+/**
+ * The process that asked has ended, and so has its question. The agent's session remembers the work.
+ */
 function afterRestart({ title, isAllowed }: LateAnswer): string {
   return isAllowed === true
     ? `You were interrupted while you waited for permission: ${title}. It is granted. Go on where you stopped.`

@@ -11,8 +11,8 @@ export interface Folders {
 }
 
 /**
- * The folder of a request. It must be inside an allowed root after every symbolic link is resolved. A folder outside and one that does not
- * exist get the same error.
+ * The folder of a request. It must be inside an allowed root after every symbolic link is resolved. A
+ * folder outside and one that does not exist get the same error.
  */
 export async function folderFor({ home, roots = [home] }: Folders, wanted: string | undefined): Promise<string> {
   const given = wanted ?? home;

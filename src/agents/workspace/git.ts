@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import type { Environment } from '../process/environment.ts';
 import { isInside } from './folders.ts';
 
-/** Runs a command in the sandbox, like the agent's own: a repository's configuration can name programs. */
+/**
+ * Runs a command in the sandbox, like the agent's own: a repository's configuration can name programs.
+ */
 export type Run = (argv: readonly string[], options: GitRunOptions) => Promise<string>;
 
 /** Where and how a command runs. */
@@ -38,8 +40,9 @@ const PATCH_BYTES_MAX = 256 * 1024;
 const GIT = ['git', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false'];
 
 /**
- * Records the state of the folder with git, without a trace in it: index and objects are written elsewhere. A folder that is no repository
- * is treated as one if it is small. Undefined: it is too large, or git is missing.
+ * Records the state of the folder with git, without a trace in it: index and objects are written
+ * elsewhere. A folder that is no repository is treated as one if it is small. Undefined: it is too
+ * large, or git is missing.
  */
 export async function baselineOf(folder: string, run: Run): Promise<Baseline | undefined> {
   const found = await repositoryAt(folder, run);
@@ -132,7 +135,10 @@ export interface Worktree {
   readonly common: string;
 }
 
-/** A separate worktree for one task, on its own branch. It is kept when the task is done, because it holds the result. */
+/**
+ * A separate worktree for one task, on its own branch. It is kept when the task is done, because it
+ * holds the result.
+ */
 export async function makeWorktree(folder: string, name: string, { run, parent }: WorktreeOptions): Promise<Worktree> {
   const path = join(parent, name);
   const branch = `parley/${name}`;

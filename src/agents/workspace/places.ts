@@ -3,8 +3,8 @@ import { isInside } from './folders.ts';
 /** Limits concurrent runs: a maximum in total, and one writer per folder. Others wait in order. */
 export interface Places {
   /**
-   * Resolves when the run may start, with a function that releases its slot. `onWait` gets the number of runs ahead whenever it changes.
-   * Rejects when the signal fires.
+   * Resolves when the run may start, with a function that releases its slot. `onWait` gets the number
+   * of runs ahead whenever it changes. Rejects when the signal fires.
    */
   take(wish: Wish): Promise<() => void>;
 }

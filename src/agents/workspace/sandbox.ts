@@ -5,9 +5,10 @@ import { delimiter, dirname, extname, join } from 'node:path';
 import { isInside } from './folders.ts';
 
 /**
- * The levels of confinement. `plain`: arguments as a list, its own environment and session, killed with everything it started. `limits`:
- * also limits of memory, processor time, file size and open files. `bubblewrap`: also a file system in which only the working folder is
- * writable, a home folder with only what the program needs, and a separate process namespace.
+ * The levels of confinement. `plain`: arguments as a list, its own environment and session, killed with
+ * everything it started. `limits`: also limits of memory, processor time, file size and open files.
+ * `bubblewrap`: also a file system in which only the working folder is writable, a home folder with
+ * only what the program needs, and a separate process namespace.
  */
 export type SandboxLevel = 'plain' | 'limits' | 'bubblewrap';
 
@@ -91,7 +92,10 @@ function ownLimits(): ReadonlyMap<string, number> {
   );
 }
 
-/** The strongest level that works here. Bubblewrap may be installed but not permitted, as in many containers. */
+/**
+ * The strongest level that works here. Bubblewrap may be installed but not permitted, as in many
+ * containers.
+ */
 export function strongestLevel(): SandboxLevel {
   strongest ??= findStrongest();
   return strongest;
@@ -150,7 +154,10 @@ function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], net
   ];
 }
 
-/** A program's files in the home folder survive the run only if they exist when it is bound. On the first run they do not. */
+/**
+ * A program's files in the home folder survive the run only if they exist when it is bound. On the
+ * first run they do not.
+ */
 function makeFolders(paths: readonly string[]): void {
   for (const path of paths) {
     if (!existsSync(path) && extname(path) === '') mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -171,7 +178,10 @@ function withPackages(folder: string): readonly string[] {
   return folder.endsWith('/node_modules/.bin') ? [folder, dirname(folder)] : [folder];
 }
 
-/** Hides a folder with an empty folder, and a file with a harmless file: programs that find no JSON in a `.json` file give up. */
+/**
+ * Hides a folder with an empty folder, and a file with a harmless file: programs that find no JSON in a
+ * `.json` file give up.
+ */
 function mask(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   if (statSync(path).isDirectory()) return ['--tmpfs', path];

@@ -6,14 +6,19 @@ import { objectIn, textAt } from '../process/json-line.ts';
 /** The agent's own session for a caller's conversation. */
 export interface Session {
   readonly id: string;
-  /** Its folder. Agents keep sessions per folder, and one of another folder would be about other files. */
+  /**
+   * Its folder. Agents keep sessions per folder, and one of another folder would be about other files.
+   */
   readonly folder: string;
   readonly adapter: string;
   /** Whether the agent can resume it. */
   readonly isResumable: boolean;
 }
 
-/** The owner of the conversation. Context ids are chosen by callers, so two callers may have the same one. */
+/**
+ * The owner of the conversation. Context ids are chosen by callers, so two callers may have the same
+ * one.
+ */
 export interface Holder {
   readonly contextId: string;
   readonly principal: string;

@@ -53,14 +53,17 @@ export function readEnvelope(raw: RawObject, rules: EnvelopeRules): RpcRequest {
   return { id: id ?? null, method, params };
 }
 
+/** A JSON-RPC request. */
 export function requestText(id: RpcId, method: string, params: Json): string {
   return JSON.stringify({ jsonrpc: '2.0', id, method, params });
 }
 
+/** A JSON-RPC response with a result. */
 export function resultText(id: RpcId, result: Json): string {
   return JSON.stringify({ jsonrpc: '2.0', id, result });
 }
 
+/** A JSON-RPC response with an error. */
 export function errorText(id: RpcId, error: WireError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error });
 }

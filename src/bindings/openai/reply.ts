@@ -20,6 +20,7 @@ export interface ChatReply {
   readonly failure: A2AError | undefined;
 }
 
+/** Starts an empty answer. */
 export function startReply(): ChatReply {
   return new GrowingReply();
 }
@@ -54,7 +55,10 @@ class GrowingReply implements ChatReply {
     return this.#say(shown(message.parts));
   }
 
-  /** Sent text can't be withdrawn. If a replaced artifact starts with the sent text, only the rest is sent; otherwise all of it. */
+  /**
+   * Sent text can't be withdrawn. If a replaced artifact starts with the sent text, only the rest is
+   * sent; otherwise all of it.
+   */
   #artifact({ artifactId, parts }: Artifact, isAppended: boolean): readonly ReplyPiece[] {
     const before = this.#sent.get(artifactId) ?? '';
     const now = isAppended ? before + shown(parts) : shown(parts);
@@ -94,7 +98,9 @@ function failureOf(state: TaskState, message: Message | undefined): A2AError {
   return new A2AError(state === 'TASK_STATE_REJECTED' ? 'INVALID_PARAMS' : 'INVALID_AGENT_RESPONSE', words, { info: { state } });
 }
 
-/** Parts as Markdown, which chat clients display: images inline, files as links, data as a JSON block. */
+/**
+ * Parts as Markdown, which chat clients display: images inline, files as links, data as a JSON block.
+ */
 function shown(parts: readonly Part[]): string {
   return parts.map(shownPart).join('');
 }

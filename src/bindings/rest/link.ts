@@ -94,7 +94,10 @@ async function* events<Op extends StreamOperation>(
   yield read.value.map((event) => ({ event }));
 }
 
-/** Subscribes by POST, and after 404 or 405 by GET, because the specification names both. The link remembers which one worked. */
+/**
+ * Subscribes by POST, and after 404 or 405 by GET, because the specification names both. The link
+ * remembers which one worked.
+ */
 async function openEvents<Op extends StreamOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<LinkResponse> {
   const { link } = calling;
   const usual = routeOf(operation, link, operation === 'subscribe' ? link.subscribeBy : undefined);

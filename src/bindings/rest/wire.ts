@@ -1,7 +1,9 @@
 import type { Json, JsonObject, Operation, RestGrammar, RestRoute } from '#protocol';
 import { A2AError, invalidParams } from '#protocol';
 
-/** One segment of a route: fixed text, or a member of the request with a suffix, as in `{id}:cancel`. */
+/**
+ * One segment of a route: fixed text, or a member of the request with a suffix, as in `{id}:cancel`.
+ */
 type Segment = { readonly text: string } | { readonly member: string; readonly suffix: string };
 
 interface Compiled {
@@ -98,7 +100,9 @@ export function decodedMembers({ members }: RouteMatch): RouteMatch['members'] {
   }
 }
 
-/** The members of a query. Flags become booleans; numbers and enums are read from text by the dialect. */
+/**
+ * The members of a query. Flags become booleans; numbers and enums are read from text by the dialect.
+ */
 export function queryMembers(query: URLSearchParams, flags: readonly string[] = []): Record<string, unknown> {
   const members = new Map<string, unknown>();
   for (const name of new Set(query.keys())) {

@@ -104,7 +104,9 @@ function requestFor({ line, raw, signal }: Asking, isCard: boolean): Request {
   return kept(new Request(`${ORIGIN}/`, { method: 'POST', body: line, signal, headers: { ...headers, 'Content-Type': JSON_TYPE } }));
 }
 
-/** Writes the events of a stream. A canceled or broken stream ends like any other: with the `end` line. */
+/**
+ * Writes the events of a stream. A canceled or broken stream ends like any other: with the `end` line.
+ */
 async function streamed(body: ReadableStream<Uint8Array>, signal: AbortSignal, write: Serving['write']): Promise<void> {
   try {
     for await (const events of readEvents(body, EVENT_BYTES_MAX, { signal })) {

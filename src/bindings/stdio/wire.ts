@@ -20,7 +20,9 @@ export interface Channel {
   write(text: string): Promise<void>;
 }
 
+/** Notification: the client no longer needs the response to a request. */
 export const CANCEL = '$/cancel';
+/** Request for the agent's card. */
 export const CARD = '$/card';
 const LINE_BYTES_MAX = 16_777_216;
 

@@ -1,3 +1,4 @@
+import { bindingWords } from '#bindings';
 import type { ClientError, ClientErrorKind } from '#client';
 import { explain } from '#client';
 import { MissingEntry } from '#client/strict';
@@ -166,7 +167,7 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (call: CallDescription, er
   },
   'version-not-accepted': (_, error) =>
     `allow it with --a2a-version ${/(?<![\d.])[\d.]+$/.exec(error?.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
-  'no-interface': () => 'JSONRPC and HTTP+JSON are supported',
+  'no-interface': () => `the agent must offer ${bindingWords()}`,
   tls: () => 'trust its authority with --ca FILE; --insecure accepts every certificate, an attacker’s too',
   redirect: ({ url }) => `calls to ${url} are redirected, and calls never follow redirects: the card must name the final address`,
   'too-large': () => 'a command accepts 256 MiB; in code, set answerBytesMax and eventBytesMax (docs/client.md)',

@@ -1,19 +1,19 @@
-import type { ProtocolBinding } from '#bindings';
-import { CLIENT_BINDINGS, findBinding } from '#bindings';
+import { bindingWords, CLIENT_BINDINGS, findBinding } from '#bindings';
+import type { StandardBinding } from '#protocol';
+import { STANDARD_BINDINGS } from '#protocol';
 import { CliError, usage } from '../command.ts';
 
-const NAMES: readonly string[] = CLIENT_BINDINGS.flatMap(({ protocolBinding, otherNames }) => [protocolBinding, ...otherNames]).map(
-  (name) => name.toLowerCase(),
-);
+const OTHER_NAMES = CLIENT_BINDINGS.flatMap(({ otherNames }) => otherNames);
+const NAMES: readonly string[] = [...STANDARD_BINDINGS, ...OTHER_NAMES].map((name) => name.toLowerCase());
 
 /** Reads `--transport`. A binding that parley does not support may be preferred: the next preference is used then. */
-export function readTransports(given: readonly string[]): readonly (ProtocolBinding | 'GRPC')[] {
+export function readTransports(given: readonly string[]): readonly StandardBinding[] {
   return given.map((name) => {
-    const binding = findBinding(name)?.protocolBinding ?? (name.toLowerCase() === 'grpc' ? 'GRPC' : undefined);
+    const binding = findBinding(name)?.protocolBinding ?? STANDARD_BINDINGS.find((each) => each === name.toUpperCase());
     if (binding !== undefined) return binding;
     throw new CliError(`--transport: there is no binding ${name}`, {
-      meant: { word: name.toLowerCase(), known: [...NAMES, 'grpc'] },
-      hint: 'use JSONRPC or HTTP+JSON (or rest)',
+      meant: { word: name.toLowerCase(), known: NAMES },
+      hint: `use ${bindingWords()}`,
       exit: 2,
     });
   });

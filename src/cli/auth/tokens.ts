@@ -5,6 +5,7 @@ import { clientCredentials, deviceCode } from '../../client/adapters/oauth.ts';
 import { CliError } from '../command.ts';
 import type { Login, LoginStore } from '../settings/tokens.ts';
 
+/** What getting a token needs. */
 export interface Getting {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;

@@ -1,6 +1,7 @@
 import type { AgentCard, SecurityScheme } from '#protocol';
 import { block, field } from '../output/labels.ts';
 
+/** What to show beside the card. */
 export interface CardTextOptions {
   /** Undefined if it was not checked. */
   readonly signature: string | undefined;
@@ -39,6 +40,7 @@ export function cardText(card: AgentCard, { signature, source, verbose }: CardTe
   ].join('');
 }
 
+/** A security scheme in one line. */
 export function schemeText(scheme: SecurityScheme): string {
   if (scheme.apiKeySecurityScheme !== undefined)
     return `API key in ${scheme.apiKeySecurityScheme.location} ${scheme.apiKeySecurityScheme.name}`;

@@ -10,6 +10,7 @@ export interface Word {
   readonly flags: readonly { readonly name: string; readonly short?: string; readonly doc: string; readonly values: readonly string[] }[];
 }
 
+/** All words that the shells can complete, over all commands. */
 export async function wordsOf(entries: readonly Entry[]): Promise<readonly Word[]> {
   const top: Word = {
     path: '',

@@ -1,6 +1,6 @@
 import type { FoundAgentCard } from '#client';
 import type { ErrorKind, MessageId, Task } from '#protocol';
-import { cardProblems, createUserMessage, isA2AError, isTerminal, taskId } from '#protocol';
+import { cardProblems, createUserMessage, hasAddress, isA2AError, isTerminal, taskId } from '#protocol';
 import type { AgentConnection } from '../agent/connect.ts';
 import { isSettled } from '../contract/wait.ts';
 
@@ -73,9 +73,7 @@ const CARD: readonly Check[] = [
     level: 'MUST',
     title: 'each interface says how and where',
     run: async ({ found }) => {
-      const bad = found.card.supportedInterfaces.filter(
-        ({ url, protocolBinding }) => protocolBinding === '' || (protocolBinding !== 'GRPC' && !URL.canParse(url)),
-      );
+      const bad = found.card.supportedInterfaces.filter((iface) => iface.protocolBinding === '' || !hasAddress(iface));
       return when(
         found.card.supportedInterfaces.length > 0 && bad.length === 0,
         bad.length === 0 ? 'it lists none' : `${bad[0]?.url} is no address`,
@@ -246,4 +244,5 @@ const VERSIONS: readonly Check[] = [
   },
 ];
 
+/** All checks, in the order in which they run. Later ones use the task that an earlier one created. */
 export const CHECKS: readonly Check[] = [...CARD, ...CORE, ...LIST, ...STREAMS, ...VERSIONS];

@@ -4,6 +4,7 @@ import { eventText, field, messageText, stateText, taskText } from '../output/la
 import type { ContractSession } from './session.ts';
 import type { TaskProgress } from './wait.ts';
 
+/** Prints a payload as indented JSON. */
 export function printJson(session: ContractSession, value: Json): void {
   session.out(`${JSON.stringify(value)}\n`);
 }
@@ -13,6 +14,7 @@ export function resumeCommand(connection: AgentConnection, id: string): string {
   return `parley send ${connection.agent} --task-id ${id} "<reply>"`;
 }
 
+/** Prints a task, with the command that continues it if it waits. */
 export function printTask(
   session: ContractSession,
   connection: AgentConnection,

@@ -16,6 +16,7 @@ function refusesStreams(thrown: unknown): boolean {
   return isA2AError(thrown) && NOT_STREAMED.has(thrown.kind);
 }
 
+/** Whether the card declares streaming. */
 export function canStream({ found }: AgentConnection): boolean {
   return found?.card.capabilities.streaming === true;
 }

@@ -62,6 +62,7 @@ export function nothingSeen(): TaskProgress {
   return { id: undefined, contextId: undefined, state: undefined, settled: false, message: false };
 }
 
+/** Updates the progress with an event. */
 export function see(seen: TaskProgress, event: TaskEvent): void {
   if (event.message !== undefined) {
     seen.message = true;
@@ -76,6 +77,7 @@ export function see(seen: TaskProgress, event: TaskEvent): void {
   seen.settled = isTerminal(about.status.state) || isInterrupted(about.status.state);
 }
 
+/** How a stream ended: the task is settled, or the connection was lost. */
 export type Ended = 'settled' | 'cut';
 
 /** Reads a stream until the task is settled. Returns `cut` if it ends before. Throws if the agent refuses it. */

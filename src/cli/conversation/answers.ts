@@ -10,6 +10,7 @@ export interface Person {
   answer(question: Question): Promise<readonly Part[] | undefined>;
 }
 
+/** How questions are answered. */
 export interface PersonOptions {
   readonly screen: Screen;
   /** Answers given in advance, one for each question. */
@@ -19,6 +20,7 @@ export interface PersonOptions {
   readonly prompt: ((text: string) => Promise<string | undefined>) | undefined;
 }
 
+/** Answers questions from the given answers first, then by `--yes`, then by prompting. */
 export function createPerson({ screen, answers, approves, prompt }: PersonOptions): Person {
   const prepared = [...answers];
   return {
@@ -68,6 +70,7 @@ export function partsFor(said: string, choices: readonly Choice[]): readonly Par
   return chosen === undefined ? undefined : [{ text: chosen.name }, { data: { optionId: chosen.optionId } }];
 }
 
+/** Reads lines from the terminal. */
 export interface Prompt {
   ask(text: string): Promise<string | undefined>;
   close(): void;

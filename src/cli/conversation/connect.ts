@@ -1,3 +1,4 @@
+import { bindingWords, findBinding } from '#bindings';
 import type { Auth, ClientOptions } from '#client';
 import { A2AClient } from '#client';
 import type { Fetch } from '#protocol';
@@ -60,8 +61,9 @@ async function clientOptions(run: RunContext, target: AuthTarget): Promise<Clien
 
 /** Here `--transport` names the only binding, not a preference. */
 function supported(binding: ReturnType<typeof readTransports>[number]): NonNullable<ClientOptions['binding']> {
-  if (binding !== 'GRPC') return binding;
-  throw usage('--transport: gRPC is not supported', 'use JSONRPC or HTTP+JSON (or rest)');
+  const known = findBinding(binding);
+  if (known !== undefined) return known.protocolBinding;
+  throw usage(`--transport: ${binding} is not supported`, `use ${bindingWords()}`);
 }
 
 async function authFor(run: RunContext, { url, token }: AuthTarget, fetch: Fetch): Promise<Auth | undefined> {

@@ -1,3 +1,4 @@
+import { bindingWords } from '#bindings';
 import { usage } from '../command.ts';
 import { CONTEXT_ID, GLOBALS, TASK_ID } from '../flags/globals.ts';
 import type { ParsedFlags } from '../flags/parse.ts';
@@ -47,7 +48,7 @@ export const TALK_FLAGS: readonly Flag[] = [
   { name: 'answer', kind: 'list', value: 'TEXT', doc: "Answer the agent's next question with this, instead of asking you." },
   { name: 'yes', short: 'y', kind: 'switch', doc: 'Approve whatever the agent asks for, once each time.' },
   { name: 'dialect', kind: 'text', value: 'ID', doc: 'Speak this dialect, and find nothing out (parley translate --list).' },
-  { name: 'transport', kind: 'text', value: 'BINDING', doc: 'Only this binding: JSONRPC or HTTP+JSON.' },
+  { name: 'transport', kind: 'text', value: 'BINDING', doc: `Only this binding: ${bindingWords()}.` },
   CONTEXT_ID,
   TASK_ID,
 ];

@@ -2,6 +2,7 @@ import type { SendHandle } from '#client';
 import { whenReaderLeaves } from '../output/closed-pipe.ts';
 import type { Screen } from './terminal.ts';
 
+/** Whether the command was interrupted, and how it should exit. */
 export interface Interrupt {
   readonly fired: boolean;
   /** The exit code after an interrupt. */

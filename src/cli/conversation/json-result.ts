@@ -1,6 +1,7 @@
 import { answerText, questionOf } from '#client';
 import type { SendResult } from '#protocol';
 
+/** The members of the result, for the help text. */
 export const ANSWER_MEMBERS = 'state, text, taskId, contextId, artifacts, files, question';
 
 /** The result of one message, as JSON for programs. */

@@ -6,6 +6,7 @@ import { fileText, stateText } from '../output/labels.ts';
 import type { Person } from './answers.ts';
 import type { Screen } from './terminal.ts';
 
+/** What a turn needs besides the message. */
 export interface ConversationOptions {
   readonly client: A2AClient;
   readonly screen: Screen;

@@ -1,6 +1,7 @@
+import { bindingWords } from '#bindings';
 import type { Flag } from './spec.ts';
 
-/** The options of every command of the A2A CLI contract (A2A CLI specification §3), followed by a few of our own. */
+/** The options of every command of the A2A CLI specification (§3), followed by a few of our own. */
 export const GLOBALS: readonly Flag[] = [
   {
     name: 'agent-card',
@@ -8,7 +9,7 @@ export const GLOBALS: readonly Flag[] = [
     kind: 'text',
     value: 'REF',
     env: true,
-    doc: 'The agent: a host or origin, the URL or file of its card, or the entry of a catalog.',
+    doc: 'The agent: a host, the URL or file of its card, or an entry of a catalog.',
   },
   {
     name: 'endpoint',
@@ -24,7 +25,7 @@ export const GLOBALS: readonly Flag[] = [
     value: 'BINDING',
     env: true,
     default: "the card's order",
-    doc: 'Preferred binding: JSONRPC or HTTP+JSON (rest).',
+    doc: `Preferred binding: ${bindingWords()}.`,
   },
   {
     name: 'a2a-version',
@@ -32,18 +33,25 @@ export const GLOBALS: readonly Flag[] = [
     value: 'VERSION',
     env: true,
     default: '1.0, the highest in common',
-    doc: 'Signalled on every request; below 1.0 only if given.',
+    doc: 'A2A version to send with every request. Versions below 1.0 are used only if given here.',
   },
-  { name: 'bearer', kind: 'text', value: 'TOKEN', env: true, secret: true, doc: 'Token for a scheme of the card that takes one.' },
-  { name: 'api-key', kind: 'text', value: 'KEY', env: true, secret: true, doc: 'Key for an API key scheme of the card.' },
-  { name: 'basic', kind: 'text', value: 'USER:PASSWORD', env: true, secret: true, doc: 'For a basic scheme of the card.' },
+  { name: 'bearer', kind: 'text', value: 'TOKEN', env: true, secret: true, doc: 'Bearer token, sent if the card has a scheme for it.' },
+  { name: 'api-key', kind: 'text', value: 'KEY', env: true, secret: true, doc: 'API key, sent if the card has a scheme for it.' },
+  {
+    name: 'basic',
+    kind: 'text',
+    value: 'USER:PASSWORD',
+    env: true,
+    secret: true,
+    doc: 'Basic credentials, sent if the card has a scheme for them.',
+  },
   { name: 'svc-param', kind: 'list', value: 'NAME:VALUE', doc: 'A parameter for the transport, sent as an HTTP header.' },
   {
     name: 'extension',
     kind: 'list',
     value: 'URI',
     env: true,
-    doc: 'A protocol extension that you support, beside those that parley does.',
+    doc: 'A protocol extension to activate, besides those that parley supports.',
   },
   {
     name: 'output',
@@ -52,16 +60,23 @@ export const GLOBALS: readonly Flag[] = [
     oneOf: ['text', 'json'],
     env: true,
     default: 'text',
-    doc: 'The format; --json is short for json.',
+    doc: 'Output format. --json is short for -o json.',
   },
-  { name: 'verbose', short: 'v', kind: 'switch', env: true, default: 'concise', doc: 'Show more of what was exchanged.' },
-  { name: 'debug', kind: 'switch', env: true, doc: 'Log what goes over the wire to standard error, without secrets.' },
-  { name: 'timeout', kind: 'text', value: 'TIME', env: true, default: 'none', doc: 'Give up after 500ms, 30s, 1m30s.' },
+  { name: 'verbose', short: 'v', kind: 'switch', env: true, default: 'concise', doc: 'Print more details.' },
+  { name: 'debug', kind: 'switch', env: true, doc: 'Log requests and responses to standard error, without secrets.' },
+  {
+    name: 'timeout',
+    kind: 'text',
+    value: 'TIME',
+    env: true,
+    default: 'none',
+    doc: 'Time limit of the command, for example 500ms, 30s or 1m30s.',
+  },
   { name: 'insecure', kind: 'switch', env: true, default: 'TLS verified', doc: 'Do not verify TLS certificates. Warns.' },
-  { name: 'ca', kind: 'text', value: 'FILE', env: true, doc: 'Certificates (PEM) to trust besides the usual ones.' },
+  { name: 'ca', kind: 'text', value: 'FILE', env: true, doc: 'Certificates (PEM) to trust besides those of the system.' },
   { name: 'cert', kind: 'text', value: 'FILE', env: true, doc: 'Client certificate (PEM), for mutual TLS.' },
   { name: 'cert-key', kind: 'text', value: 'FILE', env: true, doc: 'Private key (PEM) of --cert.' },
-  { name: 'trust-origin', kind: 'list', value: 'ORIGIN', env: true, doc: "Another origin than the card's that may receive credentials." },
+  { name: 'trust-origin', kind: 'list', value: 'ORIGIN', env: true, doc: "An origin besides the card's that may receive credentials." },
   { name: 'config', kind: 'text', value: 'FILE', doc: 'Use this dotenv file instead of the nearest .env.' },
 ];
 
@@ -80,7 +95,7 @@ export const CONTEXT_ID: Flag = {
   kind: 'text',
   value: 'ID',
   env: true,
-  doc: 'The context to work in.',
+  doc: 'The context of the message or the tasks.',
 };
 export const TASK_ID: Flag = { name: 'task-id', kind: 'text', value: 'ID', env: true, doc: 'The task to continue.' };
 export const METADATA: Flag = { name: 'metadata', kind: 'text', value: 'JSON', doc: 'A JSON object for the request itself.' };
@@ -89,9 +104,15 @@ export const ASYNC: Flag = {
   aliases: ['return-immediately', 'no-wait'],
   kind: 'switch',
   env: true,
-  doc: 'Do not wait; print the ids.',
+  doc: 'Do not wait for the result; print the ids.',
 };
-export const WAIT: Flag = { name: 'wait', aliases: ['watch'], kind: 'switch', env: true, doc: 'Wait until the task is done or needs you.' };
+export const WAIT: Flag = {
+  name: 'wait',
+  aliases: ['watch'],
+  kind: 'switch',
+  env: true,
+  doc: 'Wait until the task is finished or needs input.',
+};
 
-/** Everything that the environment or a file can set. */
+/** Flags that the environment or a file can also set. */
 export const CONFIGURABLE: readonly Flag[] = [...GLOBALS, POLL, CONTEXT_ID, TASK_ID, ASYNC, WAIT].filter(({ env }) => env === true);

@@ -19,7 +19,7 @@ const spec: CommandSpec = {
 };
 
 describe('parse', () => {
-  it('takes every spelling of a value', () => {
+  it('accepts every spelling of a value', () => {
     for (const words of [['--text', 'x'], ['--text=x'], ['-t', 'x'], ['-tx'], ['-t=x'], ['-olt', 'x']])
       expect(textOf(parse(spec, words), 'text')).toBe('x');
     expect(textOf(parse(spec, ['--text=--x']), 'text')).toBe('--x');
@@ -27,19 +27,19 @@ describe('parse', () => {
     expect(textOf(parse(spec, ['--text', '-5']), 'text')).toBe('-5');
   });
 
-  it('keeps the order over flags and words, and the last of a text', () => {
+  it('keeps the order of flags and words, and the last value of a text flag', () => {
     const parsed = parse(spec, ['a', '--many', '1', 'b', '--lots=2', '--text', 'x', '--text', 'y']);
     expect(parsed.given.map(({ value }) => value)).toEqual(['a', '1', 'b', '2', 'x', 'y']);
     expect([listOf(parsed, 'many'), textOf(parsed, 'text'), parsed.positionals]).toEqual([['1', '2'], 'y', ['a', 'b']]);
   });
 
-  it('lets switches be switched off, and joined', () => {
+  it('accepts switches that are off or joined', () => {
     expect(switchOf(parse(spec, ['--on']), 'on')).toBe(true);
     expect(switchOf(parse(spec, ['--on', '--on=false']), 'on')).toBe(false);
     expect(switchOf(parse(spec, ['-ol']), 'loud')).toBe(true);
   });
 
-  it('takes everything after -- for words', () => {
+  it('treats everything after -- as words', () => {
     expect(parse(spec, ['--on', '--', '--text', '-x']).positionals).toEqual(['--text', '-x']);
   });
 
@@ -50,11 +50,11 @@ describe('parse', () => {
     [['--text', '--on'], '--text needs a value'],
     [['--on=maybe'], '--on takes no value'],
     [['--kind', 'green'], "--kind can't be green"],
-  ])('refuses %s', (words, message) => {
+  ])('rejects %s', (words, message) => {
     expect(() => parse(spec, words)).toThrow(message);
   });
 
-  it('counts the words', () => {
+  it('checks the number of words', () => {
     expect(argumentsOf(parse(spec, ['a', 'b']))).toEqual(['a', 'b']);
     expect(() => argumentsOf(parse(spec, []))).toThrow('A is missing');
     expect(() => argumentsOf(parse(spec, ['a', 'b', 'c']))).toThrow('no place for c');
@@ -68,7 +68,7 @@ describe('hoist', () => {
     expect(hoist(['-ax', 'send'])).toEqual(['send', '-ax']);
   });
 
-  it('leaves alone what is none', () => {
+  it('leaves other words alone', () => {
     for (const words of [['send', '-o', 'json'], ['--version'], ['-h'], []]) expect(hoist(words)).toEqual(words);
   });
 });

@@ -5,6 +5,7 @@ import { allFlags } from './spec.ts';
 /** One flag of the command line, or a word without a flag. The order matters: the parts of a message follow it. */
 export type Given = { readonly flag: Flag; readonly value: string } | { readonly flag: undefined; readonly value: string };
 
+/** A parsed command line. */
 export interface ParsedFlags {
   readonly spec: CommandSpec;
   readonly given: readonly Given[];
@@ -115,14 +116,17 @@ export function usageLine({ name, args }: CommandSpec): string {
   return ['parley', name, ...words, '[OPTIONS]'].join(' ');
 }
 
+/** Whether a switch is on. The last occurrence decides. */
 export function switchOf({ given }: ParsedFlags, name: string): boolean {
   return given.findLast(({ flag }) => flag?.name === name)?.value === 'true';
 }
 
+/** The value of a text flag. The last occurrence decides. */
 export function textOf({ given }: ParsedFlags, name: string): string | undefined {
   return given.findLast(({ flag }) => flag?.name === name)?.value;
 }
 
+/** All values of a list flag, in order. */
 export function listOf({ given }: ParsedFlags, name: string): readonly string[] {
   return given.filter(({ flag }) => flag?.name === name).map(({ value }) => value);
 }

@@ -19,6 +19,7 @@ export interface Flag {
   readonly default?: string;
 }
 
+/** A word of the command line that belongs to no flag. */
 export interface Argument {
   readonly name: string;
   readonly optional?: true;
@@ -45,6 +46,7 @@ export interface CommandSpec {
   readonly exits: string;
 }
 
+/** The flags of a command with those that every command of its family has. */
 export function allFlags(spec: CommandSpec): readonly Flag[] {
   return [...spec.flags, ...(spec.globals ?? []), HELP];
 }

@@ -15,6 +15,7 @@ export interface Tools {
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
+/** Finds out how a new project in this folder can use this package. */
 export function linkTools(folder: string): Tools {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     readonly version: string;

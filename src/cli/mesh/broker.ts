@@ -4,6 +4,7 @@ import type { Log } from '#server';
 import { memoryHub } from '../../mesh/adapters/memory.ts';
 import { CliError } from '../command.ts';
 
+/** How to connect to a broker. */
 export interface ConnectOptions extends Pick<BrokerOptions, 'clientId' | 'lastWill'> {
   readonly log?: Log;
 }

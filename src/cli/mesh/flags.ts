@@ -17,6 +17,7 @@ export const MESH_FLAGS: readonly Flag[] = [
   { name: 'deny', kind: 'list', value: 'PATTERN', doc: 'Leave out agents whose names match.' },
 ];
 
+/** The broker's address, from the flag or the settings. Throws if there is none. */
 export function brokerOf(parsed: ParsedFlags, { mesh }: Pick<Settings, 'mesh'>): string {
   const broker = textOf(parsed, 'broker') ?? mesh;
   if (broker !== undefined) return broker;

@@ -70,6 +70,7 @@ export interface MeshSetup {
   readonly log: Log;
 }
 
+/** Checks the settings of the mesh. Does not connect to the broker yet. */
 export async function createMeshSetup(address: string, settings: Settings, log: Log): Promise<MeshSetup> {
   const configured = configuredGrammar(address, settings);
   const artifacts = await artifactsFor(address, settings);

@@ -9,6 +9,7 @@ export function envelope(error: CliError, hint: string | undefined): string {
   return `${JSON.stringify({ error: { code, message, hint: hint ?? null, a2aCode } })}\n`;
 }
 
+/** How errors are printed. */
 export interface ErrorStyle {
   /** Print the envelope on standard output, in place of the result. */
   readonly json: boolean;
@@ -17,6 +18,7 @@ export interface ErrorStyle {
   readonly secrets?: Secrets | undefined;
 }
 
+/** Prints an error and returns the exit code. */
 export async function printError(thrown: unknown, { json, contract, secrets }: ErrorStyle): Promise<number> {
   const error = thrown instanceof CliError ? thrown : (missingPackage(thrown) ?? new CliError(messageOf(thrown)));
   const hint = await hintOf(error);

@@ -4,10 +4,12 @@ import { oneLine, plain } from './plain-text.ts';
 
 /** The `text` format: `Label: value` lines, and blocks that end with a blank line (A2A CLI specification §5.1). */
 
+/** One `Label: value` line. */
 export function field(label: string, value: string): string {
   return `${label}: ${oneLine(value)}\n`;
 }
 
+/** A label, followed by text over several lines. */
 export function block(label: string, content: string): string {
   const body = plain(content);
   return `${label}:\n${body}${body.endsWith('\n') ? '' : '\n'}\n`;
@@ -29,6 +31,7 @@ export interface TaskTextOptions {
   readonly history?: boolean;
 }
 
+/** A task for people: state, ids, artifacts, and the question if it asks one. */
 export function taskText(task: Task, options: TaskTextOptions = {}): string {
   const { timestamp, message } = task.status;
   const when = options.verbose === true && timestamp !== undefined ? field('Updated', timestamp) : '';
@@ -80,6 +83,7 @@ export function fileText(part: Part): string {
   return `${name} (${type}, ${base64ToBytes(part.raw ?? '').length} bytes)`;
 }
 
+/** An event for people, in one or a few lines. */
 export function eventText(event: TaskEvent): string {
   if (event.task !== undefined) return taskText(event.task);
   if (event.message !== undefined) return messageText(event.message);

@@ -4,7 +4,7 @@ import { oneLine, plain } from './plain-text.ts';
 import { createSecrets } from './secrets.ts';
 
 describe('plain', () => {
-  it('shows control characters instead of obeying them', () => {
+  it('shows control characters as symbols', () => {
     expect(plain('a\u001b[31mred\u0007\u009b2J\r\nb\tc\u007f')).toBe('a␛[31mred␇\ufffd2J\nb\tc␡');
     expect(plain('right \u202eto left')).not.toContain('\u202e');
     expect(oneLine('two\r\n lines')).toBe('two lines');
@@ -19,7 +19,7 @@ describe('secrets', () => {
     expect(secrets.mask(said)).toBe('*** *** *** abc');
   });
 
-  it('longer ones first, so that no rest of one shows', () => {
+  it('are masked longest first, so that no rest of one remains', () => {
     const secrets = createSecrets();
     for (const secret of ['token', 'token-and-more']) secrets.add(secret);
     expect(secrets.mask('token-and-more token')).toBe('*** ***');
@@ -40,7 +40,7 @@ describe('wantsJson', () => {
     expect(wantsJson(args, {})).toBe(wanted);
   });
 
-  it('by the environment too, unless the line says otherwise', () => {
+  it('reads the environment too, unless a flag overrides it', () => {
     expect(wantsJson([], { A2ACLI_OUTPUT: 'json' })).toBe(true);
     expect(wantsJson(['-o', 'text'], { A2ACLI_OUTPUT: 'json' })).toBe(false);
   });

@@ -8,6 +8,7 @@ export interface Secrets {
 const MASK = '***';
 const SHORTEST = 4;
 
+/** Starts without secrets. */
 export function createSecrets(): Secrets {
   const known = new Set<string>();
   return {

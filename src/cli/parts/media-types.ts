@@ -25,6 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
+/** The media type of a file, by its extension. */
 export function mediaTypeOf(name: string): string | undefined {
   return TYPES[/\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
 }

@@ -6,6 +6,7 @@ import { reasonOf } from '../agent/debug.ts';
 import { CliError } from '../command.ts';
 import { endingOf } from './media-types.ts';
 
+/** A file that was written. */
 export interface Written {
   readonly path: string;
   readonly mediaType: string;
@@ -13,6 +14,7 @@ export interface Written {
   readonly artifact: string;
 }
 
+/** Where and how artifacts are saved. */
 export interface Saving {
   readonly folder: string;
   readonly overwrite: boolean;

@@ -2,6 +2,7 @@ import { resolveConfig } from '#server';
 import { loadConfigFile } from '../../server/adapters/config-file.ts';
 import { CliError } from '../command.ts';
 
+/** A remote agent of the configuration. */
 export interface ConfiguredAgent {
   readonly name: string;
   readonly endpoint: string;

@@ -24,6 +24,7 @@ export interface ReachFlags {
   readonly trustKeys?: string;
 }
 
+/** A remote agent that answered. */
 export interface Reached {
   readonly service: A2AService;
   readonly card: AgentCard;
@@ -53,6 +54,7 @@ export function targetOf(given: string, settings: Pick<Settings, 'a2a'>, flags: 
   };
 }
 
+/** Connects to a remote agent by address or by its name in the configuration. */
 export async function reach(given: string, settings: Pick<Settings, 'a2a'> & OutboundSettings, flags: ReachFlags = {}): Promise<Reached> {
   const target = targetOf(given, settings, flags);
   const verify = flags.trustKeys === undefined ? undefined : await verification(flags.trustKeys);
@@ -71,6 +73,7 @@ export async function reach(given: string, settings: Pick<Settings, 'a2a'> & Out
   }
 }
 
+/** The error for an agent that can't be reached, with what to check. */
 export function unreachable(given: string, thrown: unknown): CliError {
   if (!isClientError(thrown)) return new CliError(`${given}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   return new CliError(thrown.message, thrown.hint === undefined ? {} : { hint: thrown.hint });

@@ -7,6 +7,7 @@ import type { ReachFlags } from './connect.ts';
 import { reach, targetOf } from './connect.ts';
 import type { OutboundSettings } from './guarded-fetch.ts';
 
+/** Flags of a proxied agent. */
 export interface ProxiedFlags extends ReachFlags {
   readonly name?: string;
   /** The file that records requests to the origin and its answers. */

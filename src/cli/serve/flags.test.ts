@@ -8,7 +8,7 @@ const flagged = SETTINGS.flatMap(({ group, flag }) => (flag === undefined ? [] :
 const names = (flags: readonly { readonly name: string }[]): readonly string[] => flags.map(({ name }) => name);
 
 describe('the flags of parley serve', () => {
-  it('are those of the settings and four more, each once', () => {
+  it('are those of the settings and four more, without duplicates', () => {
     const all = [...flagged.map(({ flag }) => flag), 'config', 'json', 'limit', 'stdio'];
     expect(names(serveFlags()).toSorted()).toEqual(all.toSorted());
   });

@@ -10,7 +10,7 @@ import { dataFolder } from '../../server/adapters/serve-configured.ts';
 import { CliError } from '../command.ts';
 import { parleyWord } from './welcome.ts';
 
-/** Why it could not be served, and what to type instead. */
+/** Turns an error of the start into one that says what happened and what to type instead. */
 export function asServeFailure(thrown: unknown, found: readonly FoundAgent[], settings: Settings): unknown {
   if (thrown instanceof ConfigError) return new CliError(thrown.message, { exit: 2 });
   if (thrown instanceof StoreError) return ofStore(thrown, found, settings);
@@ -21,16 +21,18 @@ export function asServeFailure(thrown: unknown, found: readonly FoundAgent[], se
   const other = socket === undefined ? 'choose another with --port, or --port 0 for any' : 'choose another path with --socket';
   switch (code) {
     case 'EADDRINUSE':
-      return new CliError(`${place} is taken${holderWords(settings)}`, { hint: other });
+      return new CliError(`${place} is in use${holderWords(settings)}`, { hint: other });
     case 'EACCES':
       return socket === undefined
-        ? new CliError(`${place} may not be used: ports below 1024 are the system's`, { hint: other })
-        : new CliError(`${place} can't be made: ${dirname(socket)} is not there, or not yours`, { hint: other });
+        ? new CliError(`${place} can't be used: ports below 1024 need special rights`, { hint: other })
+        : new CliError(`${place} can't be created: the folder ${dirname(socket)} is missing, or you may not write to it`, { hint: other });
     case 'ENOENT':
       return socket === undefined ? thrown : new CliError(`there is no folder ${dirname(socket)}`, { hint: other });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new CliError(`${host} is no address of this machine`, { hint: 'choose one with --host; 127.0.0.1 is for this machine alone' });
+      return new CliError(`${host} is not an address of this machine`, {
+        hint: 'choose one with --host; only this machine reaches 127.0.0.1',
+      });
     default:
       return thrown;
   }
@@ -38,7 +40,10 @@ export function asServeFailure(thrown: unknown, found: readonly FoundAgent[], se
 
 type FileError = NodeJS.ErrnoException & { readonly path: string };
 
-/** A path is what a file has and a port has not; the path of a socket is in `address`. The same codes mean different things of each. */
+/**
+ * Whether the error is about a file. Errors about ports have no `path`, and errors about sockets have
+ * theirs in `address`; the same error codes mean different things for each.
+ */
 function isOfFiles(thrown: unknown): thrown is FileError {
   const { code, path, syscall } = thrown as NodeJS.ErrnoException;
   return typeof path === 'string' && syscall !== 'listen' && syscall !== 'bind' && code !== undefined && code in WHY;
@@ -50,19 +55,19 @@ const WHY: Readonly<Record<string, string>> = {
   EROFS: 'its disk is read-only',
   ENOSPC: 'its disk is full',
   ENOTDIR: 'a part of that path is a file',
-  EEXIST: 'a file of that name is in the way',
+  EEXIST: 'a file of that name exists already',
 };
 
 function ofFolder(error: FileError, found: readonly FoundAgent[], settings: Settings): CliError {
   const { code = '', path, message } = error;
   const why = `${WHY[code]} (${code})`;
   if (isWithin(resolve(folderOf(found, settings)), path))
-    return new CliError(`tasks can't be kept in ${path}: ${why}`, {
-      hint: 'choose another folder with --data DIR, or keep nothing with --memory',
+    return new CliError(`tasks can't be stored in ${path}: ${why}`, {
+      hint: 'choose another folder with --data DIR, or keep tasks in memory only with --memory',
       cause: error,
     });
   if (isWithin(authFolder(settings.authFolder), path))
-    return new CliError(`the credentials of this machine can't be kept in ${path}: ${why}`, {
+    return new CliError(`the credentials of this machine can't be stored in ${path}: ${why}`, {
       hint: 'choose another folder with --auth-folder DIR',
       cause: error,
     });
@@ -83,14 +88,17 @@ function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
 function ofStore(error: StoreError, found: readonly FoundAgent[], settings: Settings): CliError {
   const folder = folderOf(found, settings);
   if (error.fault === 'read-only')
-    return new CliError(error.message, { hint: 'choose another folder with --data DIR, or keep nothing with --memory', cause: error });
+    return new CliError(error.message, {
+      hint: 'choose another folder with --data DIR, or keep tasks in memory only with --memory',
+      cause: error,
+    });
   if (error.fault !== 'locked') return new CliError(error.message, { cause: error });
   const node = runningNodes(authFolder(settings.authFolder)).find((one) => one.folder === folder);
   const parley = parleyWord();
   const names = found.map(({ agent }) => agent.card.name).join(', ');
   if (node === undefined)
     return new CliError(`another process serves ${names} from ${folder}`, {
-      hint: 'stop that one, or keep tasks elsewhere: --data DIR, or --memory',
+      hint: 'stop that process, or store tasks elsewhere with --data DIR or --memory',
       cause: error,
     });
   return new CliError(`${names} is served already, at ${node.url} (process ${node.pid})`, {
@@ -101,7 +109,7 @@ function ofStore(error: StoreError, found: readonly FoundAgent[], settings: Sett
 
 function holderWords({ port, authFolder: folder }: Settings): string {
   const node = runningNodes(authFolder(folder)).find(({ url }) => new URL(url).port === String(port));
-  return node === undefined ? '' : `: a node of yours serves ${node.agents.join(', ')} there (process ${node.pid})`;
+  return node === undefined ? '' : `: your node with ${node.agents.join(', ')} uses it (process ${node.pid})`;
 }
 
 function hostOf({ url }: RunningNode): string {

@@ -6,14 +6,17 @@ import type { Settings } from '#server';
 import type { NodeToken } from '../../server/adapters/secret-files.ts';
 import type { ConfiguredServer } from '../../server/adapters/serve-configured.ts';
 
-/** For programs: the first line of `--json`. */
+/** The first line of `--json`, for programs: where the node listens, and where its token is. */
 export function readyLine({ url, handler, token, isOpen }: ConfiguredServer): string {
   const agents = handler.agents.map(({ name }) => name);
   const auth = isOpen ? {} : { auth: true, ...(token === undefined ? {} : { tokenFile: token.path }) };
   return `${JSON.stringify({ event: 'ready', url, agents, ...auth })}\n`;
 }
 
-/** For people: where it is, who may call, what else is here if they named nothing, and what to type next. */
+/**
+ * The text for people: where the node listens, who may call, which coding agents are installed (on the
+ * first start without arguments), and what to type next.
+ */
 export function welcome(served: ConfiguredServer, settings: Settings, isFirst: boolean): string {
   const names = served.handler.agents.map(({ name }) => name).join(', ');
   const blocks = [
@@ -32,11 +35,11 @@ function consoleWords({ url }: ConfiguredServer, settings: Settings, isFirst: bo
   return `Open ${settings.url ?? url}/console/ in a browser${isFirst ? ', which begins with a tour' : ''}\n`;
 }
 
-/** The one time that it is shown: from then on it is read from its file. */
+/** A new token is shown once. Later it is only in its file. */
 function tokenWords(token: NodeToken | undefined): string {
   if (token === undefined) return '';
-  const made = token.isNew ? `A token was made for this machine. It is shown only now:\n  ${token.token}\n` : '';
-  return `${made}Callers need the token in ${token.path}, which parley’s own commands read by themselves.\n`;
+  const made = token.isNew ? `A token was created for this machine. It is shown only now:\n  ${token.token}\n` : '';
+  return `${made}Callers need the token in ${token.path}, which parley’s own commands read automatically.\n`;
 }
 
 /** The coding agents that are installed, by name. */
@@ -77,12 +80,15 @@ function socketRows(socket: string): readonly string[] {
   ];
 }
 
-/** How this program is called from this folder: not everybody has it on the search path. */
+/**
+ * How to type the name of this program in this folder: `parley`, `npx parley-a2a`, or the path of
+ * `bin/parley`.
+ */
 export function parleyWord(): string {
   const bin = fileURLToPath(new URL('../../../bin/parley', import.meta.url));
   if (bin.includes('_npx')) return 'npx parley-a2a';
   const found = (process.env['PATH'] ?? '').split(delimiter).find((folder) => isExecutable(join(folder, 'parley')));
-  // npm puts a project's own programs on the search path of its scripts; the next terminal does not have them there.
+  // npm adds node_modules/.bin to the search path of its scripts only; another terminal does not have it.
   if (found !== undefined) return /node_modules[\\/]\.bin[\\/]?$/.test(found) ? 'npx parley' : 'parley';
   const near = relative(process.cwd(), bin);
   return near.startsWith('..') ? bin : near;

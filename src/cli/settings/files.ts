@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { usage } from '../command.ts';
 
+/** A dotenv file and its variables. */
 export interface EnvFile {
   readonly path: string;
   readonly values: ReadonlyMap<string, string>;
@@ -29,6 +30,7 @@ export function localFile(cwd: string, named: string | undefined): EnvFile | und
   }
 }
 
+/** `~/.config/a2a-cli/.env`, if it exists. */
 export function globalFile(env: NodeJS.ProcessEnv): EnvFile | undefined {
   const path = join(configFolder(env), '.env');
   return existsSync(path) ? readEnvFile(path) : undefined;

@@ -13,12 +13,14 @@ export type SettingSource =
   | { readonly kind: 'local' | 'global'; readonly path: string }
   | { readonly kind: 'default' };
 
+/** The value of a setting and where it comes from. */
 export interface CliSetting {
   readonly flag: Flag;
   readonly values: readonly string[];
   readonly source: SettingSource;
 }
 
+/** The resolved settings of a command. */
 export interface CliSettings {
   /** Undefined if no source sets it. */
   find(name: string): CliSetting | undefined;
@@ -28,6 +30,7 @@ export interface CliSettings {
   durationMs(name: string): number | undefined;
 }
 
+/** Where settings are read from. Tests pass their own. */
 export interface SettingsEnvironment {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;

@@ -28,6 +28,7 @@ export interface LoginStore {
   forget(origin: string): boolean;
 }
 
+/** Opens the file of stored tokens. It is created with the first login. */
 export function openLoginStore(env: NodeJS.ProcessEnv = process.env): LoginStore {
   const path = join(configFolder(env), 'credentials.json');
   const read = (): Record<string, Login> => (existsSync(path) ? parsed(path) : {});

@@ -9,7 +9,9 @@ export type { CardEndpoints, OAuthClient, TokenSource } from './oauth/server.ts'
 export { oauthEndpoints } from './oauth/server.ts';
 export type { TokenStore, Tokens } from './oauth/session.ts';
 
+/** Options of all three OAuth flows. */
 export interface OAuthOptions extends OAuthClient {
+  /** Keeps tokens between runs of the program. Default: only in memory. */
   readonly tokens?: TokenStore;
 }
 
@@ -33,19 +35,31 @@ export function clientCredentials(options: OAuthOptions): Authenticator {
 
 /** What to show to a person: the address to open and the code to enter. */
 export interface DevicePrompt {
+  /** The code that the person enters. */
   readonly userCode: string;
+  /** The page to open. */
   readonly verificationUri: string;
   /** The address with the code, if the server offers one. */
   readonly verificationUriComplete: string | undefined;
+  /** How long the code is valid, in milliseconds. */
   readonly expiresInMs: number;
 }
 
+/** Options of `deviceCode`. */
 export interface DeviceOptions extends OAuthOptions {
+  /** Shows the address and the code to a person. Called once for each login. */
   readonly prompt: (prompt: DevicePrompt) => void | Promise<void>;
+  /** Stops waiting for the person. */
   readonly signal?: AbortSignal;
 }
 
-/** Device code: a person approves on another device (RFC 8628). For terminals. */
+/**
+ * Device code: a person approves on another device (RFC 8628). For terminals.
+ *
+ * ```ts
+ * const auth = deviceCode({ source, clientId: 'me', prompt: ({ verificationUri, userCode }) => console.log(verificationUri, userCode) });
+ * ```
+ */
 export function deviceCode(options: DeviceOptions): Authenticator {
   return tokenSession({ ...session(options), isInteractive: true, grant: (server) => byDevice(server, options) });
 }
@@ -75,7 +89,9 @@ async function byDevice({ as, client, auth, options: http }: Server, options: De
   throw new ClientError('auth-failed', 'the login was not approved in time', { hint: 'start again, and enter the code while it is valid' });
 }
 
+/** Options of `authorizationCode`. */
 export interface AuthorizationCodeOptions extends OAuthOptions {
+  /** Address that the authorization server redirects to; it must be registered there. */
   readonly redirectUri: string;
   /** Opens this address for a person, and returns the address that they were redirected to. */
   readonly authorize: (url: URL) => Promise<URL | string>;

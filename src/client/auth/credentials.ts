@@ -15,19 +15,24 @@ export type Auth =
 
 /** The credentials of one request. */
 export interface PresentedCredentials {
+  /** Headers to add, for example `Authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Query parameters to add. */
   readonly query?: Readonly<Record<string, string>>;
 }
 
 /** Obtains credentials, such as the OAuth flows of `parley-a2a/client/oauth`. */
 export interface Authenticator {
+  /** Returns the credentials for a request. `card` is undefined while the card itself is fetched. */
   present(card: AgentCard | undefined): PresentedCredentials | Promise<PresentedCredentials>;
   /** Called after a 401. Returns true if there are new credentials and the call should be repeated. */
   refresh?(): Promise<boolean>;
 }
 
+/** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
+/** Turns the `auth` option into an `Authenticator`. */
 export function authenticatorOf(auth: Auth, env: Env | undefined): Authenticator {
   if ('present' in auth) return auth;
   if ('bearer' in auth) {

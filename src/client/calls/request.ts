@@ -4,9 +4,14 @@ import type { Endpoint } from '../discovery/endpoint.ts';
 
 /** Options of every call. */
 export interface CallOptions {
+  /** Aborts the call. A task that has started continues at the agent. */
   readonly signal?: AbortSignal;
-  /** Time limit of the whole call. */
+  /**
+   * Time limit of the whole call in milliseconds, with retries and resumed streams. Default: the
+   * client's `totalMs`.
+   */
   readonly totalMs?: number;
+  /** URIs of extensions to activate, besides those of the client. */
   readonly extensions?: readonly string[];
   /** W3C trace context, sent to the agent. */
   readonly trace?: CallContext['trace'];
@@ -15,10 +20,17 @@ export interface CallOptions {
 /** What to send: a text, parts, or a message. Missing members of a message are filled in. */
 export type Input = string | readonly Part[] | MessageLike;
 
+/**
+ * A message whose ids and role may be missing. Missing ids are generated; the default role is
+ * `ROLE_USER`.
+ */
 export interface MessageLike {
   readonly parts: readonly Part[];
+  /** Set it to make a retry of your own safe: the agent treats the same id as the same message. */
   readonly messageId?: string;
+  /** The conversation to continue. */
   readonly contextId?: string;
+  /** The task to continue. */
   readonly taskId?: string;
   readonly role?: Message['role'];
   readonly metadata?: Message['metadata'];
@@ -26,6 +38,7 @@ export interface MessageLike {
   readonly referenceTaskIds?: readonly string[];
 }
 
+/** Where a message belongs. */
 export interface MessageThread {
   readonly taskId?: string;
   readonly contextId?: string;
@@ -34,6 +47,7 @@ export interface MessageThread {
 
 const NO_THREAD: MessageThread = {};
 
+/** Completes an input to a message. */
 export function messageOf(input: Input, thread: MessageThread = NO_THREAD): Message {
   if (typeof input === 'string' || !('parts' in input)) return createUserMessage(input, messageOptions(thread));
   const { parts, role, extensions, referenceTaskIds, ...own } = input;
@@ -55,12 +69,14 @@ function messageOptions(given: MessageThread & { readonly messageId?: string }):
   return options;
 }
 
+/** What a call uses where its options say nothing. */
 export interface CallDefaults {
   readonly endpoint: Endpoint;
   readonly extensions: readonly string[];
   readonly totalMs: number | undefined;
 }
 
+/** The context of a call, from its options and the client's defaults. */
 export function contextOf(
   options: CallOptions,
   { endpoint, extensions, totalMs }: CallDefaults,

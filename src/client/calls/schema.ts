@@ -1,7 +1,9 @@
 import type { SchemaIssue, StandardSchema } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
 
+/** Type that a schema accepts. */
 export type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
+/** Type that a schema returns. */
 export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
 /** Validates a value. The error says where it does not match. */

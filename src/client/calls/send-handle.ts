@@ -20,24 +20,15 @@ import { TurnEvents } from './turn-events.ts';
 
 /** What an agent asks before it continues. */
 export interface Question {
+  /** The task that waits. */
   readonly taskId: TaskId;
+  /** `auth`: the agent needs a credential, which is usually given outside of A2A. */
   readonly kind: 'input' | 'auth';
+  /** The text of the question. */
   readonly text: string;
   readonly message: Message | undefined;
   /** The options that it offers. Empty for a free answer. */
   readonly choices: readonly Choice[];
-}
-
-export interface SendOptions extends CallOptions {
-  readonly taskId?: string;
-  readonly contextId?: string;
-  readonly metadata?: SendRequest['metadata'];
-  readonly messageMetadata?: Message['metadata'];
-  readonly acceptedOutputModes?: readonly string[];
-  readonly historyLength?: number;
-  /** `result` returns the agent's first answer, even if the task is not finished. */
-  readonly returnImmediately?: boolean;
-  readonly push?: NonNullable<SendRequest['configuration']>['taskPushNotificationConfig'];
 }
 
 /**
@@ -56,10 +47,11 @@ export interface SendHandle extends AsyncIterable<TaskEvent> {
   result(): Promise<SendResult>;
   /** The text of the answer: of its message, else of its artifacts, else of its last status. */
   text(): Promise<string>;
+  /** The artifacts of the settled task. */
   artifacts(): Promise<readonly Artifact[]>;
   /** The agent's question, if it asks one. */
   question(): Promise<Question | undefined>;
-  /** Continues the task once it is settled. */
+  /** Answers the agent's question. Waits until the task is settled, then continues it. */
   answer(input: Input, options?: CallOptions): SendHandle;
   /** Cancels the task. Undefined: no task id is known yet, and the call was aborted. */
   cancel(): Promise<Task | undefined>;
@@ -80,6 +72,7 @@ export interface HandleEnv {
   readonly continue: (task: Task, input: Input, options: CallOptions) => SendHandle;
 }
 
+/** The implementation of `SendHandle`. Nothing is sent before the first method call. */
 export class Handle implements SendHandle {
   readonly #request: Promise<SendRequest> | SendRequest;
   readonly #env: HandleEnv;

@@ -3,11 +3,15 @@ import { createDataPart, createTextPart, isDataPart } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
 import type { InputOf, OutputOf } from './schema.ts';
 import { checked } from './schema.ts';
-import type { SendHandle, SendOptions } from './send-handle.ts';
+import type { SendHandle } from './send-handle.ts';
 import { answerText } from './send-handle.ts';
+import type { SendOptions } from './send-options.ts';
 
+/** Schemas of a skill, from any library that supports Standard Schema (zod, valibot, arktype). */
 export interface SkillSchemas<Input extends StandardSchema, Output extends StandardSchema> {
+  /** Checks the argument before it is sent. */
   readonly input?: Input;
+  /** Checks the agent's answer. */
   readonly output?: Output;
 }
 

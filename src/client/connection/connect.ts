@@ -26,6 +26,7 @@ export interface Established {
   readonly card: AgentCard | undefined;
   readonly service: A2AService;
   connection(): Connection;
+  /** Defaults of calls, for the endpoint that is used now. */
   defaults(): CallDefaults;
   /** Whether the dialect in use has this operation. */
   has(operation: Operation): boolean;
@@ -39,8 +40,13 @@ interface Reached {
   readonly name: string;
 }
 
+/** Time limit for fetching the card, unless `timeoutMs` is set. */
 const CARD_TIMEOUT_MS = 30_000;
 
+/**
+ * Finds the card, checks its signature, chooses the endpoints, and builds the service with retries and
+ * resumed streams around it.
+ */
 export async function establish(target: string | AgentCard | FoundAgentCard, options: ClientOptions): Promise<Established> {
   const reached = typeof target === 'string' ? await reach(target, options) : reachByCard(documentOf(target, options), undefined, options);
   const { document, http, endpoints } = reached;
@@ -108,13 +114,15 @@ function established({ connected, service, document, signature, options }: Parts
 
 /** A card, the document that it was read from, and its address. */
 export interface FoundAgentCard {
+  /** The card, converted to A2A 1.0. */
   readonly card: AgentCard;
   /** The document as it was served. Signatures cover this one. */
   readonly raw: unknown;
   /** Undefined for a file. */
   readonly url: string | undefined;
-  /** The id of the dialect that the card is written in, and its title for people. */
+  /** Id of the dialect in which the card is written. */
   readonly dialect: string;
+  /** Name of that dialect for people. */
   readonly title: string;
   /** Undefined without the `verify` option. */
   readonly signature: CardVerdict | undefined;

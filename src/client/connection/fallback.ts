@@ -16,9 +16,11 @@ import type { Http } from './http.ts';
 export interface Connected {
   readonly service: A2AService;
   readonly endpoint: Endpoint;
+  /** The agent has answered at this endpoint, so the client stays with it. */
   readonly settled: boolean;
 }
 
+/** What `connectOver` needs. */
 export interface ConnectOver {
   readonly endpoints: readonly [Endpoint, ...Endpoint[]];
   readonly http: Http;
@@ -83,6 +85,7 @@ class Streams {
   }
 }
 
+/** Tries endpoints in order until one answers. */
 class EndpointFinder {
   readonly #over: ConnectOver;
   readonly #endpoints: Endpoint[];
@@ -184,6 +187,7 @@ function withTenant(link: A2AService, tenant: TenantId): A2AService {
   };
 }
 
+/** The link for one endpoint, with its tenant. */
 export function openEndpoint(endpoint: Endpoint, http: Http, options: ClientOptions): A2AService {
   const { ids, answerBytesMax, eventBytesMax } = options;
   const link: LinkOptions = {

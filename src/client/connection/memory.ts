@@ -4,6 +4,7 @@ import type { ProtocolBinding } from '#bindings';
 export interface RememberedEndpoint {
   readonly url: string;
   readonly binding: ProtocolBinding;
+  /** Id of the dialect. */
   readonly dialect: string;
 }
 
@@ -12,7 +13,9 @@ export interface RememberedEndpoint {
  * file, a browser in its storage.
  */
 export interface ConnectionMemory {
+  /** The endpoint that answered last time. */
   recall(target: string): RememberedEndpoint | undefined | Promise<RememberedEndpoint | undefined>;
+  /** Called when an endpoint has answered. */
   remember(target: string, endpoint: RememberedEndpoint): void | Promise<void>;
 }
 

@@ -13,6 +13,7 @@ export interface CardDocument {
   readonly url: string | undefined;
 }
 
+/** How to fetch a card. */
 export interface FetchCardOptions {
   readonly http: Http;
   readonly registry: Registry;
@@ -21,6 +22,7 @@ export interface FetchCardOptions {
   readonly follow: CardFollower | undefined;
 }
 
+/** Maximum size of a card in bytes. Real cards have a few kilobytes. */
 const CARD_BYTES_MAX = 1_048_576;
 /** Redirects and catalog entries between an address and its card. */
 const HOPS_MAX = 5;
@@ -68,6 +70,7 @@ async function fetchJson(url: string, options: FetchCardOptions): Promise<unknow
 
 const NO_CARD = 'use the agent’s base address, or the address of its card: JSON with a name, skills and supportedInterfaces';
 
+/** The error for an address that serves HTML. */
 export function webPage(url: string): ClientError {
   return new ClientError('html', `${url} is a web page, not an agent card`, {
     url,

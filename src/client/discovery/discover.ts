@@ -6,6 +6,7 @@ import { fetchCard } from './card-document.ts';
 import type { CardLocation } from './target.ts';
 import { cardLocations, sameAddress } from './target.ts';
 
+/** A card and the address that it belongs to. */
 export interface DiscoveredCard {
   readonly document: CardDocument;
   readonly base: string;

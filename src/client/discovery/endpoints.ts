@@ -1,5 +1,6 @@
 import { bindingOf, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding } from '#bindings';
 import type { AgentInterface, Dialect, Operation, Registry } from '#protocol';
+import { CURRENT_DIALECT } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions } from '../options.ts';
 import type { CardDocument } from './card-document.ts';
@@ -7,6 +8,7 @@ import type { Endpoint } from './endpoint.ts';
 import { leadsInside } from './own-machine.ts';
 import { sameAddress } from './target.ts';
 
+/** What the choice of endpoints depends on. */
 export interface EndpointOptions extends Pick<ClientOptions, 'binding' | 'dialect'> {
   readonly registry: Registry;
   /** The address below which the card was found. */
@@ -33,7 +35,7 @@ function endpointFor(iface: AgentInterface, { found, url }: CardDocument, option
   const binding = findBinding(iface.protocolBinding);
   if (binding === undefined || !URL.canParse(iface.url, url)) return undefined;
   // Only a card in the 1.0 shape can list interfaces of other versions than its own.
-  const isCanonical = registry.speaks({ protocolVersion: '1.0' }) === found.dialect;
+  const isCanonical = found.dialect.id === CURRENT_DIALECT;
   const spoken = fixed(options) ?? (isCanonical ? registry.speaks(iface) : found.calls);
   const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   if (dialect === undefined) return undefined;

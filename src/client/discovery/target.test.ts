@@ -24,8 +24,8 @@ describe('a target', () => {
   }
 });
 
-describe('the places of a card', () => {
-  it('are four at a base, and the address itself', () => {
+describe('the locations of a card', () => {
+  it('are four paths below a base, and the address itself', () => {
     expect(cardLocations(new URL('https://x.example')).map(({ cardUrl }) => cardUrl)).toEqual([
       'https://x.example/.well-known/agent-card.json',
       'https://x.example/.well-known/agent.json',
@@ -35,13 +35,13 @@ describe('the places of a card', () => {
     ]);
   });
 
-  it('beside a call’s address are of the same agent; at the root of the host perhaps of another', () => {
+  it('beside the call address belong to the same agent; at the root of the host they may belong to another', () => {
     const places = cardLocations(new URL('https://x.example/team/a2a/jsonrpc'));
     expect(places.filter(({ base }) => base === 'https://x.example/team').every(({ mustName }) => !mustName)).toBe(true);
     expect(places.filter(({ base }) => base === 'https://x.example').every(({ mustName }) => mustName)).toBe(true);
   });
 
-  it('of a card’s own address are that one', () => {
+  it('are the address itself if it is the card’s own', () => {
     expect(cardLocations(new URL('https://x.example/team/.well-known/agent.json'))).toEqual([
       { cardUrl: 'https://x.example/team/.well-known/agent.json', base: 'https://x.example/team', mustName: false },
     ]);

@@ -86,6 +86,7 @@ export function baseOf(url: URL): string {
   return known === undefined ? url.origin : `${url.origin}${url.pathname.slice(0, -known.length)}`;
 }
 
+/** Whether two URLs name the same place: a slash at the end makes no difference. */
 export function sameAddress(one: string, other: string): boolean {
   if (!URL.canParse(one) || !URL.canParse(other)) return false;
   const [a, b] = [new URL(one), new URL(other)];

@@ -1,18 +1,20 @@
 import { readBytes } from '#bindings';
 import type { AgentCard, Dialect, Fetch } from '#protocol';
-import { cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
+import { CURRENT_DIALECT, cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
 import { isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
 import { networkFinding } from './network.ts';
 
+/** A card that the examination found. */
 export interface ExaminedCard {
   readonly card: AgentCard;
   readonly dialect: Dialect;
   readonly url: string;
 }
 
+/** How to search for the card. */
 export interface CardSearchOptions {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
@@ -28,6 +30,7 @@ export interface CardSearchResult {
 
 const CARD_BYTES_MAX = 1_048_576;
 
+/** Fetches and checks the card at one address. */
 export async function lookForCard(url: string, options: CardSearchOptions): Promise<CardSearchResult> {
   const limit = linkSignals([options.signal], options.timeoutMs);
   let response: Response;
@@ -165,8 +168,7 @@ const SHOWN_MAX = 5;
 const registry = createRegistry(DIALECTS);
 
 function validity(raw: unknown, dialect: Dialect): readonly Finding[] {
-  if (dialect !== registry.speaks({ protocolVersion: '1.0' }))
-    return [note('card-older', `it is written for ${dialect.title}; parley supports that too`)];
+  if (dialect.id !== CURRENT_DIALECT) return [note('card-older', `it is written for ${dialect.title}; parley supports that too`)];
   const problems = cardProblems(raw);
   return problems
     .slice(0, SHOWN_MAX)

@@ -1,4 +1,6 @@
+import { bindingWords, findBinding } from '#bindings';
 import type { AgentInterface } from '#protocol';
+import { hasAddress } from '#protocol';
 import type { ExaminedCard } from './card.ts';
 import type { Finding } from './finding.ts';
 import { error, note, warning } from './finding.ts';
@@ -9,7 +11,7 @@ const NOWHERE = /^(0\.0\.0\.0|\[::\])$/;
 /** Statements of the card that are impossible, or that confuse clients. */
 export function declaredFindings({ card, url }: ExaminedCard): readonly Finding[] {
   const interfaces = card.supportedInterfaces;
-  const known = interfaces.filter(({ protocolBinding }) => /^(jsonrpc|json-rpc|http\+json|rest)$/i.test(protocolBinding));
+  const known = interfaces.filter(({ protocolBinding }) => findBinding(protocolBinding) !== undefined);
   return [
     ...(interfaces.length === 0
       ? [
@@ -23,7 +25,7 @@ export function declaredFindings({ card, url }: ExaminedCard): readonly Finding[
       ? [
           error('no-binding', `the card lists only ${interfaces.map(({ protocolBinding }) => protocolBinding).join(', ')}`, {
             url,
-            fix: 'offer JSONRPC or HTTP+JSON too: most clients support these',
+            fix: `offer ${bindingWords()} too: most clients support these`,
           }),
         ]
       : []),
@@ -51,17 +53,13 @@ function wordFindings({ card }: Pick<ExaminedCard, 'card'>): readonly Finding[] 
   ];
 }
 
-function addressFindings({ url, protocolBinding }: AgentInterface, cardUrl: string): readonly Finding[] {
-  if (!URL.canParse(url)) {
-    return protocolBinding === 'GRPC'
-      ? []
-      : [
-          error('interface-address', `the interface address ${url} is not an address`, {
-            url: cardUrl,
-            fix: 'write the whole URL, with https://',
-          }),
-        ];
+function addressFindings(iface: AgentInterface, cardUrl: string): readonly Finding[] {
+  const { url } = iface;
+  if (!hasAddress(iface)) {
+    const fix = 'write the whole URL, with https://';
+    return [error('interface-address', `the interface address ${url} is not an address`, { url: cardUrl, fix })];
   }
+  if (!URL.canParse(url)) return [];
   const [at, from] = [new URL(url), new URL(cardUrl)];
   if (NOWHERE.test(at.hostname))
     return [

@@ -1,5 +1,6 @@
+import { findBinding } from '#bindings';
 import type { AgentCard, Fetch } from '#protocol';
-import { withoutEndSlashes } from '#protocol';
+import { isStandardBinding, withoutEndSlashes } from '#protocol';
 import { CARD_PATHS, readTarget } from '../discovery/target.ts';
 import type { ExaminedCard } from './card.ts';
 import { lookForCard } from './card.ts';
@@ -12,11 +13,18 @@ import { sendAndStreamFindings } from './send.ts';
 
 export { type Finding, interfaceName };
 
+/** Options of `examine`. */
 export interface Examination {
+  /** Sends the requests, without credentials. */
   readonly fetch: Fetch;
+  /** Ends the examination. */
   readonly signal: AbortSignal;
+  /** Time limit of each request in milliseconds. */
   readonly timeoutMs: number;
-  /** A fetch with the credentials that the card asks for. Undefined if there are none. Used only for the card's own origin. */
+  /**
+   * Returns a fetch with the credentials that the card asks for; undefined if there are none. Used only
+   * for the card's own origin.
+   */
   readonly known?: (card: AgentCard) => Fetch | undefined;
   /** A message to send. Without it, the examination only reads. */
   readonly say?: string | undefined;
@@ -107,7 +115,7 @@ async function* interfacesOf(found: ExaminedCard, examination: Examination): Asy
   const bad = new Set(declared.filter(({ level }) => level === 'error').map(({ url }) => url));
   let first: WorkingInterface | undefined;
   for (const iface of found.card.supportedInterfaces) {
-    if (/^grpc$/i.test(iface.protocolBinding)) {
+    if (isStandardBinding(iface.protocolBinding) && findBinding(iface.protocolBinding) === undefined) {
       yield {
         id: 'not-tried',
         level: 'note',

@@ -1,10 +1,13 @@
 /** One result of an examination. `id` is for programs and never changes. */
 export interface Finding {
+  /** Stable name of the check, for programs. */
   readonly id: string;
   readonly level: 'ok' | 'note' | 'warning' | 'error';
+  /** What was found, in one sentence. */
   readonly what: string;
   /** Why it matters, or what was observed. */
   readonly why?: string | undefined;
+  /** What to do about it. */
   readonly fix?: string | undefined;
   readonly url?: string | undefined;
 }

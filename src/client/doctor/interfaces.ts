@@ -8,6 +8,7 @@ import type { Finding } from './finding.ts';
 import { error, ok } from './finding.ts';
 import { networkFinding } from './network.ts';
 
+/** Options of `testInterface`. */
 export interface InterfaceTestOptions {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
@@ -24,6 +25,7 @@ export interface WorkingInterface {
   readonly url: string;
 }
 
+/** The findings about one interface. */
 export interface InterfaceTest {
   readonly findings: readonly Finding[];
   readonly works?: WorkingInterface;
@@ -32,6 +34,7 @@ export interface InterfaceTest {
 /** A task id that no agent has. An agent that answers "task not found" has understood the request. */
 const UNKNOWN_TASK = '00000000-0000-4000-8000-000000000000';
 
+/** The context of the doctor's calls. */
 export function contextFor(dialect: Dialect, signal: AbortSignal): CallContext {
   return { principal: LOCAL_PRINCIPAL, dialect: dialect.id, extensions: [], signal };
 }
@@ -41,6 +44,7 @@ export function interfaceName({ protocolBinding, protocolVersion, url }: AgentIn
   return `${protocolBinding} ${protocolVersion} at ${url}`;
 }
 
+/** Calls an interface with a harmless request, in the dialect that the card states, then in others. */
 export async function testInterface(iface: AgentInterface, cardDialect: Dialect, options: InterfaceTestOptions): Promise<InterfaceTest> {
   const binding = findBinding(iface.protocolBinding) ?? DEFAULT_BINDING;
   const registry = createRegistry(DIALECTS);

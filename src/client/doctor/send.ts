@@ -8,6 +8,7 @@ import { error, note, ok, warning } from './finding.ts';
 import type { WorkingInterface } from './interfaces.ts';
 import { contextFor } from './interfaces.ts';
 
+/** The message to send, and how. */
 export interface MessageTest {
   readonly text: string;
   readonly streams: boolean;

@@ -9,11 +9,13 @@ export interface ClientErrorDetails {
   readonly why?: string;
   /** What to try next. */
   readonly hint?: string;
+  /** The address that was called. */
   readonly url?: string;
   /** The HTTP status, if there was a response. */
   readonly status?: number;
   /** Where a redirect leads. */
   readonly location?: string;
+  /** The underlying error. */
   readonly cause?: unknown;
 }
 
@@ -33,9 +35,13 @@ const BRAND = Symbol.for('parley.ClientError');
  */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
+  /** What went wrong, for programs. docs/client.md lists the kinds. */
   readonly kind: ClientErrorKind;
+  /** What happened, in one sentence. */
   readonly what: string;
+  /** The reason, if it is known. */
   readonly why: string | undefined;
+  /** What to try next. */
   readonly hint: string | undefined;
   readonly url: string | undefined;
   readonly status: number | undefined;

@@ -64,6 +64,7 @@ const SERVICE_KINDS: Readonly<Partial<Record<ClientErrorKind, ErrorKind>>> = {
   'not-supported': 'UNSUPPORTED_OPERATION',
 };
 
+/** The error for a request that got no response. */
 export function ofNetwork(thrown: unknown, url: string): ClientError {
   const kind = networkKind(thrown);
   const host = hostOf(url);
@@ -121,6 +122,7 @@ export function ofStatus({ status, mediaType }: NotA2A, details: ClientErrorDeta
   });
 }
 
+/** The error for a 401. */
 export function unauthenticated(url: string, details: ClientErrorDetails = {}): ClientError {
   return new ClientError('unauthenticated', `${url} needs credentials`, {
     hint: 'pass credentials that the agent’s card asks for (auth: { bearer: … })',
@@ -130,6 +132,7 @@ export function unauthenticated(url: string, details: ClientErrorDetails = {}): 
   });
 }
 
+/** The error for a 403. */
 export function forbidden(url: string, details: ClientErrorDetails): ClientError {
   return new ClientError('forbidden', `${url} rejects these credentials`, {
     hint: 'ask for the scope or role that the agent needs',
@@ -182,6 +185,7 @@ function left(cause: CallAborted, details: { readonly url: string; readonly caus
   return new ClientError('aborted', 'the call was aborted', details);
 }
 
+/** The error for a stream that could not be resumed. */
 export function cut(url: string, cause: unknown): ClientError {
   return new ClientError('stream-cut', `the stream from ${hostOf(url)} stopped before its end`, {
     url,

@@ -8,22 +8,30 @@ import { sleep } from './sleep.ts';
 
 /** How calls are repeated. */
 export interface RetryPolicy {
-  /** Maximum number of attempts, the first included. */
+  /** Maximum number of attempts, the first included. Default 4. */
   readonly tries: number;
+  /** Delay before the second attempt in milliseconds; it doubles for each further one. Default 250. */
   readonly firstDelayMs: number;
+  /** Longest delay in milliseconds. Default 10,000. */
   readonly maxDelayMs: number;
   /**
-   * Which messages are sent again. `refused`: only those that were certainly not carried out. `lost`: also those whose response was lost. That
-   * is safe for servers that deduplicate by `Idempotency-Key` or message id, as every Parley node does.
+   * Which messages are sent again. `refused` (default): only those that were certainly not carried out.
+   * `lost`: also those whose response was lost. That is safe for servers that deduplicate by
+   * `Idempotency-Key` or message id, as every Parley node does.
    */
   readonly resend: 'refused' | 'lost';
-  /** How long an unreachable server is tried while a task runs there. The default is longer than a node takes to restart. */
+  /**
+   * How long an unreachable server is tried while a task runs there, in milliseconds. Default 60,000,
+   * which is longer than a node takes to restart.
+   */
   readonly awayMsMax: number;
-  /** If the server asks for a longer delay than this (`Retry-After`), the call fails. */
+  /** If the server asks for a longer delay than this (`Retry-After`), the call fails. Default 60,000. */
   readonly retryAfterMaxMs: number;
+  /** Source of the jitter, for tests. */
   readonly random: () => number;
 }
 
+/** The defaults of the option `retry`. */
 export const DEFAULT_RETRY: RetryPolicy = {
   tries: 4,
   firstDelayMs: 250,
@@ -37,6 +45,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
 /** What a repeated call can cause: nothing, or the work a second time. */
 type Effect = 'none' | 'work';
 
+/** Options of `withRetries`. */
 export interface RetryOptions {
   readonly policy: RetryPolicy;
   /** Gets new credentials after a 401. Returns whether there are any. */
@@ -118,6 +127,7 @@ export function isTransient({ kind, cause }: A2AError): boolean {
   return network !== 'dns' && network !== 'tls';
 }
 
+/** The delay before the next attempt: what the server asks for, or else exponential backoff with jitter. */
 export function delayOf(error: A2AError | undefined, tried: number, policy: RetryPolicy): number {
   const asked = error?.details.retryAfterMs ?? 0;
   const ceiling = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (tried - 1));

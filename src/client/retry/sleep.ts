@@ -1,7 +1,7 @@
 import { CallAborted } from '#bindings';
 import { A2AError } from '#protocol';
 
-/** Waits, and leaves with the caller. */
+/** Waits, or rejects as soon as the caller aborts. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   if (!signal.aborted) {
     await new Promise<void>((resolve) => {

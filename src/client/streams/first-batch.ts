@@ -8,6 +8,7 @@ export interface StartedStream {
   readonly head: IteratorResult<readonly Logged[], unknown>;
 }
 
+/** Waits for the first batch. Rejects if the agent refuses the stream. */
 export async function startStream(stream: EventStream): Promise<StartedStream> {
   const events = stream[Symbol.asyncIterator]();
   return { events, head: await events.next() };

@@ -9,6 +9,7 @@ import { sleep } from '../retry/sleep.ts';
 import { pollUntilSettled } from './poll.ts';
 import { StreamProgress } from './progress.ts';
 
+/** Options of `withStreamResumption`. */
 export interface ResumeOptions {
   readonly policy: RetryPolicy;
   readonly has: (operation: Operation) => boolean;
@@ -36,6 +37,7 @@ interface Resuming extends ResumeOptions {
   readonly ctx: CallContext;
 }
 
+/** Where events come from: the first stream, a new subscription, or polling. */
 type Mode = 'first' | 'subscribe' | 'poll';
 
 /** The connection that a stream currently reads from. */

@@ -13,7 +13,7 @@ const withTexts = (texts: readonly string[], more: Partial<Task> = {}): Task => 
 const textOf = (task: Task): string => (task.artifacts ?? []).flatMap(({ parts }) => parts.map(({ text }) => text)).join('');
 
 describe('reconcile', () => {
-  it('folded into the first sight, gives the second, whatever was seen and however texts were joined since', () => {
+  it('gives events that turn the first snapshot into the second, however texts were joined', () => {
     const texts = fc.array(fc.string({ maxLength: 5 }), { maxLength: 8 });
     fc.assert(
       fc.property(texts, fc.nat(), fc.boolean(), (all, seen, joined) => {
@@ -26,7 +26,7 @@ describe('reconcile', () => {
     );
   });
 
-  it('tells what the agent said meanwhile, once, and before the state', () => {
+  it('reports the agent’s messages once, before the state', () => {
     const [said, last] = [createAgentTextMessage('thinking'), createAgentTextMessage('done')];
     const now: Task = { ...BASE, history: [said], status: { state: 'TASK_STATE_COMPLETED', message: last } };
     const events = reconcile(BASE, now);
@@ -34,18 +34,18 @@ describe('reconcile', () => {
     expect(reconcile(events.reduce(foldEvent, BASE), now)).toEqual([]);
   });
 
-  it('has nothing to tell of a task that has not changed, but for its date', () => {
+  it('reports nothing if only the timestamp has changed', () => {
     const task = withTexts(['a']);
     expect(reconcile(task, { ...task, status: { ...task.status, timestamp: '2026-01-01T00:00:00Z' } })).toEqual([]);
   });
 
-  it('replaces an artifact that was written anew', () => {
+  it('replaces an artifact that was rewritten', () => {
     const [event] = reconcile(withTexts(['old']), withTexts(['new']));
     expect(event?.artifactUpdate).toMatchObject({ artifact: { parts: [{ text: 'new' }] } });
     expect(event?.artifactUpdate?.append).toBeUndefined();
   });
 
-  it('knows data and files from text', () => {
+  it('distinguishes data and files from text', () => {
     const [one, two]: readonly Part[] = [{ data: { x: 1 } }, { url: 'https://x/y' }];
     expect(addedParts([one as Part], [one as Part, two as Part])).toEqual([two]);
     expect(addedParts([one as Part], [two as Part])).toBeUndefined();

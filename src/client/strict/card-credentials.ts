@@ -6,10 +6,13 @@ import type { Authenticator, PresentedCredentials } from '../auth/credentials.ts
 export interface Credentials {
   readonly bearer?: string | undefined;
   readonly apiKey?: string | undefined;
+  /** `user:password`. */
   readonly basic?: string | undefined;
+  /** The connection has a client certificate. */
   readonly mtls?: boolean;
 }
 
+/** Kind of credential that a security scheme takes. `other`: a scheme that this client can't serve. */
 export type CredentialKind = 'bearer' | 'apiKey' | 'basic' | 'mtls' | 'other';
 
 /** One credential, and where in a request it goes. */
@@ -17,6 +20,7 @@ export type PlacedCredential =
   | { readonly at: 'header' | 'cookie' | 'query'; readonly name: string; readonly value: string }
   | { readonly at: 'connection' };
 
+/** Result of `chooseCredentials`: the credentials to send, or what is missing. */
 export type CredentialChoice =
   | {
       readonly ok: true;
@@ -27,7 +31,7 @@ export type CredentialChoice =
   /** The card needs credentials that were not given. `wanted`: its alternatives, each with the names of its schemes. */
   | { readonly ok: false; readonly wanted: readonly (readonly string[])[] };
 
-/** Which kind of credential a scheme takes. */
+/** The kind of credential that a scheme takes. */
 export function credentialKind(scheme: SecurityScheme): CredentialKind {
   if (scheme.apiKeySecurityScheme !== undefined) return 'apiKey';
   if (scheme.oauth2SecurityScheme !== undefined || scheme.openIdConnectSecurityScheme !== undefined) return 'bearer';
@@ -39,7 +43,10 @@ export function credentialKind(scheme: SecurityScheme): CredentialKind {
   return unreachable(scheme);
 }
 
-/** The first of the card's requirements that the credentials meet. Without requirements, every scheme that takes one of them. */
+/**
+ * Chooses the first requirement of the card that the given credentials satisfy. Without requirements,
+ * every scheme that takes one of the credentials is used.
+ */
 export function chooseCredentials(card: Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>, have: Credentials): CredentialChoice {
   const schemes = card.securitySchemes ?? {};
   const requirements = card.securityRequirements ?? [];

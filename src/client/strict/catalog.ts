@@ -8,7 +8,9 @@ const CARD_TYPES = /^application\/(?:a2a-agent-card\+json|vnd\.a2a\.agent-card\+
 
 /** The entry that was asked for and the names of the entries that a catalog has. The `cause` of a `no-entry` error. */
 export class MissingEntry {
+  /** The entry that was asked for. Undefined: none was named, and the catalog has several. */
   readonly wanted: string | undefined;
+  /** The entries that exist. */
   readonly names: readonly string[];
 
   constructor(wanted: string | undefined, names: readonly string[]) {

@@ -1,5 +1,5 @@
 import type { Dialect, Json, Registry, Shape, Shapes } from '#protocol';
-import { createRegistry, DIALECTS } from '#protocol';
+import { CURRENT_DIALECT, createRegistry, DIALECTS } from '#protocol';
 
 /**
  * Keeps what an agent sent beside what was read from it, so that a program can print the agent's own JSON, unknown members included (A2A CLI
@@ -21,8 +21,9 @@ export interface RawAnswers {
   json<K extends Shape>(shape: K, value: Shapes[K]): Json;
 }
 
-const canonical = createRegistry(DIALECTS).speaks({ protocolVersion: '1.0' });
+const canonical = createRegistry(DIALECTS).byId(CURRENT_DIALECT);
 
+/** Creates the registry that keeps raw answers. Use one for each client. */
 export function createRawAnswers(): RawAnswers {
   const raws = new WeakMap<object, Json>();
   const dialects = DIALECTS.map((dialect) => (dialect === canonical ? keeping(dialect, raws) : dialect));

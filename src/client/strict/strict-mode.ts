@@ -6,6 +6,7 @@ import { ClientError } from '../errors/client-error.ts';
 /** The A2A version that strict mode asks for by default. */
 export const STRICT_VERSION = '1.0';
 
+/** Options of `strictMode`. */
 export interface StrictOptions {
   /** The A2A version to use. Default: 1.0 or later. A version before 1.0 is used only if it is named here. */
   readonly version?: string | undefined;

@@ -62,7 +62,10 @@ interface InterfacesProps {
   readonly examined: AgentCheckup;
 }
 
-/** Each interface of the agent, with the result of a request for an unknown task. The request changes nothing, and a correct agent refuses it. */
+/**
+ * Each interface of the agent, with the result of a request for an unknown task. The request changes
+ * nothing, and a correct agent refuses it.
+ */
 export function Interfaces({ card, examined }: InterfacesProps) {
   return (
     <table class="interfaces">

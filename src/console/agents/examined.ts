@@ -15,6 +15,7 @@ export interface Whereabouts {
   readonly bearer?: string;
 }
 
+/** The findings about an agent, while they arrive. */
 export interface AgentCheckup {
   readonly findings: readonly Finding[];
   readonly isOver: boolean;

@@ -1,6 +1,9 @@
 import type { Json, JsonObject } from '#protocol';
 
-/** A form for a JSON Schema: objects are groups, choices are lists, other values are inputs, and deeply nested ones are JSON. */
+/**
+ * A form for a JSON Schema: objects are groups, choices are lists, other values are inputs, and deeply
+ * nested ones are JSON.
+ */
 export function SchemaForm({ schema, path }: { readonly schema: JsonObject; readonly path: string }) {
   const properties = propertiesOf(schema);
   const required = Array.isArray(schema['required']) ? schema['required'] : [];

@@ -12,6 +12,7 @@ export interface KnownAgent {
   readonly url: string;
 }
 
+/** The agents of this node. Undefined until they are loaded. */
 export const agents = signal<readonly KnownAgent[] | undefined>(undefined);
 export const agentsProblem = signal('');
 
@@ -19,6 +20,7 @@ interface Catalog {
   readonly entries?: readonly { readonly url?: string; readonly displayName?: string; readonly description?: string }[];
 }
 
+/** Reads the catalog of the node. */
 export async function loadAgents(): Promise<void> {
   try {
     const response = await fetch('/.well-known/ai-catalog.json', { cache: 'no-cache' });

@@ -40,7 +40,10 @@ function stateOf(verdict: CardVerdict, isGiven: boolean): State {
   return { word, badge, text };
 }
 
-/** Checks as `parley card get` does: with the given keys, or with those that the signature names if they are at the card's origin. */
+/**
+ * Checks as `parley card get` does: with the given keys, or with those that the signature names if they
+ * are at the card's origin.
+ */
 async function verdictOf(raw: unknown, where: Whereabouts, given: KeySet | undefined): Promise<CardVerdict> {
   const { origin } = new URL(where.url);
   const { fetch } = wayTo(where);

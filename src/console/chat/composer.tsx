@@ -5,7 +5,10 @@ import { cancelIn, lastTurn, partsFrom, sayIn } from './store.ts';
 
 const FILE_BYTES_MAX = 700_000;
 
-/** Enter sends, Shift+Enter adds a line, Escape cancels the task. Files are added by button, drop or paste. */
+/**
+ * Enter sends, Shift+Enter adds a line, Escape cancels the task. Files are added by button, drop or
+ * paste.
+ */
 export function Composer({ chat }: { readonly chat: ChatSession }) {
   const [text, setText] = useState('');
   const [files, setFiles] = useState<readonly File[]>([]);

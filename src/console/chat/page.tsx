@@ -10,7 +10,10 @@ import { chats, openChat } from './store.ts';
 import { besideIn, Tabs } from './tabs.tsx';
 import { Transcript } from './transcript.tsx';
 
-/** `/chat`: choose an agent. `/chat/demo`: a chat with that agent. `/chat/demo?with=demo-2&beside=echo-1`: one of several chats, with another beside it. */
+/**
+ * `/chat`: choose an agent. `/chat/demo`: a chat with that agent.
+ * `/chat/demo?with=demo-2&beside=echo-1`: one of several chats, with another beside it.
+ */
 export function ChatPage() {
   const name = path.value === '/chat' ? '' : decodeURIComponent(path.value.slice('/chat/'.length));
   const wanted = query.value.get('with');
@@ -103,7 +106,10 @@ function OnMesh() {
   );
 }
 
-/** The user enters the address. It is never read from a link, so that no link can make this page send a credential. */
+/**
+ * The user enters the address. It is never read from a link, so that no link can make this page send a
+ * credential.
+ */
 function Elsewhere() {
   const [url, setUrl] = useState('');
   const [bearer, setBearer] = useState('');

@@ -10,6 +10,7 @@ import { newTurn, take } from './turn.ts';
 
 export type ChatEntry = { readonly by: 'user'; readonly parts: readonly Part[] } | { readonly by: 'agent'; readonly turn: ChatTurn };
 
+/** One open chat. */
 export interface ChatSession {
   readonly id: string;
   readonly target: ChatTarget;
@@ -25,6 +26,7 @@ export interface ChatSession {
 export const chats = signal<readonly ChatSession[]>([]);
 let made = 0;
 
+/** Opens a chat with an agent. Nothing is sent yet. */
 export function openChat(target: ChatTarget): ChatSession {
   made += 1;
   const chat: ChatSession = {
@@ -68,11 +70,13 @@ async function followAgain(chat: ChatSession, turn: ChatTurn, id: string): Promi
   bump(turn);
 }
 
+/** Closes a chat. Its task continues on the node. */
 export function closeChat(chat: ChatSession): void {
   chat.leaving.abort();
   chats.value = chats.value.filter(({ id }) => id !== chat.id);
 }
 
+/** The parts of a message: the text, and the files as bytes. */
 export async function partsFrom(text: string, files: readonly File[]): Promise<readonly Part[]> {
   const attached = await Promise.all(
     files.map(async (file) =>
@@ -85,7 +89,10 @@ export async function partsFrom(text: string, files: readonly File[]): Promise<r
   return [...(text === '' ? [] : [createTextPart(text)]), ...attached];
 }
 
-/** Sends a message and reads the response. It answers a waiting task, or starts a new task in the context. */
+/**
+ * Sends a message and reads the response. It answers a waiting task, or starts a new task in the
+ * context.
+ */
 export async function sayIn(chat: ChatSession, parts: readonly Part[]): Promise<void> {
   const waiting = lastTurn(chat);
   if (parts.length === 0 || !canSay(chat)) return;
@@ -122,7 +129,10 @@ export async function sayIn(chat: ChatSession, parts: readonly Part[]): Promise<
 const SLICE_MS = 8;
 const DRAW_MS = 50;
 
-/** Yields to the browser every few milliseconds, and draws a fast stream at most twenty times per second. */
+/**
+ * Yields to the browser every few milliseconds, and draws a fast stream at most twenty times per
+ * second.
+ */
 export async function follow(turn: ChatTurn, events: AsyncIterable<TaskEvent>, before: ReadonlySet<string>): Promise<void> {
   let since = performance.now();
   let isDue = false;
@@ -145,6 +155,7 @@ export async function follow(turn: ChatTurn, events: AsyncIterable<TaskEvent>, b
   }
 }
 
+/** Marks a turn as changed, so that it is drawn again. */
 export function bump(turn: ChatTurn): void {
   turn.version.value = (turn.version.value ?? 0) + 1;
 }
@@ -169,10 +180,12 @@ export function canSay(chat: ChatSession): boolean {
   return chat.isBusy.value !== true || lastTurn(chat)?.question !== undefined;
 }
 
+/** Answers the agent's question with one of its options. */
 export function choose(chat: ChatSession, optionId: string): Promise<void> {
   return sayIn(chat, [createDataPart({ optionId })]);
 }
 
+/** Cancels the running task of a chat. */
 export async function cancelIn(chat: ChatSession): Promise<void> {
   const turn = lastTurn(chat);
   if (turn?.taskId === undefined) return void chat.handle?.cancel();

@@ -11,7 +11,10 @@ export interface TurnStep {
   readonly data?: JsonObject;
 }
 
-/** The display state of one artifact. Text is collected as text, so that the cost of a chunk depends on its length only. */
+/**
+ * The display state of one artifact. Text is collected as text, so that the cost of a chunk depends on
+ * its length only.
+ */
 export interface Shown {
   readonly id: string;
   name: string;
@@ -19,7 +22,9 @@ export interface Shown {
   parts: Part[];
 }
 
-/** An agent's response while it streams. It is changed in place, and `version` grows with each change. */
+/**
+ * An agent's response while it streams. It is changed in place, and `version` grows with each change.
+ */
 export interface ChatTurn {
   readonly version: ReturnType<typeof signal<number>>;
   readonly began: number;

@@ -17,6 +17,10 @@ export interface News {
 export const news = signal<readonly News[]>([]);
 const NEWS_MAX = 20;
 
+/**
+ * Reads the state of the mesh. The node listens to the calls of all participants for a few seconds
+ * after each read.
+ */
 export async function refreshMesh(): Promise<void> {
   try {
     const before = mesh.value;

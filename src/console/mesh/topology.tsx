@@ -74,7 +74,10 @@ function wordsOf({ peers, isConnected }: AdminMesh, calls: readonly AdminMeshCal
   return `The mesh: ${peers.length} participants, ${silent} of them silent, ${calls.length} calls running${away}`;
 }
 
-/** Places participants on an ellipse in the order of their names, so that they move only when one joins or leaves. Callers without a card are included. */
+/**
+ * Places participants on an ellipse in the order of their names, so that they move only when one joins
+ * or leaves. Callers without a card are included.
+ */
 function placed(peers: readonly AdminPeer[], calls: readonly AdminMeshCall[], width: number): readonly Drawn[] {
   const known = peers.slice(0, DRAWN_MAX).map((peer) => ({ id: `${peer.kind} ${peer.name}`, label: peer.name, peer }));
   const names = new Set(known.map(({ label }) => label));

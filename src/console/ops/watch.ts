@@ -5,7 +5,9 @@ import { refused } from '../session.ts';
 
 /** State of the node that every page uses: its health, and open approvals. */
 export const health = signal<AdminHealth | undefined>(undefined);
+/** Open questions of all agents. */
 export const approvals = signal<readonly AdminApproval[]>([]);
+/** The node does not answer. */
 export const isAway = signal(false);
 /** Grows with each commit. Pages with tasks do not have to poll while it stays the same. */
 export const commits = computed(() => health.value?.samples.at(-1)?.commits ?? 0);
@@ -13,6 +15,7 @@ export const isNotifying = signal(typeof Notification !== 'undefined' && Notific
 
 const EVERY_MS = 1500;
 
+/** Polls the node while the page is open. Returns a function that stops it. */
 export function watchNode(): () => void {
   let isOver = false;
   let timer = 0;
@@ -52,6 +55,7 @@ function notify(agent: string, id: string): void {
   shown.onclick = () => window.focus();
 }
 
+/** Asks the user for permission to show notifications of new approvals. */
 export async function allowNotifications(): Promise<void> {
   isNotifying.value = (await Notification.requestPermission()) === 'granted';
 }

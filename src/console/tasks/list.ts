@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type { AdminTask } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
 
+/** Which tasks to list. */
 export interface Filters {
   readonly agent: string;
   readonly status: string;
@@ -91,6 +92,7 @@ export class TaskListState {
   }
 }
 
+/** Whether a row contains the search text. */
 export function matches(task: AdminTask, text: string): boolean {
   const wanted = text.toLowerCase();
   return [task.id, task.agent, task.principal, task.contextId, task.alias ?? '', task.dialect, task.state].some((word) =>

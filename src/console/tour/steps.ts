@@ -12,6 +12,7 @@ import { credentials } from '../session.ts';
 import { MAIN } from '../wire/dialects.ts';
 import { recording } from '../wire/recorder.ts';
 
+/** The state of one step of the tour. */
 export interface TourStep {
   readonly id: string;
   readonly title: string;
@@ -43,6 +44,7 @@ export const STEPS = {
 
 export const wireAnswers = signal<readonly WireAnswer[]>([]);
 
+/** The same task in one dialect. */
 export interface WireAnswer {
   readonly dialect: Dialect;
   readonly method: string;

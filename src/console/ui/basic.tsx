@@ -14,6 +14,7 @@ const STATES: Readonly<Record<string, readonly [string, string]>> = {
   TASK_STATE_REJECTED: ['rejected', 'bad'],
 };
 
+/** A task state as people say it: `input required`. */
 export function stateWord(state: TaskState | string): string {
   return STATES[state]?.[0] ?? state.replace('TASK_STATE_', '').toLowerCase();
 }
@@ -48,6 +49,7 @@ export function Problem({ text, onAgain }: { readonly text: string; readonly onA
 /** A short-lived notification, also for screen readers. */
 export const notice = signal('');
 let noticeTimer = 0;
+/** Shows a short notification. */
 export function say(text: string): void {
   notice.value = text;
   clearTimeout(noticeTimer);
@@ -104,12 +106,14 @@ export function when(iso: string | number): string {
   return (ms >= midnight ? TIME : DAY_AND_TIME).format(ms);
 }
 
+/** A duration for people: `1.2 s`, `3 min`. */
 export function took(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 }
 
+/** A size for people: `1.2 MB`. */
 export function sized(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;

@@ -25,6 +25,7 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   }
 });
 
+/** Markdown as sanitised HTML. */
 export function htmlOf(text: string): string {
   return DOMPurify.sanitize(marked.parse(text, { async: false, gfm: true, breaks: true }), CLEAN);
 }
@@ -32,8 +33,8 @@ export function htmlOf(text: string): string {
 const BLOCK_MAX = 4000;
 
 /**
- * Splits a growing text into finished blocks and an unfinished one. Only the last block is drawn again, so that the cost per chunk stays constant in a
- * stream of 10,000 chunks.
+ * Splits a growing text into finished blocks and an unfinished one. Only the last block is drawn again,
+ * so that the cost per chunk stays constant in a stream of 10,000 chunks.
  */
 export function blocksOf(text: string): readonly string[] {
   const blocks: string[] = [];

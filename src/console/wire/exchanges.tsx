@@ -4,7 +4,9 @@ import { JsonTree } from '../ui/json-tree.tsx';
 import type { ConsoleExchange } from './recorder.ts';
 import { asCli, asCurl, asTypeScript } from './snippets.ts';
 
-/** A list of requests with their responses, and the details of the one in the address, or of the newest. */
+/**
+ * A list of requests with their responses, and the details of the one in the address, or of the newest.
+ */
 export function ExchangesView({ all }: { readonly all: readonly ConsoleExchange[] }) {
   const picked = Number(query.value.get('n') ?? 0);
   const shown = all.find(({ n }) => n === picked) ?? all[0];

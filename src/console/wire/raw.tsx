@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { createUserMessage, DEFAULT_READ_LIMITS, DIALECTS, encodeWithLosses } from '#protocol';
+import { CURRENT_DIALECT, createUserMessage, DEFAULT_READ_LIMITS, DIALECTS, encodeWithLosses } from '#protocol';
 import { agents } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
 import { go } from '../route.ts';
@@ -23,10 +23,13 @@ const DIALECT_OPTIONS = DIALECTS.map(({ id, title }) => (
   </option>
 ));
 
-/** Sends a request that the user writes, in any dialect, to any agent of this node, and shows the raw response. */
+/**
+ * Sends a request that the user writes, in any dialect, to any agent of this node, and shows the raw
+ * response.
+ */
 export function RawRequest() {
   const [agent, setAgent] = useState('');
-  const [dialect, setDialect] = useState('v10');
+  const [dialect, setDialect] = useState<string>(CURRENT_DIALECT);
   const [operation, setOperation] = useState<'send' | 'stream'>('send');
   const [body, setBody] = useState('');
   const [problem, setProblem] = useState('');

@@ -45,7 +45,10 @@ function tellIn(dialect: Dialect, subject: Subject): Told {
   }
 }
 
-/** The same object in every dialect, with the fields that each loses. The losses are found by writing, reading back and comparing. */
+/**
+ * The same object in every dialect, with the fields that each loses. The losses are found by writing,
+ * reading back and comparing.
+ */
 export function Rosetta() {
   const taskId = query.value.get('task') ?? '';
   const agent = query.value.get('agent') ?? '';

@@ -13,6 +13,7 @@ function headersOf({ headers }: Sent): readonly (readonly [string, string])[] {
   return headers.filter(([name]) => !OWN.test(name));
 }
 
+/** The request as a curl command. */
 export function asCurl(sent: Sent): string {
   const { method, url, body, isStream } = sent;
   const lines = [`curl${isStream ? ' -N' : ''}${method === 'GET' ? '' : ` -X ${method}`} ${quoted(url)}`];
@@ -36,6 +37,7 @@ function saidIn({ url, body }: Sent): Said {
   return { agent, text: text === undefined ? undefined : (JSON.parse(text) as string), taskId };
 }
 
+/** The request as a parley command. */
 export function asCli(sent: Sent): string {
   const { agent, text, taskId } = saidIn(sent);
   if (text !== undefined)
@@ -44,6 +46,7 @@ export function asCli(sent: Sent): string {
   return taskId === undefined ? `parley task list -a ${agent}` : `parley task get ${taskId} -a ${agent}`;
 }
 
+/** The request as TypeScript code. */
 export function asTypeScript(sent: Sent): string {
   const { agent, text, taskId } = saidIn(sent);
   const lines = [`import { A2AClient } from 'parley-a2a';`, '', `const agent = await A2AClient.connect(${JSON.stringify(agent)});`];

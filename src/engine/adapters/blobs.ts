@@ -7,17 +7,29 @@ import type { Blobs, MaybePromise, TaskKey } from '../ports.ts';
 import { taskKey } from '../ports.ts';
 
 /**
- * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name and then renamed, so it is complete
- * whenever it exists. Its folder is synced before `put` returns. `sweep` removes what a crash leaves behind.
+ * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name
+ * and then renamed, so it is complete whenever it exists. Its folder is synced before `put` returns.
+ * `sweep` removes what a crash leaves behind.
  */
 export interface FileBlobs extends Blobs {
-  /** Removes incomplete files, and files of tasks that do not exist. Must be called before the engine starts. Returns the number removed. */
+  /**
+   * Removes incomplete files, and files of tasks that do not exist. Must be called before the engine
+   * starts. Returns the number removed.
+   */
   sweep(isThere: (task: TaskKey) => MaybePromise<boolean>): Promise<number>;
 }
 
 const NAME = /^[0-9a-f]{16,128}$/;
 const UNFINISHED = '.part';
 
+/**
+ * Stores large content in a folder, which belongs to one store. The folder is created with the first
+ * content.
+ *
+ * ```ts
+ * const engine = createEngine({ store, blobs: openBlobs('data/blobs'), agents });
+ * ```
+ */
 export function openBlobs(folder: string): FileBlobs {
   const root = resolve(folder);
   const folderOf = (task: TaskKey): string => join(root, String(Math.floor(task / 1000)), String(task));

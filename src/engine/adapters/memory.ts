@@ -6,7 +6,10 @@ import { MemoryIndex } from './memory/task-index.ts';
 
 type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
 
-/** A task with its log. The rare members are created when they are needed, because most tasks have few entries and no pushes or sends. */
+/**
+ * A task with its log. The rare members are created when they are needed, because most tasks have few
+ * entries and no pushes or sends.
+ */
 interface StoredTask {
   row: TaskRow;
   /** Entry n is at index n - 1. */
@@ -20,7 +23,14 @@ interface StoredTask {
 
 const SHORT_LOG = 64;
 
-/** A store in memory: tasks live as long as the process. It meets the whole contract of `Store` except durability. */
+/**
+ * A store in memory: tasks live as long as the process. It meets the whole contract of `Store` except
+ * durability.
+ *
+ * ```ts
+ * const engine = createEngine({ store: memoryStore(), agents: { echo } });
+ * ```
+ */
 export function memoryStore(): Store {
   const kept = new MemoryTasks();
   const { index } = kept;

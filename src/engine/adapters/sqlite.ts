@@ -14,7 +14,8 @@ export { isDamage } from './sqlite/damage/task-errors.ts';
 export type { SqliteOptions, SqliteStore } from './sqlite/options.ts';
 
 /**
- * Opens the SQLite store in a file, or creates it. Throws a StoreError that states the cause and what to do (docs/store.md).
+ * Opens the SQLite store in a file, or creates it. Throws a StoreError that states the cause and what
+ * to do (docs/store.md).
  *
  * ```ts
  * const store = openSqliteStore('tasks.db');

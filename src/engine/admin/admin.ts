@@ -17,11 +17,13 @@ import type { ApprovalParts } from './approvals.ts';
 import { createApprovals } from './approvals.ts';
 import { adminTask, withTaskIn } from './rows.ts';
 
+/** What the operators' service needs of the engine. */
 export interface AdminParts extends ApprovalParts, PageParts {
   readonly store: ApprovalParts['store'] & PageParts['store'] & DeliveryAdminParts['store'] & Pick<Store, 'task'>;
   readonly retention: RetentionParts;
 }
 
+/** Maximum number of events in one page. */
 const EVENTS_MAX = 1000;
 const WAIT_MS_MAX = 30_000;
 

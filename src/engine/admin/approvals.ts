@@ -8,6 +8,7 @@ import type { SendParts } from '../send/send.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import { adminTask, withTaskIn } from './rows.ts';
 
+/** What the operators' inbox needs of the engine. */
 export interface ApprovalParts extends SendParts {
   readonly store: SendParts['store'] & Pick<Store, 'list'>;
   readonly semanticsOf: SemanticsOf;

@@ -8,7 +8,10 @@ export interface Saveable {
   writeTo(batch: Write[]): void;
   /** The commit is durable. */
   saved(): void;
-  /** The commit wrote nothing: its changes belong into a later one. Returns whether it has to be queued for that. */
+  /**
+   * The commit wrote nothing: its changes belong into a later one. Returns whether it has to be queued
+   * for that.
+   */
   notSaved(): boolean;
   /** Wakes those who wait for a commit. */
   wake(): void;
@@ -17,7 +20,10 @@ export interface Saveable {
 /** Somebody who waits until the changes made so far are durable. */
 export interface CommitWaiter {
   readonly who: 'request' | 'run';
-  /** How many tasks were queued before it. Once that many were taken into commits, everything it waits for is in one. */
+  /**
+   * How many tasks were queued before it. Once that many were taken into commits, everything it waits
+   * for is in one.
+   */
   readonly after: number;
   readonly resolve: () => void;
   readonly reject: (cause: unknown) => void;
@@ -44,6 +50,7 @@ export function isEmpty(batch: CommitBatch): boolean {
   return batch.tasks.length === 0 && batch.others.length === 0 && batch.waiters.length === 0;
 }
 
+/** All writes of a batch in the order in which they must be applied. */
 export function writesOf({ tasks, others, lazies }: CommitBatch): readonly Write[] {
   const writes: Write[] = [];
   // Lazy writes come first: they are about earlier sends, and the same name may be used again in this commit.

@@ -5,20 +5,27 @@ import type { CommitBatch, CommitWaiter, Saveable } from './batch.ts';
 import { emptyBatch, isEmpty, writesOf } from './batch.ts';
 
 /**
- * Group commit. One commit writes what all tasks have appended since the last one; readers wake after it is durable. One commit runs
- * at a time, and the next one gathers meanwhile.
+ * Group commit. One commit writes what all tasks have appended since the last one; readers wake after
+ * it is durable. One commit runs at a time, and the next one gathers meanwhile.
  */
 export interface Commits {
-  /** Takes the task's unsaved changes into the next commit. A task queues itself once per commit (`LiveTask.touch`). */
+  /**
+   * Takes the task's unsaved changes into the next commit. A task queues itself once per commit
+   * (`LiveTask.touch`).
+   */
   enqueue(task: Saveable): void;
+  /** Adds a write to the next commit and asks for one. */
   add(write: Write): void;
-  /** Adds a write to the next commit without asking for one. A crash may lose it, and that must be harmless. */
+  /**
+   * Adds a write to the next commit without asking for one. A crash may lose it, and that must be
+   * harmless.
+   */
   addLazily(write: Write, onDurable: () => void): void;
   /** Starts a commit if there are lazy writes. */
   flushLazy(): void;
   /**
-   * Resolves when all changes so far are durable. Rejects if the store fails for good. While the store can't write temporarily,
-   * requests are rejected and runs wait.
+   * Resolves when all changes so far are durable. Rejects if the store fails for good. While the store
+   * can't write temporarily, requests are rejected and runs wait.
    */
   settled(who?: 'request' | 'run'): Promise<void>;
   /** Throws if the store can't write, temporarily or for good. */
@@ -37,11 +44,16 @@ interface CommitOptions {
   readonly onBroken: (cause: unknown) => void;
 }
 
+/** How long a full disk is left alone before the commit is tried again. */
 const RETRY_MS = 1000;
-/** A commit blocks the event loop until it is on disk, and so does waking its readers. Changes above these sizes wait for the next commit. */
+/**
+ * A commit blocks the event loop until it is on disk, and so does waking its readers. Changes above
+ * these sizes wait for the next commit.
+ */
 const COMMIT_EVENTS = 512;
 const COMMIT_BYTES = 131_072;
 
+/** Starts with nothing to commit. `onBroken` is called once, when the store fails for good. */
 export function createCommits(options: CommitOptions): Commits {
   return new GroupCommit(options);
 }
@@ -173,7 +185,10 @@ class GroupCommit implements Commits {
     else this.#breakDown(taken, cause);
   }
 
-  /** The store wrote nothing and may work later: all changes go back into the queue, in order, and are tried again. */
+  /**
+   * The store wrote nothing and may work later: all changes go back into the queue, in order, and are
+   * tried again.
+   */
   #stall(taken: CommitBatch, cause: A2AError): void {
     const next = this.#next;
     for (const task of taken.tasks) if (task.notSaved()) next.tasks.push(task);

@@ -15,7 +15,10 @@ export interface DeliveryAdminParts {
   readonly clock: EngineClock;
 }
 
-/** Deliveries as operators see them, and what they can do with dead letters. Secrets are never read here. */
+/**
+ * Deliveries as operators see them, and what they can do with dead letters. Secrets are never read
+ * here.
+ */
 export function createDeliveryAdmin(parts: DeliveryAdminParts): Pick<AdminService, 'deliveries' | 'replay' | 'discard'> {
   const { store, outbox, commits, clock } = parts;
   return {

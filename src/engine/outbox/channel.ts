@@ -4,14 +4,20 @@ import type { DeliveryKind, DeliveryOutcome } from './delivery.ts';
 import type { DeliveryQueue } from './queue.ts';
 import type { QueueChange } from './schedule.ts';
 
-/** `gone`: the receiver or the task no longer exists. `aborted`: the attempt was stopped and does not count. */
+/**
+ * `gone`: the receiver or the task no longer exists. `aborted`: the attempt was stopped and does not
+ * count.
+ */
 export type Attempted = { readonly outcome: DeliveryOutcome; readonly seq: Seq } | 'gone' | 'aborted';
 
 /** What differs between the kinds of deliveries. The dispatcher does the rest. */
 export interface DeliveryChannel {
   readonly kind: DeliveryKind;
+  /** Maximum number of concurrent deliveries of this kind. */
   readonly activeMax: number;
+  /** Maximum number of concurrent deliveries to one receiver. */
   readonly perDestinationMax: number;
+  /** Whether failing receivers are paused. */
   readonly hasBreaker: boolean;
   /** On shutdown, queues that are ready are still sent. */
   readonly drainsOnStop: boolean;
@@ -19,10 +25,15 @@ export interface DeliveryChannel {
   readonly delayMsMax: number;
   /** The queue's config is deleted with the queue. */
   readonly ownsConfig: boolean;
+  /** False: the queue is parked, for example because the agent's card no longer allows webhooks. */
   mayDeliver(queue: DeliveryQueue): boolean;
-  /** The receiver, which decides what is limited together. Undefined: it no longer exists. A string is used at once, without a look-up. */
+  /**
+   * The receiver, which decides what is limited together. Undefined: it no longer exists. A string is
+   * used at once, without a look-up.
+   */
   destinationOf(queue: DeliveryQueue): MaybePromise<string | undefined>;
   /** Never rejects. */
   attempt(queue: DeliveryQueue, signal: AbortSignal): Promise<Attempted>;
+  /** How the result of an attempt changes the queue. */
   judge(queue: DeliveryQueue, attempted: Exclude<Attempted, string>): QueueChange;
 }

@@ -8,6 +8,7 @@ import type { Vault, WebhookDelivery } from './delivery.ts';
 import type { DeliveryQueue } from './queue.ts';
 import { endOf } from './queue.ts';
 
+/** What composing a delivery needs of the engine. */
 export interface ComposeParts extends BlobParts {
   readonly store: Pick<Store, 'entries'>;
   readonly vault: Vault | undefined;
@@ -17,6 +18,7 @@ export interface ComposeParts extends BlobParts {
 
 const PAGE = 64;
 
+/** A delivery that is ready to be sent. */
 export interface ComposedWebhook {
   readonly delivery: WebhookDelivery;
   /** The last event that it covers. */
@@ -52,8 +54,8 @@ async function nextEvent(parts: ComposeParts, queue: DeliveryQueue): Promise<Eve
 }
 
 /**
- * The task as it was after its next status change or, if there is none yet, after all events so far: a webhook that gets whole tasks
- * does not get one for every chunk.
+ * The task as it was after its next status change or, if there is none yet, after all events so far: a
+ * webhook that gets whole tasks does not get one for every chunk.
  */
 async function nextSnapshot(parts: ComposeParts, queue: DeliveryQueue): Promise<EventAt> {
   const end = queue.head ?? endOf(queue);
@@ -95,7 +97,9 @@ interface WebhookSecrets {
   readonly authentication?: AuthenticationInfo;
 }
 
-/** Secrets are sealed together with the address: a changed row in the store can't send them elsewhere. */
+/**
+ * Secrets are sealed together with the address: a changed row in the store can't send them elsewhere.
+ */
 export function sealedAbout({ id, url }: PushRow['config']): string {
   return `${id}\n${url}`;
 }
@@ -106,7 +110,10 @@ async function openSecrets({ config, sealed }: PushRow, vault: Vault | undefined
   return parseOwnJson(await vault.open(sealed, sealedAbout(config)));
 }
 
-/** A header can hold our task ids, but not every id that a caller may choose for a config. So the config's id is hashed. */
+/**
+ * A header can hold our task ids, but not every id that a caller may choose for a config. So the
+ * config's id is hashed.
+ */
 function deliveryId(task: string, config: string, seq: Seq): string {
   let hash = 0x811c9dc5; // FNV-1a: it only has to distinguish the few configs of one task
   for (let at = 0; at < config.length; at += 1) hash = Math.imul(hash ^ config.charCodeAt(at), 0x01000193);

@@ -7,16 +7,22 @@ export type DeliveryKind = 'webhook' | 'reply';
 export interface WebhookDelivery {
   /** The same for every attempt, so that the receiver can recognise a repetition. */
   readonly id: string;
+  /** Where to send the request. */
   readonly url: string;
+  /** `Content-Type` of the body. */
   readonly mediaType: string;
+  /** The payload as text. The signature covers exactly these bytes. */
   readonly body: string;
+  /** Value of `X-A2A-Notification-Token`. */
   readonly token?: string;
+  /** For the `Authorization` header. */
   readonly authentication?: AuthenticationInfo;
 }
 
 /**
- * The result of an attempt. `gone`: the receiver wants no further events (410). `refused`: the receiver rejected the event, or the address
- * is not allowed; a retry will hardly help. `failed`: a retry may help.
+ * The result of an attempt. `gone`: the receiver wants no further events (410). `refused`: the receiver
+ * rejected the event, or the address is not allowed; a retry will hardly help. `failed`: a retry may
+ * help.
  */
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
@@ -36,9 +42,14 @@ export interface WebhookSender {
 export interface TaskReply {
   /** The address from `CallContext.reply`. */
   readonly to: string;
+  /** Name of the agent on this node. */
   readonly agent: string;
+  /** Dialect to encode the reply in. */
   readonly dialect: DialectId;
-  /** In order, without gaps. The first ones may have been published before. Ids are those that the caller knows. */
+  /**
+   * In order, without gaps. The first ones may have been published before. Ids are those that the
+   * caller knows.
+   */
   readonly events: readonly Logged[];
   /** The task as it is when the message has been dealt with: the answer. */
   readonly task?: Task;
@@ -50,8 +61,13 @@ export interface ReplyPublisher {
   publish(reply: TaskReply, signal: AbortSignal): Promise<void>;
 }
 
-/** Port: encrypts the credentials of webhooks. What was sealed with one `about` opens only with the same. */
+/**
+ * Port: encrypts the credentials of webhooks. What was sealed with one `about` opens only with the
+ * same.
+ */
 export interface Vault {
+  /** Encrypts a text. */
   seal(text: string, about: string): Promise<string>;
+  /** Decrypts a text. Rejects if `about` differs or the text was changed. */
   open(sealed: string, about: string): Promise<string>;
 }

@@ -1,18 +1,25 @@
 import type { DeliveryQueue } from './queue.ts';
 
-/** Limits simultaneous deliveries, in total and to each receiver, so that a receiver that does not answer delays no other. */
+/**
+ * Limits simultaneous deliveries, in total and to each receiver, so that a receiver that does not
+ * answer delays no other.
+ */
 export interface Destinations {
   /** The queue is ready to send to this origin. */
   queue(queue: DeliveryQueue, origin: string): void;
   /** The next queue that may send now. It counts as active until `free`. Undefined if none may. */
   next(): DeliveryQueue | undefined;
-  /** The attempt is over. `isUp`: the receiver answered, even with a refusal. Undefined: the attempt says nothing about the receiver. */
+  /**
+   * The attempt is over. `isUp`: the receiver answered, even with a refusal. Undefined: the attempt
+   * says nothing about the receiver.
+   */
   free(queue: DeliveryQueue, isUp: boolean | undefined): void;
   drop(queue: DeliveryQueue): void;
   /** Receivers whose circuit breaker is open. */
   readonly open: number;
 }
 
+/** Options of `createDestinations`. */
 export interface DestinationOptions {
   readonly activeMax: number;
   readonly perDestinationMax: number;
@@ -38,14 +45,24 @@ interface Destination {
   isProven: boolean;
 }
 
-/** After this many consecutive failures, over all tasks, the breaker opens for a while. Then one attempt decides. */
+/**
+ * After this many consecutive failures, over all tasks, the breaker opens for a while. Then one attempt
+ * decides.
+ */
 export const BREAKER_FAILURES = 5;
+/** How long a breaker stays open the first time. It doubles for each further time. */
 export const BREAKER_MS = 30_000;
+/** Longest time that a breaker stays open. */
 export const BREAKER_MS_MAX = 600_000;
-/** Receivers without a recent success may use at most this share of the deliveries, so that the others always get through. */
+/**
+ * Receivers without a recent success may use at most this share of the deliveries, so that the others
+ * always get through.
+ */
 const UNPROVEN_SHARE = 0.75;
+/** Maximum number of idle receivers whose failures are remembered. */
 const REMEMBERED_MAX = 1000;
 
+/** Starts without receivers. They are added with their first delivery, and forgotten when idle. */
 export function createDestinations(options: DestinationOptions): Destinations {
   const known = new Map<string, Destination>();
   const ready = new Set<Destination>();

@@ -9,6 +9,7 @@ import { dropReadAhead, hasWork, isComplete } from './queue.ts';
 import type { SavedRows } from './saved-rows.ts';
 import { LOOK_AGAIN_MS } from './schedule.ts';
 
+/** What the dispatcher needs of the outbox. */
 export interface DispatcherParts {
   readonly clock: EngineClock;
   readonly timers: Timers;
@@ -34,7 +35,10 @@ interface Lane {
 /** Simultaneous look-ups of push configs. */
 const LOOKUPS_MAX = 64;
 
-/** Delivers what the queues hold: each queue in order, as many queues at the same time as the limits allow. */
+/**
+ * Delivers what the queues hold: each queue in order, as many queues at the same time as the limits
+ * allow.
+ */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #lanes = new Map<DeliveryKind, Lane>();
@@ -80,7 +84,10 @@ export class Dispatcher {
     else this.#makeReady(lane, queue);
   }
 
-  /** The config was replaced, or an operator asked for another attempt: tries at once, and counts the attempts anew. */
+  /**
+   * The config was replaced, or an operator asked for another attempt: tries at once, and counts the
+   * attempts anew.
+   */
   renew(queue: DeliveryQueue): void {
     const { failingSince: _, problem: __, ...row } = queue.row;
     queue.row = { ...row, attempts: 0, dueAt: this.#parts.clock.now().ms };
@@ -99,7 +106,10 @@ export class Dispatcher {
     dropReadAhead(queue);
   }
 
-  /** Waits up to `ms` for current deliveries, then aborts them. An aborted delivery does not count as an attempt. */
+  /**
+   * Waits up to `ms` for current deliveries, then aborts them. An aborted delivery does not count as an
+   * attempt.
+   */
   async stop(kind: DeliveryKind, ms: number): Promise<void> {
     const lane = this.#lanes.get(kind);
     if (lane === undefined) return;

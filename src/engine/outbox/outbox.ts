@@ -53,8 +53,10 @@ export interface Outbox {
   readonly publishing: number;
 }
 
+/** The write of a queue's row. */
 export type OutboxWrite = Extract<Write, { readonly kind: 'outbox' }>;
 
+/** Figures about webhooks, for metrics. */
 export interface WebhookStats {
   /** Queues with undelivered events. */
   readonly pending: number;
@@ -66,6 +68,7 @@ export interface WebhookStats {
   readonly letters: number;
 }
 
+/** What the outbox needs of the engine. */
 export interface OutboxParts extends WebhookChannelParts, ReplyParts {
   readonly webhookSender: WebhookSender | undefined;
   readonly replyPublisher: ReplyPublisher | undefined;
@@ -138,6 +141,7 @@ export function createOutbox(partsOf: () => OutboxParts, { webhookSender, replyP
   };
 }
 
+/** The ports to the outside, each of them optional. */
 export type OutboxPorts = Pick<Outbox, 'webhookSender' | 'replyPublisher' | 'vault'>;
 
 function channelsOf(parts: OutboxParts): readonly DeliveryChannel[] {

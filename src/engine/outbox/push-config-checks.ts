@@ -2,11 +2,14 @@ import type { PushConfig } from '#protocol';
 import { A2AError } from '#protocol';
 import { REPLY_ID } from './queue.ts';
 
+/** Common limit of proxies and servers for a URL. */
 const URL_CHARS_MAX = 2048;
 const SECRET_CHARS_MAX = 8192;
 /** RFC 9110 §11.1: a token. */
 const SCHEME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
-/** RFC 9110 §5.5 without the obsolete characters: printable, and nothing that could end a header line. */
+/**
+ * RFC 9110 §5.5 without the obsolete characters: printable, and nothing that could end a header line.
+ */
 const HEADER_TEXT = /^[\x20-\x7e]*$/;
 
 /** Throws for a URL that nothing can be sent to, and for secrets that can't be sent in a header. */

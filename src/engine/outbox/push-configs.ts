@@ -16,6 +16,7 @@ import type { Outbox } from './outbox.ts';
 import { checkConfig, checkConfigId } from './push-config-checks.ts';
 import { isReplyConfig, progressOf, REPLY_ID } from './queue.ts';
 
+/** What checking and storing a push config needs of the engine. */
 export interface PushConfigParts {
   readonly agents: Agents;
   readonly ids: Ids;
@@ -33,8 +34,8 @@ const PAGE_MAX = 100;
 const INLINE = 'configuration.taskPushNotificationConfig.';
 
 /**
- * Push notification configs: webhooks that get a task's events. A config is stored with the dialect it was registered in. Secrets are
- * stored encrypted and only ever sent to the webhook.
+ * Push notification configs: webhooks that get a task's events. A config is stored with the dialect it
+ * was registered in. Secrets are stored encrypted and only ever sent to the webhook.
  */
 export function createPushService(parts: PushServiceParts, agent: string): PushService {
   /** A push request says `taskId` where others say `id`. */
@@ -107,7 +108,10 @@ interface PushCall {
   readonly owner: Owner;
 }
 
-/** Checks the push config of a send before its message is accepted: a caller who relies on it must learn if it can't be stored. */
+/**
+ * Checks the push config of a send before its message is accepted: a caller who relies on it must learn
+ * if it can't be stored.
+ */
 export async function prepareInlinePush(
   parts: PushConfigParts,
   { facts, ctx, owner }: PushCall,
@@ -146,7 +150,10 @@ interface Preparing {
   readonly field: string;
 }
 
-/** Drops task and tenant, which the row implies; mints an id if the caller chose none; encrypts the secrets. */
+/**
+ * Drops task and tenant, which the row implies; mints an id if the caller chose none; encrypts the
+ * secrets.
+ */
 async function prepare(parts: PushConfigParts, given: PushConfig, { dialect, field }: Preparing): Promise<PreparedPush> {
   await checkTarget(parts, given.url, field);
   const { taskId: _, tenant: __, id, token, authentication, ...rest } = given;

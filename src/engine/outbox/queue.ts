@@ -12,7 +12,10 @@ export interface Progress {
   readonly isWaiting: boolean;
 }
 
-/** The row in memory is ahead of the disk. The task counts as finished or waiting once that state is durable. */
+/**
+ * The row in memory is ahead of the disk. The task counts as finished or waiting once that state is
+ * durable.
+ */
 export function progressOf({ last, state }: Pick<TaskRow, 'last' | 'state'>, committed: Seq = last): Progress {
   const isAll = committed === last;
   return { last: committed, isFinished: isAll && isTerminal(state), isWaiting: isAll && state === 'TASK_STATE_INPUT_REQUIRED' };
@@ -28,6 +31,7 @@ export interface ReplyAddress {
 export const REPLY_ID = 'reply/';
 const REPLY_URL = 'reply:';
 
+/** The URL under which the address of a reply is stored as a push config. */
 export function replyUrl({ to }: ReplyAddress): string {
   return `${REPLY_URL}${to}`;
 }
@@ -36,11 +40,15 @@ export function isReplyConfig({ config }: PushRow): boolean {
   return config.url.startsWith(REPLY_URL);
 }
 
+/** The address of a stored reply; undefined for a caller's push config. */
 export function replyAddressIn(push: PushRow): ReplyAddress | undefined {
   return isReplyConfig(push) ? { to: push.config.url.slice(REPLY_URL.length), dialect: push.dialect } : undefined;
 }
 
-/** One queue of deliveries: a position in a task's log, and one receiver. The events after the position are to be delivered, in order. */
+/**
+ * One queue of deliveries: a position in a task's log, and one receiver. The events after the position
+ * are to be delivered, in order.
+ */
 export interface DeliveryQueue {
   row: OutboxRow;
   readonly kind: DeliveryKind;
@@ -48,24 +56,37 @@ export interface DeliveryQueue {
   /** Set for replies. */
   readonly reply: ReplyAddress | undefined;
   progress: Progress;
-  /** `idle`: nothing to send. `waiting`: until its next attempt. `ready`: until its receiver has room. `parked`: the agent's card has no webhooks now. */
+  /**
+   * `idle`: nothing to send. `waiting`: until its next attempt. `ready`: until its receiver has room.
+   * `parked`: the agent's card has no webhooks now.
+   */
   phase: 'idle' | 'waiting' | 'ready' | 'sending' | 'parked' | 'closed';
   /** Cancels the timer of `waiting`. */
   cancelTimer: (() => void) | undefined;
   /** Webhooks: entries after `row.done`, read ahead while deliveries follow each other. */
   ahead: readonly LogEntry[];
-  /** Webhooks: the last event of the next delivery, once it was tried. It stays the same until the delivery has arrived. */
+  /**
+   * Webhooks: the last event of the next delivery, once it was tried. It stays the same until the
+   * delivery has arrived.
+   */
   head: Seq | undefined;
   /** Webhooks that get whole tasks: the fold so far, and up to which entry. */
   fold: { readonly fold: TaskFold; readonly at: Seq } | undefined;
   /** Replies: the newest message that is answered here. */
   asked: Seq;
-  /** Replies: a repeated send arrived during a delivery, so the events after this one are delivered again. */
+  /**
+   * Replies: a repeated send arrived during a delivery, so the events after this one are delivered
+   * again.
+   */
   rewind: Seq | undefined;
-  /** Replies: the message whose own send has found this queue. Another send with the same message is a repetition. */
+  /**
+   * Replies: the message whose own send has found this queue. Another send with the same message is a
+   * repetition.
+   */
   joined: Seq | undefined;
 }
 
+/** What a queue is made of. */
 export interface QueueContent {
   readonly row: OutboxRow;
   readonly task: DeliveryQueue['task'];
@@ -97,6 +118,7 @@ export function endOf({ row, progress }: DeliveryQueue): Seq {
   return row.upTo === undefined || row.upTo > progress.last ? progress.last : row.upTo;
 }
 
+/** Whether there are events to deliver. */
 export function hasWork(queue: DeliveryQueue): boolean {
   return queue.row.done < endOf(queue);
 }

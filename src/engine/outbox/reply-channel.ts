@@ -24,8 +24,9 @@ const RETRY_MS_MAX = 2000;
 const PUBLISHING_MAX = 256;
 
 /**
- * Replies: all go to one broker, so there is no receiver to protect and no dead letter. Each delivery holds all events since the last one,
- * taken from memory where possible, and is published until the broker has accepted it.
+ * Replies: all go to one broker, so there is no receiver to protect and no dead letter. Each delivery
+ * holds all events since the last one, taken from memory where possible, and is published until the
+ * broker has accepted it.
  */
 export function replyChannel(parts: ReplyParts, publisher: ReplyPublisher): DeliveryChannel {
   const { clock, report } = parts;
@@ -61,7 +62,10 @@ export function replyChannel(parts: ReplyParts, publisher: ReplyPublisher): Deli
   };
 }
 
-/** Everything after the last delivery, at most one page; with the task, if the message has been dealt with. */
+/**
+ * Everything after the last delivery, at most one page; with the task, if the message has been dealt
+ * with.
+ */
 async function replyFor(parts: ReplyParts, queue: DeliveryQueue): Promise<TaskReply | undefined> {
   const { reply, row } = queue;
   if (reply === undefined) return undefined;

@@ -3,8 +3,8 @@ import type { OutboxRow, Write } from '../ports.ts';
 import type { Timers } from '../timers.ts';
 
 /**
- * Saves the positions of queues. A successful delivery does not have to be on disk at once: after a crash it is repeated, with the same id. So
- * the changes of a short time share a commit.
+ * Saves the positions of queues. A successful delivery does not have to be on disk at once: after a
+ * crash it is repeated, with the same id. So the changes of a short time share a commit.
  */
 export interface SavedRows {
   put(row: OutboxRow): void;

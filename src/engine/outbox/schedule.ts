@@ -7,7 +7,10 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** The wait before each attempt; the first is sent at once. Together about 75 hours. docs/push.md has the same numbers. */
+/**
+ * The wait before each attempt; the first is sent at once. Together about 75 hours. docs/push.md has
+ * the same numbers.
+ */
 export const SCHEDULE_MS: readonly number[] = [
   ...[0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR],
   ...[5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
@@ -16,14 +19,19 @@ export const SCHEDULE_MS: readonly number[] = [
 export const JITTER = 0.2;
 /** Attempts for an event that the receiver refuses. */
 export const REFUSED_ATTEMPTS_MAX = 4;
+/** A receiver can't delay retries by more than this with `Retry-After`. */
 export const RETRY_AFTER_MS_MAX: number = HOUR;
 /** The longest possible wait. */
 export const DELAY_MS_MAX: number = 24 * HOUR * (1 + JITTER);
 /** The wait after the store could not return a push config. */
 export const LOOK_AGAIN_MS: number = 5 * MINUTE;
+/** Maximum length of a stored failure text. */
 const PROBLEM_CHARS_MAX = 200;
 
-/** How an attempt changes its queue. A dead letter is a delivery that was given up; an operator may send it again. */
+/**
+ * How an attempt changes its queue. A dead letter is a delivery that was given up; an operator may send
+ * it again.
+ */
 export interface QueueChange {
   /** Undefined: the queue is closed, and its webhook gets no further events. */
   readonly row: OutboxRow | undefined;
@@ -32,6 +40,7 @@ export interface QueueChange {
   readonly isTransient?: true;
 }
 
+/** An attempt and everything that decides what follows from it. */
 export interface DeliveryAttempt {
   readonly outcome: DeliveryOutcome;
   /** The last event of the attempted delivery. */
@@ -73,6 +82,7 @@ function afterFailure(row: OutboxRow, { outcome, seq, last, now, random, disable
   return { row: next, deadLetter: deadLetterOf(row, seq) };
 }
 
+/** The wait after this many failed attempts, with jitter. */
 export function delayMs(attempts: number, random: number): number {
   const planned = SCHEDULE_MS[Math.min(attempts, SCHEDULE_MS.length - 1)] ?? 0;
   return planned * (1 - JITTER + 2 * JITTER * random);

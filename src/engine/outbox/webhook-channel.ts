@@ -19,7 +19,9 @@ export interface WebhookChannelParts extends ComposeParts {
   readonly report: (what: string, cause: unknown) => void;
 }
 
-/** Webhooks: one event at a time, retried for days, and then set aside as a dead letter for an operator. */
+/**
+ * Webhooks: one event at a time, retried for days, and then set aside as a dead letter for an operator.
+ */
 export function webhookChannel(parts: WebhookChannelParts, sender: WebhookSender): DeliveryChannel {
   const { agents, clock, limits, report } = parts;
   return {

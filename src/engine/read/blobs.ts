@@ -13,6 +13,7 @@ export interface BlobParts {
   readonly blobs: Blobs | undefined;
 }
 
+/** Parts whose large content was moved to the blob store. */
 export interface SpilledParts {
   readonly parts: readonly Part[];
   readonly spilled: readonly number[];

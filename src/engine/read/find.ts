@@ -7,6 +7,7 @@ import { isIn, ownerOf } from '../tasks/keys.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TaskTable } from '../tasks/table.ts';
 
+/** What looking up a task needs of the engine. */
 export interface FindParts {
   readonly store: Pick<Store, 'task' | 'byAlias'>;
   readonly tasks: TaskTable;
@@ -47,6 +48,7 @@ export async function findTask(parts: FindParts, { agent, ctx, request }: TaskRe
   throw noTask(id);
 }
 
+/** The error for a missing task. Tasks of other callers give the same error. */
 export function noTask(id: TaskId): A2AError {
   return new A2AError('TASK_NOT_FOUND', `there is no task ${id}`, { info: { taskId: id } });
 }

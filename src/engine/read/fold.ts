@@ -12,6 +12,7 @@ export interface LogParts {
   readonly timers: Timers;
 }
 
+/** Entries that are read from the store at once. */
 const PAGE = 512;
 /** After this many entries a long fold lets other work run. */
 const YIELD_EVERY = 8192;
@@ -100,6 +101,7 @@ async function foldAll(parts: LogParts, task: LiveTask): Promise<TurnView> {
   return { task: folded, history: folded.history?.slice(0, before) ?? [] };
 }
 
+/** A task to read, up to an entry. */
 export interface StoredTask {
   readonly key: TaskKey;
   readonly last: Seq;

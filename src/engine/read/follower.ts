@@ -8,6 +8,7 @@ import type { LogParts } from './fold.ts';
 import { entriesIn, foldTo } from './fold.ts';
 import { nameFor, renameEvent, renameTask } from './task-names.ts';
 
+/** What following a task needs of the engine. */
 export interface FollowParts extends LogParts {
   readonly commits: Pick<Commits, 'broken'>;
   readonly lifecycle: EngineLifecycle;
@@ -25,17 +26,19 @@ export interface FollowOptions {
   readonly trim?: (task: Task) => Task;
 }
 
+/** A task that a reader follows. */
 export interface FollowedTask {
   readonly task: LiveTask;
   readonly options: FollowOptions;
 }
 
+/** Events that a reader gets at once. */
 export type EventBatch = readonly Logged[];
 type Next = IteratorResult<EventBatch, undefined>;
 
 /**
- * A reader is a position in the log and a wake-up, not a queue. It yields the task as it was at `from`, then every later event as fast
- * as the caller takes them, until the task ends or the caller leaves.
+ * A reader is a position in the log and a wake-up, not a queue. It yields the task as it was at `from`,
+ * then every later event as fast as the caller takes them, until the task ends or the caller leaves.
  */
 export function follow(parts: FollowParts, task: LiveTask, options: FollowOptions): AsyncGenerator<EventBatch> {
   return new Follower(parts, { open: () => Promise.resolve({ task, options }), isHeld: false });
@@ -48,8 +51,9 @@ interface Opening {
 }
 
 /**
- * A class, not a generator function: each of ten thousand waiting readers costs this object, one promise and one function. It also ends
- * at once when `return` is called; a generator would have to wake up first.
+ * A class, not a generator function: each of ten thousand waiting readers costs this object, one
+ * promise and one function. It also ends at once when `return` is called; a generator would have to
+ * wake up first.
  */
 export class Follower implements AsyncGenerator<EventBatch> {
   readonly #parts: FollowParts;
@@ -154,7 +158,10 @@ export class Follower implements AsyncGenerator<EventBatch> {
     this.#answer({ value: this.#closed(shown, task, options) });
   }
 
-  /** Decides when the events are shown whether the stream ends with them: a reader that is told `final` gets nothing more. */
+  /**
+   * Decides when the events are shown whether the stream ends with them: a reader that gets `final`
+   * gets nothing more.
+   */
   #closed(batch: EventBatch, task: LiveTask, options: FollowOptions): EventBatch {
     this.#isAtEnd = isAtEnd(task, this.#after, options);
     const last = batch.at(-1);
@@ -194,7 +201,10 @@ export class Follower implements AsyncGenerator<EventBatch> {
 
 const DONE: Next = { done: true, value: undefined };
 
-/** A2A 1.0.1 §3.1.2 ends a stream at a terminal state; the SDKs also at input-required. It stays open at auth-required (§7.6.1). */
+/**
+ * A2A 1.0.1 §3.1.2 ends a stream at a terminal state; the SDKs also at input-required. It stays open at
+ * auth-required (§7.6.1).
+ */
 function isAtEnd({ row }: LiveTask, after: Seq, { endsOnQuestion }: FollowOptions): boolean {
   if (after < row.last) return false;
   return isTerminal(row.state) || (endsOnQuestion && row.state === 'TASK_STATE_INPUT_REQUIRED');

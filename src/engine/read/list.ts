@@ -58,6 +58,7 @@ interface Paging {
   readonly pageToken?: string;
 }
 
+/** One page of rows, with the token of the next page. */
 export async function pageOf(parts: PageParts, filter: ListFilter, paging: Paging): Promise<RowPage> {
   const { pageSize = PAGE_DEFAULT, pageToken = '', pageMax = PAGE_MAX } = paging;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > pageMax) {

@@ -6,14 +6,17 @@ export interface TokenKey {
 }
 
 /**
- * A page token is a position in a list, with a MAC over that, the owner and the filter. Another caller or another list rejects it, and
- * nobody can make one up.
+ * A page token is a position in a list, with a MAC over that, the owner and the filter. Another caller
+ * or another list rejects it, and nobody can make one up.
  */
 export async function sealToken(key: TokenKey, position: readonly number[], scope: unknown): Promise<string> {
   const text = position.join('.');
   return `${text}.${await mac(key, text, scope)}`;
 }
 
+/**
+ * The position in a token. Throws INVALID_PARAMS if the token belongs to another list or was changed.
+ */
 export async function openToken(key: TokenKey, token: string, scope: unknown): Promise<readonly number[]> {
   const at = token.lastIndexOf('.');
   const text = token.slice(0, Math.max(at, 0));

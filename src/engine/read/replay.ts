@@ -13,6 +13,7 @@ export interface InterruptedTurn {
   readonly answers: readonly AnsweredQuestion[];
 }
 
+/** A question of the interrupted run, with its answer. */
 export interface AnsweredQuestion {
   readonly question: Message;
   readonly answer: Message;
@@ -24,6 +25,7 @@ interface ReplayParts {
 
 const PAGE = 512;
 
+/** Reads an interrupted turn from the log, for its next attempt. */
 export async function readTurn(parts: ReplayParts, task: LiveTask): Promise<InterruptedTurn> {
   const { key, turn, owner } = task.row;
   const queued: TurnInput[] = [];
@@ -68,6 +70,10 @@ async function* wordsFrom({ store }: ReplayParts, task: LiveTask, from: Seq): As
   for (const entry of [...task.saving.entries, ...task.pending.entries]) if (entry.seq > after) yield entry;
 }
 
+/**
+ * Whether a repeated run asks the question that was answered before. Ids differ between runs, so
+ * contents are compared.
+ */
 export function isSameQuestion(left: Message, right: Message): boolean {
   return JSON.stringify(left.parts) === JSON.stringify(right.parts);
 }

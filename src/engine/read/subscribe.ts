@@ -16,9 +16,9 @@ export interface SubscribeParts extends FollowParts, FindParts {
 type Subscription = TaskRequest & { readonly request: SubscribeRequest };
 
 /**
- * Streams a task from its current state, or from any earlier sequence number: first the task as it was there, then every later event,
- * none missing and none twice. A finished task is an error (A2A 1.0.1 §3.1.6), unless the caller names a sequence number or its
- * dialect shows finished tasks.
+ * Streams a task from its current state, or from any earlier sequence number: first the task as it was
+ * there, then every later event, none missing and none twice. A finished task is an error (A2A 1.0.1
+ * §3.1.6), unless the caller names a sequence number or its dialect shows finished tasks.
  */
 export function subscribe(parts: SubscribeParts, asked: Subscription): EventStream & AsyncGenerator<EventBatch> {
   return new Follower(parts, { open: () => openSubscription(parts, asked), isHeld: true });

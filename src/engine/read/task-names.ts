@@ -2,11 +2,15 @@ import type { CallSemantics, Message, Task, TaskEvent, TaskId } from '#protocol'
 import { eventKind, taskId } from '#protocol';
 import type { TaskRow } from '../ports.ts';
 
-/** Callers who name tasks get their own name as the task's id; all others get the id. Undefined: nothing has to be renamed. */
+/**
+ * Callers who name tasks get their own name as the task's id; all others get the id. Undefined: nothing
+ * has to be renamed.
+ */
 export function nameFor(row: Pick<TaskRow, 'alias'>, semantics: CallSemantics | undefined): TaskId | undefined {
   return semantics?.taskNames !== undefined && row.alias !== undefined ? taskId(row.alias) : undefined;
 }
 
+/** The task with the caller's name as its id. */
 export function renameTask(task: Task, id: TaskId | undefined): Task {
   if (id === undefined) return task;
   const { history, status } = task;
@@ -18,6 +22,7 @@ export function renameTask(task: Task, id: TaskId | undefined): Task {
   };
 }
 
+/** The event with the caller's name as its task id. */
 export function renameEvent(event: TaskEvent, taskId: TaskId): TaskEvent {
   switch (eventKind(event)) {
     case 'statusUpdate': {

@@ -16,6 +16,7 @@ import type { ContinuedTask, ContinueParts } from './continue.ts';
 import { findContinued, isBusy, isStillWaiting, madeMeanwhile } from './continue.ts';
 import { replyOf } from './reply.ts';
 
+/** What accepting a message needs of the engine. */
 export interface AdmitParts extends ContinueParts, PushConfigParts {
   readonly store: ContinueParts['store'] & PushConfigParts['store'];
   readonly turns: Turns;

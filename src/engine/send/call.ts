@@ -14,6 +14,7 @@ export interface AgentFacts {
   readonly repeatsAnew: boolean;
 }
 
+/** The facts of an agent, computed once from its card. */
 export function factsOf(
   agent: string,
   { card, repeats, checksInputModes }: Pick<Agent, 'card' | 'repeats' | 'checksInputModes'>,
@@ -35,6 +36,7 @@ export interface SendCall {
   readonly owner: Owner;
 }
 
+/** Looks up the owner of a call. */
 export function sendCall(facts: AgentFacts, request: SendRequest, ctx: CallContext): SendCall {
   return { request, ctx, facts, owner: ownerOf(ctx, request) };
 }

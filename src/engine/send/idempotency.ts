@@ -29,6 +29,7 @@ export function newRecentSends(): RecentSends {
   return { reservations: new Map(), delivered: new Set() };
 }
 
+/** What recognising a repeated send needs of the engine. */
 export interface IdempotencyParts extends AdmitParts {
   readonly store: AdmitParts['store'] & Pick<Store, 'send'>;
   readonly recentSends: RecentSends;
@@ -37,12 +38,14 @@ export interface IdempotencyParts extends AdmitParts {
 }
 
 /**
- * Recognises a repeated send. It attaches to the task of the first one if it carries an Idempotency-Key, if the first answer never reached
- * its caller, or if the node is configured so; otherwise it is a new send. The same key with another body is an error. An empty messageId
- * identifies nothing.
+ * Recognises a repeated send. It attaches to the task of the first one if it carries an
+ * Idempotency-Key, if the first answer never reached its caller, or if the node is configured so;
+ * otherwise it is a new send. The same key with another body is an error. An empty messageId identifies
+ * nothing.
  *
- * The key is reserved in memory before the first await, so of several simultaneous sends one is accepted. The record is part of the
- * commit that saves the message; from then on the store recognises repetitions, also after a restart.
+ * The key is reserved in memory before the first await, so of several simultaneous sends one is
+ * accepted. The record is part of the commit that saves the message; from then on the store recognises
+ * repetitions, also after a restart.
  */
 export function sendOnce(parts: IdempotencyParts, call: SendCall, identity: SendIdentity | undefined): MaybePromise<Sent> {
   if (identity === undefined) return admit(parts, call);
@@ -50,7 +53,10 @@ export function sendOnce(parts: IdempotencyParts, call: SendCall, identity: Send
   return reservation === undefined ? first(parts, call, identity) : join(parts, call, { identity, reservation });
 }
 
-/** The first send with this key in this process; the store may know an earlier one. Synchronous over a synchronous store. */
+/**
+ * The first send with this key in this process; the store may know an earlier one. Synchronous over a
+ * synchronous store.
+ */
 function first(parts: IdempotencyParts, call: SendCall, identity: SendIdentity): MaybePromise<Sent> {
   const known = attach(parts, call, identity);
   if (known instanceof Promise) return firstLater(parts, call, { identity, known });
@@ -155,8 +161,9 @@ function checkBody(known: { readonly fingerprint: string }, identity: SendIdenti
 }
 
 /**
- * Returns what to call once the answer has gone out: from then on a repetition is a new send. The mark is written with the next commit.
- * If the process crashes before that, a repetition attaches once more, which is harmless. Undefined: repetitions always attach.
+ * Returns what to call once the answer has gone out: from then on a repetition is a new send. The mark
+ * is written with the next commit. If the process crashes before that, a repetition attaches once more,
+ * which is harmless. Undefined: repetitions always attach.
  */
 export function deliveryMark(parts: IdempotencyParts, call: SendCall, identity: SendIdentity | undefined): (() => void) | undefined {
   if (identity === undefined || alwaysAttaches(parts, call)) return undefined;
@@ -169,6 +176,7 @@ export function deliveryMark(parts: IdempotencyParts, call: SendCall, identity: 
   };
 }
 
+/** What identifies a send. Undefined if it has neither a key nor a usable message id. */
 export function identityOf(parts: IdempotencyParts, call: SendCall): SendIdentity | undefined {
   const { owner, facts, request } = call;
   const token = tokenOf(call);
@@ -177,14 +185,20 @@ export function identityOf(parts: IdempotencyParts, call: SendCall): SendIdentit
   return { ...name, key: scopedKey(owner, facts.agent, token), fingerprint: fingerprintOf(request) };
 }
 
-/** The prefixes keep keys and message ids apart. A message id that the dialect made up never comes again and identifies nothing. */
+/**
+ * The prefixes keep keys and message ids apart. A message id that the dialect made up never comes again
+ * and identifies nothing.
+ */
 function tokenOf({ request, ctx }: SendCall): string | undefined {
   if (ctx.idempotencyKey !== undefined && ctx.idempotencyKey !== '') return `key ${ctx.idempotencyKey}`;
   const { messageId } = request.message;
   return messageId === '' || ctx.semantics?.mintedMessageId === true ? undefined : `id ${messageId}`;
 }
 
-/** 53 bits over the message's JSON (cyrb53). It finds a caller's mistake, not an attack, and is cheap enough for every send. */
+/**
+ * 53 bits over the message's JSON (cyrb53). It finds a caller's mistake, not an attack, and is cheap
+ * enough for every send.
+ */
 function fingerprintOf({ message, metadata, alias }: SendRequest): string {
   const text = JSON.stringify([message, metadata, alias]);
   let high = 0xdeadbeef;

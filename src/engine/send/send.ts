@@ -14,6 +14,7 @@ import type { IdempotencyParts } from './idempotency.ts';
 import { deliveryMark, identityOf, sendOnce } from './idempotency.ts';
 import { replyAgain } from './reply.ts';
 
+/** What a send needs of the engine. */
 export interface SendParts extends IdempotencyParts, FollowParts {
   readonly store: IdempotencyParts['store'] & FollowParts['store'];
   readonly commits: IdempotencyParts['commits'] & FollowParts['commits'];

@@ -17,6 +17,7 @@ export interface NewStatus extends StatusDetails {
   readonly timestamp: Timestamp;
 }
 
+/** The event of a new status. */
 export function statusEvent({ id: taskId, contextId }: Pick<TaskRow, 'id' | 'contextId'>, status: NewStatus): TaskEvent {
   const { state, timestamp, message, metadata } = status;
   const written: TaskStatus =
@@ -53,6 +54,7 @@ export function contentLength(part: { text?: string; raw?: string; url?: string;
   return part.text?.length ?? part.raw?.length ?? part.url?.length ?? JSON.stringify(part.data ?? null).length;
 }
 
+/** Time of the status in milliseconds, for lists. Other events do not move a task in lists. */
 export function statusTime(event: TaskEvent, now: Moment): number {
   const timestamp = event.statusUpdate?.status.timestamp ?? event.task?.status.timestamp;
   return timestamp === undefined || timestamp === now.iso ? now.ms : Date.parse(timestamp);

@@ -5,8 +5,9 @@ import type { EntryNotes, StatusDetails } from './events.ts';
 import type { UnsavedEntries } from './unsaved.ts';
 
 /**
- * A task in memory: one that has a run, a reader or an unfinished write. It holds the row and the newest entries, never the whole
- * task; older entries are read from the store. Only `tasks/` changes it: every other part uses the methods.
+ * A task in memory: one that has a run, a reader or an unfinished write. It holds the row and the
+ * newest entries, never the whole task; older entries are read from the store. Only `tasks/` changes
+ * it: every other part uses the methods.
  */
 export interface LiveTask {
   /** The row as it will be when everything pending is durable. */
@@ -28,8 +29,8 @@ export interface LiveTask {
   readonly run: AgentRun | undefined;
 
   /**
-   * Adds an event to the log: checks the transition, numbers the entry and hands it to the next commit. Readers see it when it is
-   * durable. Throws once the task is in a terminal state.
+   * Adds an event to the log: checks the transition, numbers the entry and hands it to the next commit.
+   * Readers see it when it is durable. Throws once the task is in a terminal state.
    */
   append(event: TaskEvent, notes?: EntryNotes): LogEntry;
   appendStatus(state: TaskState, details?: StatusDetails, notes?: EntryNotes): LogEntry;
@@ -48,7 +49,10 @@ export interface LiveTask {
   touch(): void;
 
   announce(): void;
-  /** The message becomes the answer in place of the task. Returns whether the store may already have the task. */
+  /**
+   * The message becomes the answer in place of the task. Returns whether the store may already have the
+   * task.
+   */
   replaceBy(direct: Message): boolean;
   /** Nothing more of it is written, and readers are disconnected. */
   discard(): void;

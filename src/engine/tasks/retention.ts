@@ -11,6 +11,7 @@ import type { TaskTable } from './table.ts';
 /** Tasks deleted by one commit. Other requests run between two commits. */
 const BATCH = 500;
 
+/** What deleting tasks needs of the engine. */
 export interface RetentionParts {
   readonly store: Pick<Store, 'quiet' | 'finished'>;
   readonly blobs: Blobs | undefined;
@@ -24,9 +25,9 @@ export interface RetentionParts {
 }
 
 /**
- * Deletes finished tasks that are too old, then those above the maximum number, oldest first, and old records of sends without a task.
- * Tasks that have waited too long for their caller fail; a later sweep deletes them. A task with a reader or a run stays. Undelivered
- * webhook events do not keep a task.
+ * Deletes finished tasks that are too old, then those above the maximum number, oldest first, and old
+ * records of sends without a task. Tasks that have waited too long for their caller fail; a later sweep
+ * deletes them. A task with a reader or a run stays. Undelivered webhook events do not keep a task.
  */
 export async function sweepTasks(parts: RetentionParts): Promise<number> {
   const { limits, store, clock, commits } = parts;
@@ -52,7 +53,10 @@ async function deleteWhile(parts: RetentionParts, before: number, left: (done: n
   }
 }
 
-/** Deletes the tasks that nobody uses and returns their number. From the start of this call `hold` does not find them any more. */
+/**
+ * Deletes the tasks that nobody uses and returns their number. From the start of this call `hold` does
+ * not find them any more.
+ */
 async function deleteFree({ tasks, commits, outbox, blobs, report }: RetentionParts, rows: readonly TaskRow[]): Promise<number> {
   const free = rows.filter(({ id }) => tasks.isFree(id));
   for (const { id, key } of free) {

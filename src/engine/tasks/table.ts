@@ -12,7 +12,9 @@ export interface TaskTable {
   get(id: TaskId): LiveTask | undefined;
   /** The newest task of that name, if it is in memory. It may not be in the store yet. */
   named(owner: Owner, agent: string, alias: ExternalId): LiveTask | undefined;
-  /** The task, loaded if necessary and held until `release`. Undefined if there is none in this scope. */
+  /**
+   * The task, loaded if necessary and held until `release`. Undefined if there is none in this scope.
+   */
   hold(scope: TaskScope, id: TaskId): Promise<LiveTask | undefined>;
   /** A new task, held, and not in the table until `add`. */
   create(row: TaskRow): LiveTask;
@@ -32,6 +34,9 @@ export interface TaskTableOptions extends Omit<TaskParts, 'onIdle'> {
   readonly store: Pick<Store, 'task'>;
 }
 
+/**
+ * An empty table. Tasks enter it when they are created or loaded, and leave it when nothing uses them.
+ */
 export function createTaskTable(options: TaskTableOptions): TaskTable {
   return new Table(options);
 }

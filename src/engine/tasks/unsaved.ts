@@ -25,7 +25,10 @@ export function newUnsaved(): Unsaved {
   return { entries: [], bytes: 0, beside: [], reserved: [], hasDirect: false };
 }
 
-/** Both, in order. A task that was replaced by a direct message keeps only that message: its other writes belonged to the task. */
+/**
+ * Both, in order. A task that was replaced by a direct message keeps only that message: its other
+ * writes belonged to the task.
+ */
 export function rejoin(saving: Unsaved, pending: Unsaved, isGone: boolean): Unsaved {
   if (!isGone) {
     return {

@@ -55,6 +55,7 @@ export function newRun(now: number, queue: readonly TurnInput[]): AgentRun {
   };
 }
 
+/** The abort signal of a run, created with its first use. */
 export function signalOf(run: AgentRun): AbortSignal {
   run.abort ??= new AbortController();
   if (run.stopReason !== undefined && !run.abort.signal.aborted) run.abort.abort(run.stopReason);

@@ -3,9 +3,10 @@ import type { EngineClock } from '../engine-clock.ts';
 import type { Owner } from '../ports.ts';
 
 /**
- * The state that an agent's `open` returns for a context. It is opened once, kept while it is used and for some time after, and opened
- * again when needed. It belongs to the agent and is not stored. Callers choose context ids, so each conversation belongs to one owner:
- * the same id from another caller is another conversation.
+ * The state that an agent's `open` returns for a context. It is opened once, kept while it is used and
+ * for some time after, and opened again when needed. It belongs to the agent and is not stored. Callers
+ * choose context ids, so each conversation belongs to one owner: the same id from another caller is
+ * another conversation.
  */
 export interface Conversations {
   /** The conversation stays open until `release`, however long that takes. */
@@ -16,12 +17,14 @@ export interface Conversations {
   readonly size: number;
 }
 
+/** Whose conversation, and with which agent. */
 export interface ConversationKey {
   readonly owner: Owner;
   readonly agent: string;
   readonly contextId: ContextId;
 }
 
+/** A conversation in use. `release` must be called once. */
 export interface ConversationLease {
   readonly conversation: unknown;
   release(): void;

@@ -13,7 +13,10 @@ export interface DrainParts extends TurnParts {
   readonly outbox: TurnParts['outbox'] & Pick<Outbox, 'stop'>;
 }
 
-/** Shutdown: starts no new turn, lets running ones finish for `ms`, then stops each as its agent's `recovery` allows. */
+/**
+ * Shutdown: starts no new turn, lets running ones finish for `ms`, then stops each as its agent's
+ * `recovery` allows.
+ */
 export async function drain(parts: DrainParts, ms: number): Promise<void> {
   const { lifecycle, runs, outbox, tasks } = parts;
   if (lifecycle.phase === 'off') return;
@@ -44,14 +47,19 @@ async function allSaved({ commits, report }: DrainParts): Promise<void> {
   }
 }
 
-/** The next start repeats the run. A shutdown is not the run's fault, so earlier attempts do not count against it. */
+/**
+ * The next start repeats the run. A shutdown is not the run's fault, so earlier attempts do not count
+ * against it.
+ */
 function leaveForRecovery(parts: DrainParts, task: LiveTask): void {
   task.setAttempt(Math.min(task.row.attempt, 1));
   task.touch();
   detachRun(parts, task, LET_GO);
 }
 
-/** Runs that have not started, or wait for their caller, lose nothing if the next start continues them. */
+/**
+ * Runs that have not started, or wait for their caller, lose nothing if the next start continues them.
+ */
 function mayLeaveNow({ row }: LiveTask, run: AgentRun): boolean {
   return run.cancelStart !== undefined || (isInterrupted(row.state) && !run.isOver);
 }

@@ -2,11 +2,13 @@ import type { AgentCard, Json, Message, Part } from '#protocol';
 import { A2AError, base64ToBytes } from '#protocol';
 
 /**
- * A list of accepted media types. Types are compared without parameters and case. `text/*` and `*\/*` are patterns. Old cards and callers
- * write `text`, `data`, `json` and `file` for text/plain, application/json (twice) and any type. An empty list accepts everything.
+ * A list of accepted media types. Types are compared without parameters and case. `text/*` and `*\/*`
+ * are patterns. Old cards and callers write `text`, `data`, `json` and `file` for text/plain,
+ * application/json (twice) and any type. An empty list accepts everything.
  *
- * A part without a media type counts as follows. Text is text/plain, and any accepted text type will do. Data is application/json. A
- * file can be anything, and is accepted by lists with more than plain text and JSON.
+ * A part without a media type counts as follows. Text is text/plain, and any accepted text type will
+ * do. Data is application/json. A file can be anything, and is accepted by lists with more than plain
+ * text and JSON.
  */
 export interface Modes {
   readonly listed: readonly string[];
@@ -24,6 +26,7 @@ const SHORT: ReadonlyMap<string, string> = new Map([
 const TEXT = 'text/plain';
 const JSON_TYPE = 'application/json';
 
+/** Parses a list of media types. */
 export function modesOf(listed: readonly string[]): Modes {
   const types = new Set(listed.map(normal));
   const isOpen = types.size === 0 || types.has('*/*');
@@ -47,15 +50,19 @@ export function modesOf(listed: readonly string[]): Modes {
   };
 }
 
+/** The types that the agent, or one of its skills, accepts. */
 export function inputModes(card: AgentCard): Modes {
   return modesOf([...card.defaultInputModes, ...card.skills.flatMap((skill) => skill.inputModes ?? [])]);
 }
 
+/** The types that the agent, or one of its skills, produces. */
 export function outputModes(card: AgentCard): Modes {
   return modesOf([...card.defaultOutputModes, ...card.skills.flatMap((skill) => skill.outputModes ?? [])]);
 }
 
-/** A2A 1.0.1 §3.3.2: throws for a part of a type that neither the agent nor one of its skills accepts. */
+/**
+ * A2A 1.0.1 §3.3.2: throws for a part of a type that neither the agent nor one of its skills accepts.
+ */
 export function checkInput(modes: Modes, message: Message): void {
   message.parts.forEach((part, at) => {
     if (modes.takes(part)) return;
@@ -84,13 +91,17 @@ function isConvertible(type: string, accepted: Modes): boolean {
   return isWords && (textType(accepted) !== undefined || accepted.has(JSON_TYPE));
 }
 
+/** Parts in forms that the caller accepts. */
 export interface FittedParts {
   readonly parts: readonly Part[];
   /** Types of the parts that have no form the caller accepts. */
   readonly leftOut: readonly string[];
 }
 
-/** Converts each part to a type that the caller accepts. Text and JSON convert to each other; any text type converts to plain text. */
+/**
+ * Converts each part to a type that the caller accepts. Text and JSON convert to each other; any text
+ * type converts to plain text.
+ */
 export function fitParts(parts: readonly Part[], accepted: Modes): FittedParts {
   if (parts.every(accepted.takes)) return { parts, leftOut: [] };
   const kept: Part[] = [];

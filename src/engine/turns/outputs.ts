@@ -27,10 +27,14 @@ export interface RunOutputs {
 
 interface ArtifactSize {
   bytes: number;
-  /** Its first chunk came from this run, or from the one that this run resumes: further text is appended to it. */
+  /**
+   * Its first chunk came from this run, or from the one that this run resumes: further text is appended
+   * to it.
+   */
   readonly isOurs: boolean;
 }
 
+/** What turning outputs into events needs of the engine. */
 export interface OutputParts {
   readonly clock: EngineClock;
   readonly ids: Ids;
@@ -40,6 +44,7 @@ export interface OutputParts {
 /** The task that the output belongs to. */
 type OutputTask = Pick<TaskRow, 'id' | 'contextId' | 'turn'>;
 
+/** Starts a run without outputs. A resumed run continues the artifacts of the one before it. */
 export function startOutputs(accepted: Modes | undefined, before: readonly Artifact[], isResumed: boolean): RunOutputs {
   const artifacts = new Map<string, ArtifactSize>();
   for (const { artifactId: id, parts } of before) {
@@ -48,6 +53,7 @@ export function startOutputs(accepted: Modes | undefined, before: readonly Artif
   return { artifacts, accepted, unnamed: 0 };
 }
 
+/** The events of one output. Throws if the artifact would exceed its maximum size. */
 export function effectOf(parts: OutputParts, task: OutputTask, outputs: RunOutputs, output: AgentOutput): OutputEffect {
   switch (output.kind) {
     case 'status':
@@ -113,7 +119,10 @@ interface Chunk {
   readonly taskMetadata?: Metadata | undefined;
 }
 
-/** The chunk in a form that the caller accepts, and a status message about parts that had to be left out. */
+/**
+ * The chunk in a form that the caller accepts, and a status message about parts that had to be left
+ * out.
+ */
 function chunkEvents(parts: OutputParts, task: OutputTask, outputs: RunOutputs, chunk: Chunk): readonly TaskEvent[] {
   if (outputs.accepted === undefined) return [chunkEvent(parts, task, outputs, chunk)];
   const { parts: accepted, leftOut } = fitParts(chunk.parts, outputs.accepted);
@@ -151,7 +160,10 @@ function countBytes({ limits }: OutputParts, outputs: RunOutputs, chunk: Chunk):
   else outputs.artifacts.set(chunk.id, { bytes: total, isOurs: true });
 }
 
-/** Ids depend on the turn, not on chance: a repeated run uses the same ids and so replaces what the first one produced. */
+/**
+ * Ids depend on the turn, not on chance: a repeated run uses the same ids and so replaces what the
+ * first one produced.
+ */
 function answerId({ turn }: OutputTask): string {
   return turn === 1 ? 'response' : `response-${turn}`;
 }

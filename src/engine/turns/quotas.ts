@@ -7,8 +7,9 @@ import type { AgentRun } from './agent-run.ts';
 export type RunningTasksMaxOf = (principal: string, tenant: string) => number | undefined;
 
 /**
- * Counts the running tasks of each principal of each tenant. Queued runs count too: otherwise one caller could fill the queue. A run that waits for its
- * caller does not count. Only new work is refused, never work that was accepted.
+ * Counts the running tasks of each principal of each tenant. Queued runs count too: otherwise one
+ * caller could fill the queue. A run that waits for its caller does not count. Only new work is
+ * refused, never work that was accepted.
  */
 export interface Quotas {
   /** Throws if the principal may not start another task. */
@@ -20,6 +21,7 @@ export interface Quotas {
 
 const RETRY_MS = 1000;
 
+/** `maxOf` undefined: nothing is limited, and nothing is counted. */
 export function createQuotas(maxOf: RunningTasksMaxOf | undefined): Quotas {
   if (maxOf === undefined) return { check: () => {}, add: () => {}, remove: () => {} };
   const counts = new Map<string, number>();

@@ -8,14 +8,21 @@ import { stopTask } from './stop.ts';
 
 /** What recovery did, in numbers of tasks. */
 export interface Recovered {
+  /** Tasks that keep waiting for their caller. */
   readonly waiting: number;
+  /** Turns that were started or repeated. */
   readonly started: number;
+  /**
+   * Tasks that were failed: their agent is gone, does not repeat interrupted work, or had too many
+   * attempts.
+   */
   readonly ended: number;
 }
 
 /**
- * After a start: tasks that wait for their caller keep waiting. Every other unfinished task is started, repeated or failed, as its agent's
- * `recovery` says, so that no task stays `working` without a run. All failures are durable when this resolves.
+ * After a start: tasks that wait for their caller keep waiting. Every other unfinished task is started,
+ * repeated or failed, as its agent's `recovery` says, so that no task stays `working` without a run.
+ * All failures are durable when this resolves.
  */
 export async function recover(parts: TurnParts): Promise<Recovered> {
   const counts = { waiting: 0, started: 0, ended: 0 };
@@ -41,7 +48,10 @@ export async function recover(parts: TurnParts): Promise<Recovered> {
   return counts;
 }
 
-/** An agent whose conversations end with the process can't use an answer. An agent that can't tell is assumed to be able to. */
+/**
+ * An agent whose conversations end with the process can't use an answer. An agent that can't tell is
+ * assumed to be able to.
+ */
 async function mayWait({ agents, report }: TurnParts, { agent: name, contextId, owner }: TaskRow): Promise<boolean> {
   try {
     return (await agents.get(name)?.keepsWaiting?.({ contextId, principal: owner.principal })) ?? true;
@@ -51,7 +61,10 @@ async function mayWait({ agents, report }: TurnParts, { agent: name, contextId, 
   }
 }
 
-/** Undefined: the turn is started. A turn that was never started can be, whatever the agent's `recovery` is. */
+/**
+ * Undefined: the turn is started. A turn that was never started can be, whatever the agent's `recovery`
+ * is.
+ */
 function whyEnded({ agents, limits }: TurnParts, { agent: name, attempt }: TaskRow): StopReason | undefined {
   const agent = agents.get(name);
   if (agent === undefined) return 'orphaned';
@@ -60,7 +73,10 @@ function whyEnded({ agents, limits }: TurnParts, { agent: name, attempt }: TaskR
   return attempt >= limits.attemptsMax ? 'given up' : undefined;
 }
 
-/** Each further attempt waits longer, so that other tasks run first. `startTurn` saves the attempt before the agent runs. */
+/**
+ * Each further attempt waits longer, so that other tasks run first. `startTurn` saves the attempt
+ * before the agent runs.
+ */
 function repeat(parts: TurnParts, task: LiveTask): void {
   const { attempt } = task.row;
   startTurn(parts, task, attempt === 0 ? { again: true } : { again: true, delayMs: parts.limits.retryMs * attempt ** 2 });

@@ -24,6 +24,7 @@ export type TurnStart =
   /** Repeats the interrupted turn. `delayMs` lets other tasks run first, in case this turn is what crashes the process. */
   | { readonly again: true; readonly delayMs?: number };
 
+/** Starts a turn, or queues it until there is a slot. Returns at once. */
 export function startTurn(parts: TurnParts, task: LiveTask, start: TurnStart): void {
   const { clock, slots, runs, quotas, timers } = parts;
   const run = newRun(clock.ticks(), 'again' in start ? [] : (start.queue ?? []));

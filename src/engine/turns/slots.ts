@@ -2,13 +2,18 @@
 export interface Slots {
   /** A turn that starts now gets a slot at once. */
   readonly hasRoom: boolean;
-  /** The queue is full too. Check this before making a task: once a task is made, its turn is never refused. */
+  /**
+   * The queue is full too. Check this before making a task: once a task is made, its turn is never
+   * refused.
+   */
   readonly isFull: boolean;
   /** Calls `start` when there is a slot, now or later. Returns whether it was now. */
   take(start: () => void): boolean;
   /** Removes a queued start. */
   leave(start: () => void): void;
-  /** A run that had freed its slot continues. It may exceed the limit, because it must not wait again. */
+  /**
+   * A run that had freed its slot continues. It may exceed the limit, because it must not wait again.
+   */
   retake(): void;
   free(): void;
   /** Starts nothing more. Queued starts stay in the queue. */
@@ -17,6 +22,7 @@ export interface Slots {
   readonly queued: number;
 }
 
+/** `runningMax` turns at once, and `queuedMax` in the queue. */
 export function createSlots(runningMax: number, queuedMax: number): Slots {
   let running = 0;
   let isOpen = true;

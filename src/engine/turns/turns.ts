@@ -14,19 +14,23 @@ import { stopTask } from './stop.ts';
 export interface Turns {
   /** A turn that starts now gets a slot at once. */
   readonly hasFreeSlot: boolean;
-  /** Throws if the caller's quota is used up, or the queue is full. To be called before a task is made: afterwards its turn is never refused. */
+  /**
+   * Throws if the caller's quota is used up, or the queue is full. To be called before a task is made:
+   * afterwards its turn is never refused.
+   */
   checkNew(owner: Owner): void;
   /** Starts the turn of the message that made the task. */
   start(task: LiveTask, input: TurnInput): void;
   /**
-   * Gives the task another message: the answer to its question, the next turn, or a place in the queue of its run. Throws if there is no
-   * room. `append` adds the message to the log.
+   * Gives the task another message: the answer to its question, the next turn, or a place in the queue
+   * of its run. Throws if there is no room. `append` adds the message to the log.
    */
   deliver(task: LiveTask, delivery: MessageDelivery): AcceptedMessage;
   /** Ends the task at once. */
   stop(task: LiveTask, reason: StopReason): void;
 }
 
+/** A message for a task that exists. */
 export interface MessageDelivery {
   readonly message: Message;
   readonly notes: EntryNotes | undefined;
@@ -73,7 +77,10 @@ function checkRoom({ limits, slots }: TurnParts, { row, run }: LiveTask, waits: 
   }
 }
 
-/** The run was interrupted while it asked, and may be repeated: then this message is the answer, not a turn of its own. */
+/**
+ * The run was interrupted while it asked, and may be repeated: then this message is the answer, not a
+ * turn of its own.
+ */
 function isInterruptedQuestion({ agents }: TurnParts, { row, run }: LiveTask): boolean {
   return run === undefined && row.attempt > 0 && isInterrupted(row.state) && agentOf(agents, row.agent).recovery !== 'fail';
 }

@@ -11,9 +11,11 @@ import { isFilter, matches, publishProblem } from '../topics.ts';
  * ```
  */
 export interface MemoryHub {
+  /** A new connection to the hub, as another process would have it. */
   connect(options?: BrokerOptions): MemoryBroker;
 }
 
+/** A connection to a `MemoryHub`. */
 export interface MemoryBroker extends Broker {
   /** Disconnects as if the process died: the last will is published. */
   drop(): void;
@@ -29,7 +31,10 @@ interface Kept {
   readonly until: number;
 }
 
-/** How often a message whose handler failed is delivered, without a pause, to the next member of the group. */
+/**
+ * How often a message whose handler failed is delivered, without a pause, to the next member of the
+ * group.
+ */
 const DELIVERIES_MAX = 5;
 
 /** Creates a broker in this process. Every participant connects to the same hub. */

@@ -7,17 +7,26 @@ import { batchWrites } from './mqtt/batch-writes.ts';
 import { createPublishing } from './mqtt/publishing.ts';
 import { watchStalls } from './mqtt/stalls.ts';
 
+/** Options of `connectMqtt`. */
 export interface MqttConnectionOptions extends BrokerOptions {
   /** `mqtt://host:1883`, `mqtts://…`, `ws://…`, `wss://…`. */
   readonly url: string;
   readonly username?: string;
   readonly password?: string;
+  /** Certificate authority of the broker, in PEM. Default: the authorities of the system. */
   readonly ca?: string | Uint8Array;
+  /** Client certificate, in PEM. */
   readonly cert?: string | Uint8Array;
+  /** Private key of the client certificate, in PEM. */
   readonly key?: string | Uint8Array;
+  /** Interval of pings. Default 15. */
   readonly keepaliveSeconds?: number;
+  /** Time limit of the first connection, in milliseconds. */
   readonly connectTimeoutMs?: number;
-  /** How long the broker keeps the session, with its unacknowledged messages, after a lost connection. 0: not at all. */
+  /**
+   * How long the broker keeps the session, with its unacknowledged messages, after a lost connection.
+   * 0: not at all. Default 300.
+   */
   readonly sessionSeconds?: number;
 }
 
@@ -74,7 +83,10 @@ function clientOptions(options: MqttConnectionOptions): IClientOptions {
   };
 }
 
-/** Fails when the first connection fails, so that the caller learns of a wrong address or password. Reconnects are retried for ever. */
+/**
+ * Fails when the first connection fails, so that the caller learns of a wrong address or password.
+ * Reconnects are retried for ever.
+ */
 async function untilConnected(client: MqttClient, { url }: MqttConnectionOptions): Promise<void> {
   const where = new URL(url).host;
   await new Promise<void>((resolve, reject) => {
@@ -95,7 +107,10 @@ async function untilConnected(client: MqttClient, { url }: MqttConnectionOptions
   });
 }
 
-/** A private method of mqtt.js. Its public API handles one message at a time; this one allows many at once. */
+/**
+ * A private method of mqtt.js. Its public API handles one message at a time; this one allows many at
+ * once.
+ */
 interface Acknowledger {
   _sendPacket(packet: { cmd: 'puback'; messageId: number; reasonCode: number }): void;
 }
@@ -167,7 +182,10 @@ function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker 
   };
 }
 
-/** The sender has published an expired message again, and another replica may have it (docs/faults.md, B5). */
+/**
+ * The sender has published an expired message again, and another replica may have it (docs/faults.md,
+ * B5).
+ */
 function isExpired({ properties }: IPublishPacket, lagMs: number): boolean {
   const seconds = properties?.messageExpiryInterval;
   return lagMs > 0 && seconds !== undefined && lagMs >= seconds * 1000;
@@ -201,8 +219,9 @@ async function closed(client: MqttClient): Promise<void> {
 type Subscriptions = Map<number, BrokerSubscription>;
 
 /**
- * A topic may match several filters, and the broker then sends one copy for all or one for each (MQTT 5 §3.3.4). The identifiers in the packet
- * name the subscriptions. Without identifiers the filters decide.
+ * A topic may match several filters, and the broker then sends one copy for all or one for each (MQTT 5
+ * §3.3.4). The identifiers in the packet name the subscriptions. Without identifiers the filters
+ * decide.
  */
 function receivers(subscriptions: Subscriptions, { topic, properties }: IPublishPacket): readonly BrokerSubscription[] {
   const named = properties?.subscriptionIdentifier;

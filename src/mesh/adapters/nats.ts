@@ -6,20 +6,24 @@ import { retainer } from './nats/retained.ts';
 import { headerValue, readHeader, subjectOf, topicOf } from './nats/subjects.ts';
 import { createWindow } from './nats/window.ts';
 
+/** Options of `connectNats`. */
 export interface NatsConnectionOptions extends BrokerOptions {
   /** `nats://host:4222`, or several addresses. */
   readonly servers: string | readonly string[];
   readonly user?: string;
   readonly pass?: string;
+  /** A token instead of user and password. */
   readonly token?: string;
+  /** Paths of PEM files. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
 }
 
 type Nats = typeof import('@nats-io/transport-node');
 
 /**
- * Connects to NATS core, with headers and queue groups. Needs the package `@nats-io/transport-node`. NATS stores nothing and redelivers nothing:
- * publishers keep their retained messages, and callers repeat their requests.
+ * Connects to NATS core, with headers and queue groups. Needs the package `@nats-io/transport-node`.
+ * NATS stores nothing and redelivers nothing: publishers keep their retained messages, and callers
+ * repeat their requests.
  *
  * ```ts
  * const broker = await connectNats({ servers: 'nats://127.0.0.1:4222' });

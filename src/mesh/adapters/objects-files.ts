@@ -5,8 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import type { ObjectKey, Objects } from '../artifacts/objects.ts';
 
 /**
- * Stores objects in a folder. A file is written and synced under a temporary name and then linked to its own name, which fails if that exists. So
- * files are always complete and never overwritten. Symbolic links in the folder are not followed.
+ * Stores objects in a folder. A file is written and synced under a temporary name and then linked to
+ * its own name, which fails if that exists. So files are always complete and never overwritten.
+ * Symbolic links in the folder are not followed.
  */
 export function fileObjects(folder: string): Objects {
   const root = resolve(folder);

@@ -1,5 +1,6 @@
 import type { Objects } from '../artifacts/objects.ts';
 
+/** Stores objects in memory, for tests and nodes that keep nothing. */
 export function memoryObjects(): Objects {
   const kept = new Map<string, Uint8Array>();
   return {

@@ -2,6 +2,7 @@ import { codeOfError, withoutEndSlashes } from '#protocol';
 import type { Objects } from '../artifacts/objects.ts';
 import { BrokerError } from '../broker.ts';
 
+/** Options of `s3Objects`. */
 export interface S3Options {
   /** `https://s3.eu-central-1.amazonaws.com`, or any S3-compatible server. */
   readonly endpoint: string;

@@ -2,6 +2,7 @@ import type { Artifact, Message, Part, Task, TaskEvent, TaskStatus } from '#prot
 import { toBytes, toReferences } from './parts.ts';
 import type { ArtifactOwner, ArtifactService } from './service.ts';
 
+/** The owner of the files of a conversation. */
 export type OwnerOf = (session: string) => ArtifactOwner;
 type ConvertParts = (owner: ArtifactOwner, parts: readonly Part[]) => Promise<readonly Part[]>;
 

@@ -4,8 +4,9 @@ import { toReferences } from './parts.ts';
 import type { ArtifactService } from './service.ts';
 
 /**
- * Wraps a link for callers outside of the mesh, who can't read `artifact://` URLs. Files in responses are replaced by their bytes; large files in
- * requests are stored and replaced by references (docs/dialects/sam.md, A2A proxy).
+ * Wraps a link for callers outside of the mesh, who can't read `artifact://` URLs. Files in responses
+ * are replaced by their bytes; large files in requests are stored and replaced by references
+ * (docs/dialects/sam.md, A2A proxy).
  */
 export function withInlineFiles(link: A2AService, artifacts: ArtifactService, userOf: (ctx: CallContext) => string): A2AService {
   const ownerOf = (ctx: CallContext) => (session: string) => ({ app: 'gateway', user: userOf(ctx), session });

@@ -1,6 +1,9 @@
 /** A store of bytes: memory, a folder, an S3 bucket. Keys come from `keyOf` only. */
 export interface Objects {
-  /** Returns `false`, and changes nothing, when the key exists. The object is as durable as the store allows when it returns. */
+  /**
+   * Returns `false`, and changes nothing, when the key exists. The object is as durable as the store
+   * allows when it returns.
+   */
   put(key: ObjectKey, content: Uint8Array): Promise<boolean>;
   get(key: ObjectKey): Promise<Uint8Array | undefined>;
   /** The keys with this prefix, in no order. */
@@ -13,17 +16,19 @@ declare const brand: unique symbol;
 export type ObjectKey = string & { readonly [brand]: 'ObjectKey' };
 
 /**
- * Makes a key of untrusted names. Each name is escaped to letters, digits and `-_.~%`, and a leading dot is escaped too, so that a name is always
- * one level and never `.` or `..` (docs/faults.md, S6).
+ * Makes a key of untrusted names. Each name is escaped to letters, digits and `-_.~%`, and a leading
+ * dot is escaped too, so that a name is always one level and never `.` or `..` (docs/faults.md, S6).
  */
 export function keyOf(...names: readonly string[]): ObjectKey {
   return names.map(escapeName).join('/') as ObjectKey;
 }
 
+/** The prefix of all keys below these names, for `list`. */
 export function prefixOf(...names: readonly string[]): ObjectKey {
   return `${keyOf(...names)}/` as ObjectKey;
 }
 
+/** The names that a key was made of. */
 export function namesIn(key: string): readonly string[] {
   return key.split('/').map(decodeURIComponent);
 }

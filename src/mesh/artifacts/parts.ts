@@ -2,7 +2,9 @@ import type { Part } from '#protocol';
 import { base64ToBytes, bytesToBase64 } from '#protocol';
 import type { ArtifactOwner, ArtifactService } from './service.ts';
 
-/** Larger files are sent by reference. For smaller ones the extra round trip costs more than the bytes. */
+/**
+ * Larger files are sent by reference. For smaller ones the extra round trip costs more than the bytes.
+ */
 export const INLINE_BYTES_MAX = 100_000;
 
 /** Stores files that are too large for a message and replaces them by `artifact://` URLs. */
@@ -22,7 +24,10 @@ async function toReference(service: ArtifactService, owner: ArtifactOwner, part:
   return { ...rest, url: saved.uri };
 }
 
-/** Replaces this owner's `artifact://` URLs by bytes: callers outside of the mesh can't read them. Other URLs stay. */
+/**
+ * Replaces this owner's `artifact://` URLs by bytes: callers outside of the mesh can't read them. Other
+ * URLs stay.
+ */
 export async function toBytes(service: ArtifactService, owner: ArtifactOwner, parts: readonly Part[]): Promise<readonly Part[]> {
   return await Promise.all(
     parts.map(async (part): Promise<Part> => {

@@ -7,19 +7,24 @@ import { isArtifactName, readArtifactUri, writeArtifactUri } from './uris.ts';
 
 /** The owner of an artifact. Users never see each other's artifacts, even with the right URI. */
 export interface ArtifactOwner {
+  /** Name of the agent or gateway that stores the file. */
   readonly app: string;
   readonly user: string;
+  /** The conversation. */
   readonly session: string;
 }
 
+/** A file to store. */
 export interface NewArtifact {
   /** A name with the prefix `user:` belongs to all sessions of the user. */
   readonly name: string;
   readonly content: Uint8Array;
+  /** Default `application/octet-stream`. */
   readonly mediaType?: string;
   readonly metadata?: JsonObject;
 }
 
+/** What is known about a stored version of a file. */
 export interface ArtifactInfo {
   readonly name: string;
   /** From 0. */
@@ -30,6 +35,7 @@ export interface ArtifactInfo {
   readonly metadata?: JsonObject;
 }
 
+/** A stored version of a file with its content. */
 export interface StoredArtifact extends ArtifactInfo {
   readonly content: Uint8Array;
 }
@@ -42,19 +48,27 @@ export interface ArtifactService {
   load(owner: ArtifactOwner, name: string, version?: number): Promise<StoredArtifact | undefined>;
   /** Loads what a URI names, if this owner may read it. */
   resolve(owner: ArtifactOwner, uri: string): Promise<StoredArtifact | undefined>;
+  /** The existing version numbers, in order. */
   versions(owner: ArtifactOwner, name: string): Promise<readonly number[]>;
   /** The latest version of each artifact of the session and of the user, sorted by name. */
   list(owner: ArtifactOwner): Promise<readonly ArtifactInfo[]>;
+  /** Deletes all versions. */
   delete(owner: ArtifactOwner, name: string): Promise<void>;
 }
 
+/** Options of `createArtifactService`. */
 export interface ArtifactServiceOptions {
   readonly objects: Objects;
-  /** `app`: each app sees its own artifacts. `namespace`: all apps share them. `custom`: the apps with the same name share them. */
+  /**
+   * `app`: each app sees its own artifacts. `namespace`: all apps share them. `custom`: the apps with
+   * the same name share them.
+   */
   readonly scope?: 'app' | 'namespace' | { readonly custom: string };
+  /** Maximum size of a file in bytes. Default 64 MiB. */
   readonly bytesMax?: number;
 }
 
+/** A file has a name that is not allowed, or is too large. */
 export class ArtifactError extends Error {}
 
 const BYTES_MAX = 64 * 1024 * 1024;
@@ -148,7 +162,9 @@ interface Meta {
 }
 const UNKNOWN: Meta = { mediaType: 'application/octet-stream', bytes: 0 };
 
-/** Writing the content claims the version number, so that two concurrent saves get different numbers. */
+/**
+ * Writing the content claims the version number, so that two concurrent saves get different numbers.
+ */
 async function putNext(
   objects: Objects,
   path: readonly string[],
@@ -163,7 +179,10 @@ async function putNext(
   }
 }
 
-/** The short form names the reader's own artifact. The long form must name the reader, and the reader's app unless apps share. */
+/**
+ * The short form names the reader's own artifact. The long form must name the reader, and the reader's
+ * app unless apps share.
+ */
 function isOwn({ app, user }: ArtifactUri, owner: ArtifactOwner, scope: ArtifactServiceOptions['scope']): boolean {
   if (user === undefined) return true;
   return user === owner.user && (scope !== 'app' || app === owner.app);

@@ -1,6 +1,6 @@
 /**
- * `artifact://{app}/{user}/{session}/{file}?version=N`, as Solace Agent Mesh writes it, or the short form of its documentation,
- * `artifact://{session}/{file}`. Without a version it means the latest one.
+ * `artifact://{app}/{user}/{session}/{file}?version=N`, as Solace Agent Mesh writes it, or the short
+ * form of its documentation, `artifact://{session}/{file}`. Without a version it means the latest one.
  */
 export interface ArtifactUri {
   readonly app?: string;
@@ -13,6 +13,7 @@ export interface ArtifactUri {
 const SCHEME = 'artifact://';
 const URI_CHARS_MAX = 2048;
 
+/** The URI of a file, in the long form if app and user are known. Escapes every name. */
 export function writeArtifactUri({ app, user, session, file, version }: ArtifactUri): string {
   const levels = app === undefined || user === undefined ? [session, file] : [app, user, session, file];
   return `${SCHEME}${levels.map(encodeURIComponent).join('/')}${version === undefined ? '' : `?version=${version}`}`;
@@ -38,8 +39,9 @@ export function readArtifactUri(text: string): ArtifactUri | undefined {
 const NAME_CHARS_MAX = 255;
 
 /**
- * Whether a name may be one level of a path. Refuses everything that another program could read as a separator, a dot or an escape: full-width
- * forms, double escapes, control characters (docs/faults.md, S6).
+ * Whether a name may be one level of a path. Refuses everything that another program could read as a
+ * separator, a dot or an escape: full-width forms, double escapes, control characters (docs/faults.md,
+ * S6).
  */
 export function isArtifactName(name: string): boolean {
   if (name === '' || name.length > NAME_CHARS_MAX || !name.isWellFormed()) return false;

@@ -18,6 +18,7 @@ import { meshUserIn, readCallPath } from '../grammars/shared/call-path.ts';
 
 /** The part of a turn that delegation needs. */
 export interface DelegatingTurn {
+  /** The task of the delegating agent. */
   readonly task: Task;
   readonly history: readonly Message[];
   readonly principal: Principal;
@@ -26,14 +27,19 @@ export interface DelegatingTurn {
 
 /** Work for another agent, in the shape of a language model's tool call (docs/dialects/sam.md). */
 export interface PeerCall {
+  /** Name of the agent on the mesh. */
   readonly agent: string;
+  /** What the agent should do, with everything that it needs to know. */
   readonly task_description: string;
+  /** Files that the agent should use. */
   readonly artifacts?: readonly { readonly filename: string; readonly version?: number }[];
 }
 
 /** The result of one delegated call. */
 export interface PeerResult {
+  /** The agent that was called. */
   readonly agent: string;
+  /** `failed` also if the agent could not be reached. */
   readonly status: 'completed' | 'failed';
   /** The agent's last task. Absent: no agent accepted the call. */
   readonly task?: Task;
@@ -41,18 +47,23 @@ export interface PeerResult {
   readonly error?: string;
 }
 
+/** Options of `delegate`. */
 export interface DelegationOptions {
   /** The name of the delegating agent on the mesh. */
   readonly self: string;
+  /** The agents on the mesh, from `mesh.discover()`. */
   readonly registry: MeshRegistry;
   /** The delegating agent's own: `mesh.call({ kind: 'agent', id: self })`. */
   readonly caller: MeshCaller;
-  /** A peer that sends nothing for this time has failed. */
+  /** A peer that sends nothing for this time has failed, in milliseconds. Default 10 minutes. */
   readonly timeoutMs?: number;
 }
 
+/** Options of one turn of a delegating agent. */
 export interface DelegationTurnOptions {
-  /** Answers a peer's question. Called for one question at a time. Absent: a peer that asks has failed. */
+  /**
+   * Answers a peer's question. Called for one question at a time. Absent: a peer that asks has failed.
+   */
   readonly ask?: (question: Message, agent: string) => Promise<Message>;
   /** Called with each event of a peer. */
   readonly onProgress?: (agent: string, event: TaskEvent) => void;
@@ -60,8 +71,12 @@ export interface DelegationTurnOptions {
 
 /** The agents that one turn of an agent may delegate to. */
 export interface Delegation {
+  /** The agents that can be called now. */
   peers(): readonly MeshPeer[];
-  /** Runs all calls concurrently. The results are in the order of the calls. Rejects only when the turn is canceled, which cancels the peers too. */
+  /**
+   * Runs all calls concurrently. The results are in the order of the calls. Rejects only when the turn
+   * is canceled, which cancels the peers too.
+   */
   call(calls: readonly PeerCall[]): Promise<readonly PeerResult[]>;
 }
 
@@ -168,7 +183,10 @@ interface OutgoingTurn {
   readonly message: Message;
 }
 
-/** Sends one message to the peer and returns the task at the end of the stream. Canceling the turn cancels the peer's task. */
+/**
+ * Sends one message to the peer and returns the task at the end of the stream. Canceling the turn
+ * cancels the peer's task.
+ */
 async function sendTo({ call, turn, onProgress }: Delegated, link: A2AService, { id, message }: OutgoingTurn): Promise<Task> {
   let task: Task | undefined;
   const cancel = (): void => {
@@ -204,7 +222,10 @@ async function cancelTask(link: A2AService, id: string): Promise<void> {
   await link.cancel({ id: taskId(id) }, contextOf(LOCAL_PRINCIPAL, AbortSignal.timeout(CANCEL_MS_MAX))).catch(() => undefined); // the task has finished, or the peer is unreachable
 }
 
-/** The same call of the same turn has the same id, so that a repeated turn finds the existing task and does not start it twice. */
+/**
+ * The same call of the same turn has the same id, so that a repeated turn finds the existing task and
+ * does not start it twice.
+ */
 async function subTaskId({ task, history }: DelegatingTurn, call: PeerCall): Promise<string> {
   const text = JSON.stringify([task.id, history.length, call.agent, call.task_description, call.artifacts ?? []]);
   const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));

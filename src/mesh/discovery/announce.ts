@@ -1,5 +1,6 @@
 import type { Announcement, Grammar, MeshContext, Stop } from '../grammars/grammar.ts';
 
+/** What `keepAnnouncing` publishes, and where. */
 export interface Announcing {
   readonly grammar: Grammar;
   readonly mesh: MeshContext;
@@ -7,7 +8,10 @@ export interface Announcing {
   readonly announceMs: number;
 }
 
-/** Publishes the card at once, repeatedly, and after every reconnect, because the broker may have lost everything. */
+/**
+ * Publishes the card at once, repeatedly, and after every reconnect, because the broker may have lost
+ * everything.
+ */
 export async function keepAnnouncing(announcing: Announcing): Promise<Stop> {
   const { grammar, mesh, announcement, announceMs } = announcing;
   const { broker } = mesh;
@@ -34,7 +38,10 @@ export async function keepAnnouncing(announcing: Announcing): Promise<Stop> {
 }
 
 const RETAINED_MS_MAX = 500;
-/** Two disconnects within this time mean that another process has the same name, whatever card the broker retains. */
+/**
+ * Two disconnects within this time mean that another process has the same name, whatever card the
+ * broker retains.
+ */
 const REPEATED_MS = 10_000;
 
 /** Returns a function that says, after a reconnect, whether another process has this name. */

@@ -30,8 +30,9 @@ interface ListeningToRetained extends DiscoveryListening {
 }
 
 /**
- * For grammars in which the broker retains the cards and delivers them with each subscription. After a reconnect it subscribes again, because
- * the broker may have lost cards. A participant that does not appear again within the grace time is dropped.
+ * For grammars in which the broker retains the cards and delivers them with each subscription. After a
+ * reconnect it subscribes again, because the broker may have lost cards. A participant that does not
+ * appear again within the grace time is dropped.
  */
 export async function listenToRetained(
   { broker, report }: MeshContext,

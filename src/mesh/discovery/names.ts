@@ -1,14 +1,21 @@
-/** Which agents to list. Patterns have `*`, `?` and `[…]` as in fnmatch. An agent must be allowed and not denied. */
+/**
+ * Which agents to list. Patterns have `*`, `?` and `[…]` as in fnmatch. An agent must be allowed and
+ * not denied.
+ */
 export interface NameRules {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
 }
 
+/** Whether the rules admit an agent of this name. */
 export function isAllowed(name: string, { allow = ['*'], deny = [] }: NameRules): boolean {
   return allow.some((pattern) => nameMatches(pattern, name)) && !deny.some((pattern) => nameMatches(pattern, name));
 }
 
-/** Python's case-sensitive fnmatch, without backtracking, because names come from untrusted senders (docs/faults.md, I6). */
+/**
+ * Python's case-sensitive fnmatch, without backtracking, because names come from untrusted senders
+ * (docs/faults.md, I6).
+ */
 export function nameMatches(pattern: string, name: string): boolean {
   const steps = stepsOf(pattern);
   let places = new Set([0]);

@@ -8,35 +8,50 @@ import { isAllowed } from './names.ts';
 /** An agent or a gateway on the mesh, as its last card describes it. */
 export interface MeshPeer {
   readonly kind: 'agent' | 'gateway';
+  /** Name in topics. */
   readonly name: string;
   readonly card: AgentCard;
+  /** Time of its last card. */
   readonly seenAt: Date;
   /** The number of processes that are this agent, as far as they name themselves. */
   readonly replicas: number;
-  /** When each process was last seen, in ticks of the clock. The id is empty for a process that does not name itself. */
+  /**
+   * When each process was last seen, in ticks of the clock. The id is empty for a process that does not
+   * name itself.
+   */
   readonly instances: readonly { readonly id: string; readonly heardAt: number }[];
 }
 
+/** A peer joined, sent another card, or left. */
 export type PeerChange = { readonly kind: 'joined' | 'changed' | 'left'; readonly peer: MeshPeer };
 
 /** A live list of the agents and gateways on the mesh. */
 export interface MeshRegistry {
+  /** All peers, agents and gateways. */
   peers(): readonly MeshPeer[];
+  /** An agent by its name in topics. Undefined if it is not on the mesh now. */
   agent(name: string): MeshPeer | undefined;
   /** Calls the listener with each change. Returns a function that stops this. */
   onChange(listener: (change: PeerChange) => void): () => void;
+  /** Stops listening. */
   close: Stop;
 }
 
+/** Options of `mesh.discover`. */
 export interface RegistryOptions extends NameRules {
   readonly clock?: Clock;
   /** An agent without a card for this time is dropped. */
   readonly agentMsMax?: number;
   readonly gatewayMsMax?: number;
   readonly sweepMs?: number;
-  /** Agents that were there in an earlier run. They are listed until they have been silent for too long. */
+  /**
+   * Agents that were there in an earlier run. They are listed until they have been silent for too long.
+   */
   readonly known?: readonly { readonly name: string; readonly card: AgentCard }[];
-  /** Called with each change from the first one. A broker delivers retained cards before `onChange` of the registry could be used. */
+  /**
+   * Called with each change from the first one. A broker delivers retained cards before `onChange` of
+   * the registry could be used.
+   */
   onChange?(change: PeerChange): void;
 }
 
@@ -57,10 +72,17 @@ const REMEMBERED = ' remembered';
 interface KnownPeer {
   peer: Omit<MeshPeer, 'replicas' | 'instances'>;
   text: string;
-  /** By process, with the time of its last card. The empty id is for processes that do not name themselves. */
+  /**
+   * By process, with the time of its last card. The empty id is for processes that do not name
+   * themselves.
+   */
   readonly instances: Map<string, number>;
 }
 
+/**
+ * Opens a live list of the participants. Resolves when the subscription is granted, so the list may
+ * still be empty.
+ */
 export async function openRegistry(grammar: Grammar, mesh: MeshContext, options: RegistryOptions = {}): Promise<MeshRegistry> {
   const { clock = systemClock, agentMsMax, gatewayMsMax, sweepMs } = { ...DISCOVERY_DEFAULTS, ...options };
   const known = new Map<string, KnownPeer>();

@@ -15,12 +15,16 @@ export interface GrammarSettings {
 /** A grammar, and how its participants connect to the broker. */
 export interface ConfiguredGrammar {
   readonly grammar: Grammar;
-  /** Each agent needs a connection of its own, opened with these options. Absent: one connection for all agents of a process. */
+  /**
+   * Each agent needs a connection of its own, opened with these options. Absent: one connection for all
+   * agents of a process.
+   */
   readonly presenceOf?: (agent: { readonly name: string; readonly card: AgentCard; readonly process: string }) => BrokerOptions;
   /** The options of a connection that serves no agent. */
   callerOptions(id: string): BrokerOptions;
 }
 
+/** Checks the settings and builds the grammar. Throws a `GrammarSettingError`. */
 export type ConfigureGrammar = (settings: GrammarSettings) => ConfiguredGrammar;
 
 /** A setting that the grammar can't use. */

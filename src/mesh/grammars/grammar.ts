@@ -7,6 +7,7 @@ import type { Broker, OutgoingMessage, ReceivedMessage } from '../broker.ts';
 export interface MeshAgent {
   /** The name in topics. */
   readonly name: string;
+  /** The card to announce. */
   readonly card: AgentCard;
   readonly service: A2AService;
 }
@@ -41,9 +42,12 @@ export function newCounts(): MeshCounts {
   return { dropped: 0, refused: 0, ignored: 0 };
 }
 
+/** Ends what the call that returned it has started. May be called more than once. */
 export type Stop = () => Promise<void>;
 
-/** Who calls on the mesh: a gateway, for people and programs outside of it; or an agent that delegates. */
+/**
+ * Who calls on the mesh: a gateway, for people and programs outside of it; or an agent that delegates.
+ */
 export interface MeshParticipant {
   readonly kind: 'gateway' | 'agent';
   /** One level of a topic, unique in the namespace. */
@@ -71,6 +75,7 @@ export interface CallPath {
   readonly agents: readonly string[];
 }
 
+/** Maximum length of a chain of delegations. */
 export const CALL_DEPTH_MAX = 10;
 
 /**
@@ -82,7 +87,9 @@ export const CALL_DEPTH_MAX = 10;
  * ```
  */
 export interface MeshCaller {
+  /** An `A2AService` that calls one agent. */
   link(options: MeshLinkOptions): A2AService;
+  /** Closes the inbox. Running calls fail. */
   close: Stop;
 }
 
@@ -112,37 +119,53 @@ export type ObservedCall =
     }
   | { readonly kind: 'response'; readonly from: string; readonly task: string; readonly state?: TaskState };
 
-/** How A2A is written on a broker: topics, properties, requests, responses and discovery. Each grammar is one folder. */
+/**
+ * How A2A is written on a broker: topics, properties, requests, responses and discovery. Each grammar
+ * is one folder.
+ */
 export interface Grammar {
+  /** `sam` or `mqtt01`. */
   readonly id: string;
   /** Turns a name that a person chose into one that can stand in a topic. */
   topicName(name: string): string;
   /** Throws a TypeError when the grammar can't use the namespace. */
   checkNamespace(namespace: string): void;
-  /** The broker retains the cards and publishes last wills, so cards are not repeated and silence does not mean that an agent is gone. */
+  /**
+   * The broker retains the cards and publishes last wills, so cards are not repeated and silence does
+   * not mean that an agent is gone.
+   */
   readonly retainsCards: boolean;
   /** Gateways publish a card as agents do. */
   readonly announcesGateways: boolean;
-  /** Serves an agent. Each request goes to one replica, which acknowledges it when the task is durable. */
+  /**
+   * Serves an agent. Each request goes to one replica, which acknowledges it when the task is durable.
+   */
   serve(agent: MeshAgent, mesh: MeshContext): Promise<Stop>;
   /** Publishes a reply of the engine to an address that `serve` wrote. */
   publishReply(reply: TaskReply, mesh: MeshContext, signal: AbortSignal): Promise<void>;
   /** Opens an inbox for calls to other agents. */
   call(self: MeshParticipant, mesh: MeshContext): Promise<MeshCaller>;
-  /** The message that says a participant is online. Published at the start and, unless cards are retained, repeatedly. */
+  /**
+   * The message that says a participant is online. Published at the start and, unless cards are
+   * retained, repeatedly.
+   */
   onlineMessage(announcement: Announcement, mesh: MeshContext): OutgoingMessage;
   /** The message that says a participant leaves. */
   offlineMessage(announcement: Announcement, mesh: MeshContext): OutgoingMessage;
   /**
-   * Only for grammars in which a name belongs to one process: who owns the retained card. `other`: another process is online under
-   * this name. `gone`: another process was. Undefined: no other process.
+   * Only for grammars in which a name belongs to one process: who owns the retained card. `other`:
+   * another process is online under this name. `gone`: another process was. Undefined: no other
+   * process.
    */
   ownerOfCard?(retained: ReceivedMessage, announcement: Announcement): 'other' | 'gone' | undefined;
   /** The topic filters to subscribe to for discovery. */
   discoveryFilters(mesh: MeshContext): readonly string[];
   /** Undefined: the message can't be trusted or read. */
   readDiscovery(message: ReceivedMessage, mesh: MeshContext): DiscoveryEvent | undefined;
-  /** For monitoring. Absent: a third connection can't see who calls whom, or listening would change what callers see. */
+  /**
+   * For monitoring. Absent: a third connection can't see who calls whom, or listening would change what
+   * callers see.
+   */
   readonly observation?: {
     topics(namespace: string): readonly string[];
     read(message: ReceivedMessage, namespace: string): ObservedCall | undefined;

@@ -14,6 +14,7 @@ const ENDED_MAX = 30;
 /** After this time the response was lost, or went to a topic that this connection does not see. */
 const OPEN_MS_MAX = 3_600_000;
 
+/** An empty log. It holds at most 1,000 running calls and the last 30 that ended. */
 export function createCallLog(clock: Clock): CallLog {
   const open = new Map<string, Mutable<AdminMeshCall>>();
   const ended: AdminMeshCall[] = [];

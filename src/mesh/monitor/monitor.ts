@@ -10,6 +10,7 @@ import { createCallLog } from './calls.ts';
 export interface MeshMonitor {
   /** Returns the same broker, with its calls recorded. Give it to `joinMesh`. */
   observe(broker: Broker): Broker;
+  /** The recorded calls, the newest first. */
   calls: CallLog['all'];
   /** Which calls are recorded now: `all` of the mesh, this process's `own`, or `none`. */
   readonly hears: AdminMesh['hears'];
@@ -18,12 +19,14 @@ export interface MeshMonitor {
   close: Stop;
 }
 
+/** Options of `monitorMesh`. */
 export interface MonitorOptions {
   readonly namespace: string;
   readonly grammar?: Grammar;
   /**
-   * Opens another connection for listening to the calls of other processes. On a connection of its own, an observed request can't be
-   * mistaken for one to respond to. Absent: only calls of this process are recorded.
+   * Opens another connection for listening to the calls of other processes. On a connection of its own,
+   * an observed request can't be mistaken for one to respond to. Absent: only calls of this process are
+   * recorded.
    */
   readonly connect?: () => Promise<Broker>;
   /** Listening ends this long after the last `listen()`. */

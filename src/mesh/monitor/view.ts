@@ -10,6 +10,7 @@ import type { Grammar, MeshCounts } from '../grammars/grammar.ts';
 import { samGrammar } from '../grammars/sam/grammar.ts';
 import type { MeshMonitor } from './monitor.ts';
 
+/** Options of `meshView`. */
 export interface MeshViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'> {
   readonly registry: MeshRegistry;
   readonly monitor: MeshMonitor;
@@ -31,7 +32,10 @@ export interface MeshViewOptions extends Pick<GatewayOptions, 'caller' | 'artifa
 /** A peer is stale after this many intervals without a card: one card may be late. */
 const STALE_INTERVALS = 2.5;
 
-/** The mesh as a node's operators see it, in the admin API and the console. Give it to `createHandler` or `serve` as `mesh`. */
+/**
+ * The mesh as a node's operators see it, in the admin API and the console. Give it to `createHandler`
+ * or `serve` as `mesh`.
+ */
 export function meshView(options: MeshViewOptions): MeshPort {
   const { registry, monitor, namespace, grammar = samGrammar, counts } = options;
   const address = withoutCredentials(options.address);

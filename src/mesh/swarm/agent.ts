@@ -14,14 +14,20 @@ export type SwarmHandler = (
   about: { readonly principal: Principal; readonly signal: AbortSignal },
 ) => Promise<Json> | Json;
 
+/** Options of `swarmAgent`. */
 export interface SwarmOptions {
+  /** The nodes of the swarm, from `createSwarmNodes`. */
   readonly nodes: SwarmNodes;
   /** The resources of this node: CPU, memory, agents, load. */
   readonly resources: () => JsonObject;
   /** `query_resources` and `sync_state` are built in. Other kinds need a handler. */
   readonly handlers?: Readonly<Partial<Record<SwarmKind, SwarmHandler>>>;
-  /** Decides which directives to execute. Default: all but `spawn_agent` and `execute_task`, which run what a sender wrote. */
+  /**
+   * Decides which directives to execute. Default: all but `spawn_agent` and `execute_task`, which run
+   * what a sender wrote.
+   */
   readonly allow?: (directive: Directive, principal: Principal) => boolean;
+  /** Maximum number of directives that run at once. Default 4. */
   readonly atOnce?: number;
   readonly clock?: Clock;
 }
@@ -36,7 +42,8 @@ const NEEDED: Readonly<Partial<Record<SwarmKind, string>>> = {
 const AT_ONCE = 4;
 
 /**
- * An agent that executes swarm directives. Each directive is a task, which can be streamed, canceled and read like any other.
+ * An agent that executes swarm directives. Each directive is a task, which can be streamed, canceled
+ * and read like any other.
  *
  * ```ts
  * const swarm = swarmAgent({ nodes: createSwarmNodes({ self: 'node-1' }), resources: () => ({ agents: 1 }) });

@@ -3,11 +3,15 @@ import { A2AError, contextId, createUserMessage, getTextFromMessage, isObject } 
 
 /** The kinds of directives of CortexPrism (docs/dialects/cortex.md). */
 export const SWARM_KINDS = ['spawn_agent', 'execute_task', 'query_resources', 'forward_message', 'sync_state'] as const;
+/** What a directive asks for. */
 export type SwarmKind = (typeof SWARM_KINDS)[number];
 
+/** From the least to the most urgent. */
 export const SWARM_PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
+/** The most urgent directive runs first. */
 export type SwarmPriority = (typeof SWARM_PRIORITIES)[number];
 
+/** How long a directive is valid by default, in milliseconds. */
 export const SWARM_TTL_MS = 120_000;
 const TTL_MS_MAX = 86_400_000;
 
@@ -17,6 +21,7 @@ export interface Directive {
   readonly sourceNodeId: string;
   readonly targetNodeId?: string;
   readonly kind: SwarmKind;
+  /** What to do, by kind. */
   readonly payload: JsonObject;
   readonly priority: SwarmPriority;
   /** Epoch milliseconds. An expired directive is not executed. */
@@ -24,9 +29,11 @@ export interface Directive {
   readonly parentDirectiveId?: string;
 }
 
+/** A directive to send. Missing members are filled in. */
 export type NewDirective = Pick<Directive, 'kind' | 'sourceNodeId'> &
   Partial<Pick<Directive, 'payload' | 'priority' | 'targetNodeId' | 'parentDirectiveId' | 'directiveId'>> & { readonly ttlMs?: number };
 
+/** Whether a message is a directive. Its content is not checked. */
 export function isDirective({ metadata }: Message): boolean {
   return typeof metadata?.['swarmKind'] === 'string';
 }
@@ -38,7 +45,8 @@ const ENVELOPE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * CortexPrism's senders put the payload's fields one level deeper than its receivers expect them. Both levels are read, and the deeper one wins.
+ * CortexPrism's senders put the payload's fields one level deeper than its receivers expect them. Both
+ * levels are read, and the deeper one wins.
  */
 export function readDirective(message: Message, now: number): Directive {
   const metadata = message.metadata ?? {};

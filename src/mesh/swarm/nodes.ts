@@ -5,6 +5,7 @@ import { isObject, systemClock } from '#protocol';
 export const SWARM_DEFAULTS = { heartbeatMs: 30_000, staleMs: 120_000, snapshotsMax: 1440 } as const;
 const NODES_MAX = 1000;
 
+/** One node of a swarm. */
 export interface SwarmNode {
   readonly id: string;
   readonly status: 'online' | 'offline';
@@ -25,11 +26,16 @@ export interface Topology {
   readonly stale: number;
 }
 
+/** The nodes of a swarm with their reports. */
 export interface SwarmNodes {
-  /** Merges a node's report about itself and the nodes that it knows. Returns the number of new snapshots. */
+  /**
+   * Merges a node's report about itself and the nodes that it knows. Returns the number of new
+   * snapshots.
+   */
   merge(from: string, resources: Json | undefined): number;
   /** The latest snapshot of each node, this one first: the report to other nodes. */
   snapshots(own: JsonObject): readonly JsonObject[];
+  /** All kept snapshots of a node, oldest first. */
   history(id: string): readonly JsonObject[];
   topology(): Topology;
 }
@@ -40,6 +46,7 @@ interface Known {
   readonly history: { readonly at: number; readonly resources: JsonObject }[];
 }
 
+/** Options of `createSwarmNodes`. */
 export interface SwarmNodesOptions {
   readonly self: string;
   readonly clock?: Clock;

@@ -1,13 +1,17 @@
 import type { SwarmPriority } from './directive.ts';
 import { SWARM_PRIORITIES } from './directive.ts';
 
-/** Limits how many directives run at once. The most urgent waits least; equal priorities run in order of arrival. */
+/**
+ * Limits how many directives run at once. The most urgent waits least; equal priorities run in order of
+ * arrival.
+ */
 export interface PriorityQueue {
   /** Resolves with a function that ends the run. Rejects when the signal aborts first. */
   enter(priority: SwarmPriority, signal: AbortSignal): Promise<() => void>;
   readonly waiting: number;
 }
 
+/** A queue that lets `atOnce` directives run at the same time. */
 export function createPriorityQueue(atOnce: number): PriorityQueue {
   const lines = new Map<SwarmPriority, Set<() => void>>(SWARM_PRIORITIES.toReversed().map((priority) => [priority, new Set()]));
   let running = 0;

@@ -3,8 +3,9 @@ import { isA2AError } from '#protocol';
 import { isDirective } from './directive.ts';
 
 /**
- * Sends swarm directives to `directives` (the service of a `swarmAgent`) and all other messages to the agent itself. A message is a directive when its
- * `metadata.swarmKind` is a string (docs/dialects/cortex.md). Requests about a task go to the service that has it.
+ * Sends swarm directives to `directives` (the service of a `swarmAgent`) and all other messages to the
+ * agent itself. A message is a directive when its `metadata.swarmKind` is a string
+ * (docs/dialects/cortex.md). Requests about a task go to the service that has it.
  *
  * ```ts
  * const service = registerSwarmHandler(engine.serviceOf('swarm'))(engine.serviceOf('main'));

@@ -5,17 +5,20 @@ import { writeDirective } from './directive.ts';
 import type { SwarmNodes } from './nodes.ts';
 import { SWARM_DEFAULTS } from './nodes.ts';
 
+/** Another node of the swarm, and how to call it. */
 export interface SwarmPeer {
   readonly id: string;
   readonly service: A2AService;
 }
 
+/** Options of `openSwarm`. */
 export interface OpenSwarmOptions {
   readonly self: string;
   readonly nodes: SwarmNodes;
   /** Called for every heartbeat and broadcast: peers come and go. */
   readonly peers: () => readonly SwarmPeer[];
   readonly resources: () => JsonObject;
+  /** Interval of heartbeats in milliseconds. Default 30,000. */
   readonly heartbeatMs?: number;
   readonly clock?: Clock;
   /** Called with a peer that a heartbeat did not reach. */
@@ -30,13 +33,18 @@ export interface DirectiveAnswer {
   readonly task: Task;
 }
 
+/** A directive without its source, which is this node. */
 export type Directing = Omit<NewDirective, 'sourceNodeId'> & { readonly signal?: AbortSignal };
 
+/** This node's way to the others. */
 export interface Swarm {
+  /** Sends a directive to one peer and waits for its response. */
   direct(peer: SwarmPeer, directive: Directing): Promise<DirectiveAnswer>;
+  /** Sends a directive to all peers at once. */
   broadcast(directive: Directing): Promise<readonly PromiseSettledResult<DirectiveAnswer>[]>;
   /** Sends this node's report to every peer now. */
   beat(): Promise<void>;
+  /** Stops the heartbeat. */
   close(): void;
 }
 

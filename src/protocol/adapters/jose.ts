@@ -12,7 +12,9 @@ export type { CryptoKey, JSONWebKeySet, JWK } from 'jose';
  */
 export interface SigningKey {
   readonly key: CryptoKey | JWK;
+  /** Signature algorithm, for example `ES256`. Default: that of the JWK. */
   readonly alg?: string;
+  /** Id under which verifiers find the public key. Default: that of the JWK. */
   readonly kid?: string;
   /** URL of the published public keys, for example `https://…/.well-known/jwks.json`. */
   readonly jku?: string;

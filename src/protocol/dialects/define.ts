@@ -9,14 +9,18 @@ import { attempt } from './shared/read.ts';
 
 /** The reader and the writer of one shape. */
 export interface Codec<T> {
+  /** Reads the wire's JSON. Fails with `fail`. */
   readonly read: Reader<T>;
+  /** Writes the wire's JSON. */
   readonly write: (value: T) => Json;
 }
 
 /** The codecs of a dialect by shape. A shape that is absent is not part of the dialect. */
 export type Codecs = { readonly [K in Shape]?: Codec<Shapes[K]> };
 
-/** What a dialect's folder provides. `defineDialect` adds the parts that all dialects have in common. */
+/**
+ * What a dialect's folder provides. `defineDialect` adds the parts that all dialects have in common.
+ */
 export type DialectSource = Omit<Dialect, 'decode' | 'encode' | 'operationOf' | 'openReader' | 'openStream' | 'webhook'> &
   Pick<Dialect, 'openStream'> & {
     readonly codecs: Codecs;

@@ -221,6 +221,7 @@ export interface WebhookForm {
  * dialect has no state and no side effects. Create one with `defineDialect`.
  */
 export interface Dialect {
+  /** Stored with tasks, so it must never change. */
   readonly id: DialectId;
   /** Name for people: `A2A 0.3`, `CortexPrism`. */
   readonly title: string;
@@ -246,6 +247,7 @@ export interface Dialect {
    * requests.
    */
   rpcId?<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined;
+  /** Reads and writes agent cards. */
   readonly card: CardCodec;
   /** Starts writing a stream. Without `requestId` the frames have no JSON-RPC envelope, as in HTTP+JSON. */
   openStream(requestId: RpcId | undefined): StreamWriter;
@@ -254,7 +256,9 @@ export interface Dialect {
   readonly webhook: WebhookForm;
   /** Routes of the HTTP+JSON form. Absent: the dialect has none. */
   readonly rest?: RestGrammar;
+  /** How it behaves. */
   readonly traits: Traits;
+  /** How it looks on HTTP. */
   readonly wire: DialectWire;
   /** Every canonical field that the dialect can't express. Tests compare it with what really is lost. */
   readonly losses: readonly Loss[];

@@ -2,10 +2,11 @@ import type { Dialect, Hints } from './dialect.ts';
 import type { Registry } from './registry.ts';
 
 /**
- * The dialect in which to answer a request that no dialect recognises: an unknown method, an unreadable body, a wrong content type. The first
- * matching row wins; an absent `path` or `method` matches everything. The official clients and Cortex send `A2A-Version`. So the header
- * tells an unreadable 1.0 request on `/` from one of Society, and on 0.3's path from one of 0.3 (A2A 1.0.1 §3.6.2: no version means 0.3),
- * whose clients expect HTTP 400 for bad JSON (docs/dialects/v03.md, "Errors").
+ * The dialect in which to answer a request that no dialect recognises: an unknown method, an unreadable
+ * body, a wrong content type. The first matching row wins; an absent `path` or `method` matches
+ * everything. The official clients and Cortex send `A2A-Version`. So the header tells an unreadable 1.0
+ * request on `/` from one of Society, and on 0.3's path from one of 0.3 (A2A 1.0.1 §3.6.2: no version
+ * means 0.3), whose clients expect HTTP 400 for bad JSON (docs/dialects/v03.md, "Errors").
  */
 const ANSWERS: readonly { readonly path?: string; readonly method?: RegExp; readonly versioned?: boolean; readonly dialect: string }[] = [
   { path: '/api/a2a', dialect: 'cortex' },
@@ -16,6 +17,7 @@ const ANSWERS: readonly { readonly path?: string; readonly method?: RegExp; read
   { dialect: 'v10' },
 ];
 
+/** The dialect for an error response to a request that no dialect recognises. */
 export function answeringDialect(registry: Registry, hints: Hints): Dialect {
   for (const row of ANSWERS) {
     if (row.path !== undefined && row.path !== hints.path) continue;

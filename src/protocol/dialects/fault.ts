@@ -1,8 +1,8 @@
 import { A2AError } from '../errors.ts';
 
 /**
- * A reader does not know the name of the value it reads, so most problems begin with a verb ("must be a string"). The path is put in front
- * of those.
+ * A reader does not know the name of the value it reads, so most problems begin with a verb ("must be a
+ * string"). The path is put in front of those.
  */
 const WITHOUT_SUBJECT = /^(?:must|is|has|holds) /;
 

@@ -3,8 +3,8 @@ import { isRaw } from './shared/read.ts';
 import { KIND_OF_TYPE, wrappedKinds } from './shared/security.ts';
 
 /**
- * A card's JSON with each flat security scheme put into 1.0's wrapper. A signature covers the 1.0 form, even of a card that was served
- * with flat schemes.
+ * A card's JSON with each flat security scheme put into 1.0's wrapper. A signature covers the 1.0 form,
+ * even of a card that was served with flat schemes.
  */
 export function wrapFlatSchemes(card: JsonObject): JsonObject {
   const schemes = card.securitySchemes ?? card.security_schemes;

@@ -4,7 +4,10 @@ import type { TenantId } from '../ids.ts';
 import type { Mutable } from '../json.ts';
 import { withoutEndSlashes } from '../slashes.ts';
 
-/** One binding of a node: its name on cards, and its path below the agent's base address in each version that cards list. */
+/**
+ * One binding of a node: its name on cards, and its path below the agent's base address in each version
+ * that cards list.
+ */
 export interface InterfacePaths {
   readonly protocolBinding: string;
   readonly paths: { readonly '1.0': string; readonly '0.3': string };

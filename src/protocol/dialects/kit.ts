@@ -1,6 +1,6 @@
 /**
- * The building blocks of a dialect, for people who write one: `parley-a2a/protocol/dialect`. See docs/dialects.md, "Write your own
- * dialect".
+ * The building blocks of a dialect, for people who write one: `parley-a2a/protocol/dialect`. See
+ * docs/dialects.md, "Write your own dialect".
  */
 export { type Codec, type Codecs, type DialectSource, defineDialect } from './define.ts';
 export { type Codes, codeOf, readError, writePlainError } from './shared/errors.ts';

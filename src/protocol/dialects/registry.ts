@@ -29,6 +29,7 @@ export const DIALECTS: readonly Dialect[] = [
 
 /** A set of dialects, with the functions that choose among them. */
 export interface Registry {
+  /** The dialects, in order of precedence. */
   readonly all: readonly Dialect[];
   /** The dialect with this id, for example `v10` or `sam.documented`. */
   byId(id: string): Dialect | undefined;

@@ -8,8 +8,9 @@ import type { Dialect } from './dialect.ts';
 import { DIALECTS } from './registry.ts';
 
 /**
- * The form of `securitySchemes`, the one member that 1.0 and 0.x name alike and shape differently: wrapped as in 1.0, flat as in 0.x, or
- * each scheme in both forms at once, which readers of both versions accept (docs/cards.md lists the clients that were tried).
+ * The form of `securitySchemes`, the one member that 1.0 and 0.x name alike and shape differently:
+ * wrapped as in 1.0, flat as in 0.x, or each scheme in both forms at once, which readers of both
+ * versions accept (docs/cards.md lists the clients that were tried).
  */
 export type SchemeShape = 'wrapped' | 'flat' | 'both';
 
@@ -45,8 +46,8 @@ export function writeCard(card: AgentCard, options: WriteCardOptions = {}): Json
 }
 
 /**
- * 1.0's card with the members that only other dialects have. It adds, changes and removes no member that 1.0 knows, so readers of 1.0 see
- * the same card and its signatures hold.
+ * 1.0's card with the members that only other dialects have. It adds, changes and removes no member
+ * that 1.0 knows, so readers of 1.0 see the same card and its signatures hold.
  */
 function superset(
   card: AgentCard,
@@ -63,7 +64,10 @@ function superset(
   return schemes === 'both' ? out : withSchemes(out, schemes);
 }
 
-/** A dialect may be unable to express this card, for example 0.3 for an agent without an interface of 0.3. Then it adds nothing. */
+/**
+ * A dialect may be unable to express this card, for example 0.3 for an agent without an interface of
+ * 0.3. Then it adds nothing.
+ */
 function writtenBy(dialect: Dialect, card: AgentCard): Json | undefined {
   try {
     return dialect.card.write(card);
@@ -137,8 +141,9 @@ export interface CardChoice {
 }
 
 /**
- * Chooses the form of the schemes: by the version that the caller names; otherwise flat on 0.x's old path; otherwise both forms, because
- * clients of all versions fetch agent-card.json without a version, and either form alone breaks some of them.
+ * Chooses the form of the schemes: by the version that the caller names; otherwise flat on 0.x's old
+ * path; otherwise both forms, because clients of all versions fetch agent-card.json without a version,
+ * and either form alone breaks some of them.
  */
 export function negotiateCard(request: CardRequest): CardChoice {
   return { schemes: shapeFor(request), headers: { Vary: 'A2A-Version' } };

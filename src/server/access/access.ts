@@ -15,6 +15,7 @@ import { createRequestLimits } from './limits/request-limits.ts';
 import { createTokenBuckets } from './limits/token-buckets.ts';
 import type { AccessRefusal } from './refusal.ts';
 
+/** What the access checks need of the node. */
 export interface AccessOptions {
   readonly options: Pick<HandlerOptions, 'auth' | 'authenticate' | 'url' | 'allowedHosts' | 'allowedOrigins'>;
   readonly limits: ServerLimits;
@@ -29,7 +30,10 @@ export interface AccessDecision {
   readonly route: Route | undefined;
   /** Undefined if the request was refused before or during authentication. */
   readonly caller?: AuthenticatedCaller;
-  /** Send this instead of calling the route: a refusal, or the response to a CORS preflight. Undefined: the request is allowed. */
+  /**
+   * Send this instead of calling the route: a refusal, or the response to a CORS preflight. Undefined:
+   * the request is allowed.
+   */
   readonly response?: HttpResponse;
 }
 
@@ -39,7 +43,8 @@ export interface AccessDecision {
  * 1. host and origin (host-origin.ts): is the request for this node, and may this web page call it?
  * 2. authentication (authentication/): who is the caller?
  * 3. limits (limits/): is the body acceptable, and does the caller stay within its rate?
- * 4. authorisation (authorisation/): may this caller use this route? `authoriseCalls` repeats the question for each A2A operation.
+ * 4. authorisation (authorisation/): may this caller use this route? `authoriseCalls` repeats the
+ *   question for each A2A operation.
  *
  * Each refusal is recorded in the audit log.
  */
@@ -55,8 +60,9 @@ export interface Access {
 }
 
 /**
- * Admin paths that monitoring and the console poll every few seconds. Reading them is not recorded: they show no task content, except
- * open approvals, and recorded traffic, whose recording is itself in the audit log.
+ * Admin paths that monitoring and the console poll every few seconds. Reading them is not recorded:
+ * they show no task content, except open approvals, and recorded traffic, whose recording is itself in
+ * the audit log.
  */
 const POLLED_PATHS: ReadonlySet<string> = new Set([
   '/metrics',
@@ -65,6 +71,7 @@ const POLLED_PATHS: ReadonlySet<string> = new Set([
 
 const RECORDED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
 
+/** Builds the four steps from the options of a node. */
 export function createAccess({ options, limits, audit, refuseWhileStopping }: AccessOptions): Access {
   const ids: Ids = countedIds();
   const hostOrigin = createHostOriginCheck(options);

@@ -1,5 +1,6 @@
 import { isLoopback } from './host-origin.ts';
 
+/** Facts about a node that decide whether it is safe to start. */
 export interface Exposure {
   readonly host: string;
   readonly isSocket: boolean;
@@ -8,7 +9,10 @@ export interface Exposure {
   readonly hasTls: boolean;
 }
 
-/** Describes what a node that other machines can reach still lacks, or returns undefined. Anyone who reaches an open port can use its agents. */
+/**
+ * Describes what a node that other machines can reach still lacks, or returns undefined. Anyone who
+ * reaches an open port can use its agents.
+ */
 export function exposureProblem({ host, isSocket, hasAuth, hasTls }: Exposure): string | undefined {
   if (isSocket || isLoopback(host)) return undefined;
   if (!hasAuth)
@@ -17,6 +21,7 @@ export function exposureProblem({ host, isSocket, hasAuth, hasTls }: Exposure): 
   return `Other machines can reach ${host}, and credentials would cross the network unencrypted: set tls, or insecureBehindProxy if a proxy in front has TLS`;
 }
 
+/** Whether only this machine can reach the address. */
 export function isPrivate(host: string, socket: string | undefined): boolean {
   return socket !== undefined || isLoopback(host);
 }

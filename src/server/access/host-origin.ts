@@ -1,8 +1,12 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
 import { refusal } from '../routes/responses.ts';
 
+/** Which hosts and origins a node accepts, besides loopback. */
 export interface HostOriginOptions {
-  /** The URL at which clients reach the node. Its host name is accepted in the `Host` header, and its origin may call. */
+  /**
+   * The URL at which clients reach the node. Its host name is accepted in the `Host` header, and its
+   * origin may call.
+   */
   readonly url?: string | undefined;
   /** More accepted host names, such as `agents.example.org` or `10.0.0.5`. `*` accepts every name. */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -11,16 +15,17 @@ export interface HostOriginOptions {
 }
 
 /**
- * Step 1 of the access checks. A web page can send requests to any address that its visitor's machine reaches, including 127.0.0.1, and with
- * DNS rebinding under a host name of its own; an agent that runs commands would obey. So every request must name a host of this node, and a
- * request from a web page must come from this node's own pages or from an allowed origin.
+ * Step 1 of the access checks. A web page can send requests to any address that its visitor's machine
+ * reaches, including 127.0.0.1, and with DNS rebinding under a host name of its own; an agent that runs
+ * commands would obey. So every request must name a host of this node, and a request from a web page
+ * must come from this node's own pages or from an allowed origin.
  */
 export interface HostOriginCheck {
   /** Refuses requests for another host, and requests from web pages of other origins. */
   refuse(request: HttpRequest): HttpResponse | undefined;
   /**
-   * Refuses what browsers mark as cross-site without an `Origin` header: images, frames, links. A visitor may follow a link from another
-   * site to a public route.
+   * Refuses what browsers mark as cross-site without an `Origin` header: images, frames, links. A
+   * visitor may follow a link from another site to a public route.
    */
   refuseCrossSite(request: HttpRequest, isPublic: boolean): HttpResponse | undefined;
   /** CORS headers for the response to a page that may call. */
@@ -33,6 +38,7 @@ const METHODS = 'GET, HEAD, POST, DELETE';
 const EXPOSED = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, Retry-After, Traceparent, WWW-Authenticate, X-Request-Id';
 const DAY_SECONDS = 86_400;
 
+/** Builds the check from the options of a node. */
 export function createHostOriginCheck(options: HostOriginOptions): HostOriginCheck {
   const hosts = new Set((options.allowedHosts ?? []).map((host) => host.toLowerCase()));
   if (options.url !== undefined) hosts.add(new URL(options.url).hostname);
@@ -90,14 +96,20 @@ function hostOf(origin: string): string {
   return origin.slice(origin.indexOf('://') + 3);
 }
 
-/** The host name without port and trailing dot. Undefined if the text is not a valid host (`localhost:99999`). */
+/**
+ * The host name without port and trailing dot. Undefined if the text is not a valid host
+ * (`localhost:99999`).
+ */
 function hostName(host: string): string | undefined {
   if (!URL.canParse(`http://${host}`)) return undefined;
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::\d{1,5})?$/i.exec(host);
   return match?.[1]?.toLowerCase().replace(/\.$/, '');
 }
 
-/** Whether a host name means this machine: a loopback address, `localhost`, or a name below it (RFC 6761 §6.3). */
+/**
+ * Whether a host name means this machine: a loopback address, `localhost`, or a name below it (RFC 6761
+ * §6.3).
+ */
 export function isLoopback(name: string): boolean {
   return /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\]|::1)$/i.test(name);
 }

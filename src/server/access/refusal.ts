@@ -19,7 +19,10 @@ export function refusalFor(
   return { ...errorResponseFor(request, route, error), reason };
 }
 
-/** An error in the format of the route. `status` replaces the error's own HTTP status on HTTP+JSON routes. */
+/**
+ * An error in the format of the route. `status` replaces the error's own HTTP status on HTTP+JSON
+ * routes.
+ */
 export function errorResponseFor(request: HttpRequest, route: Route | undefined, error: A2AError, status?: number): HttpResponse {
   if (route?.binding === undefined) return errorAnswer(error);
   const { base: basePath } = parsePath(request.path);

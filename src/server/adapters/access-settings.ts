@@ -24,15 +24,20 @@ export interface AccessFromSettings {
   readonly token?: NodeToken;
 }
 
+/** What `accessFromSettings` needs beside the settings. */
 export interface AccessSettingsOptions {
   /** The name of an agent that runs commands, if there is one. */
   readonly runsCommands: string | undefined;
   /** Fetches the issuer's keys. */
   readonly fetch: Fetch;
+  /** Called when the key file has changed. */
   readonly onKeys?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void;
 }
 
-/** Decides how callers are authenticated. Throws a ConfigError that names the flags to use if the settings are not safe. */
+/**
+ * Decides how callers are authenticated. Throws a ConfigError that names the flags to use if the
+ * settings are not safe.
+ */
 export function accessFromSettings(settings: Settings, options: AccessSettingsOptions): AccessFromSettings {
   const tls = tlsOf(settings);
   const secured = tls === undefined ? {} : { tls };

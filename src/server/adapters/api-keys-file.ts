@@ -12,6 +12,7 @@ interface StoredKey extends KeyRecord {
   readonly hash: string;
 }
 
+/** A key to create. */
 export interface NewKey {
   readonly name: string;
   readonly scopes: readonly string[];
@@ -22,20 +23,25 @@ export interface NewKey {
 }
 
 const KEY_PREFIX = 'parley_key_';
+/** How often the key file is checked for changes at most. */
 const LOOK_MS = 1000;
 
+/** The path of the key file in the folder of credentials. */
 export function keysFile(folder: string): string {
   return join(folder, 'api-keys.json');
 }
 
+/** All keys, also expired and revoked ones. */
 export function listKeys(folder: string): readonly KeyRecord[] {
   return readKeys(keysFile(folder)).map(({ hash: _, ...key }) => key);
 }
 
+/** Whether the folder has a key that is neither expired nor revoked. */
 export function hasActiveKey(folder: string, now: number = Date.now()): boolean {
   return listKeys(folder).some((key) => isActive(key, now));
 }
 
+/** Whether a key is accepted at this time. */
 export function isActive({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > now);
 }

@@ -10,11 +10,14 @@ import { bodyOf, follow, GENESIS, sealed } from '../audit/chain.ts';
 const READ_BYTES = 65_536;
 const LIMIT = 100;
 const LIMIT_MAX = 1000;
-/** Records of this time are written together under one hash. A crash loses at most this much of the log. */
+/**
+ * Records of this time are written together under one hash. A crash loses at most this much of the log.
+ */
 const GATHER_MS = 100;
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
+/** Options of `openAudit`. */
 export interface AuditFileOptions {
   readonly now?: () => Date;
   readonly onError?: (cause: unknown) => void;
@@ -135,6 +138,7 @@ async function pageOf(path: string, { after = 0, limit = LIMIT }: AuditRequest, 
   return { records, last };
 }
 
+/** One line of an audit log file. */
 export interface AuditLine {
   readonly line: string;
   /** The line number, from 1. */
@@ -143,6 +147,7 @@ export interface AuditLine {
   readonly isTorn: boolean;
 }
 
+/** The lines of a log file, one after the other, in bounded memory. */
 export async function* auditLines(path: string): AsyncGenerator<AuditLine, void> {
   const file = await open(path, 'r');
   try {
@@ -163,6 +168,7 @@ async function endsALine(file: FileHandle): Promise<boolean> {
   return buffer.toString() === '\n';
 }
 
+/** Result of `verifyAudit`. */
 export interface AuditVerdict {
   readonly records: number;
   /** The last valid hash. Store it elsewhere to detect later that the end of the log was removed. */
@@ -172,8 +178,12 @@ export interface AuditVerdict {
   readonly problem?: AuditProblem;
 }
 
+/** The first place where the chain is broken. */
 export interface AuditProblem {
-  /** `empty`: the log has no record, although each start of a node writes one. `torn`: the last line is incomplete. */
+  /**
+   * `empty`: the log has no record, although each start of a node writes one. `torn`: the last line is
+   * incomplete.
+   */
   readonly kind: 'changed' | 'torn' | 'empty';
   readonly file: string;
   readonly line: number;

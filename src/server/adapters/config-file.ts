@@ -6,6 +6,7 @@ import { defaultExportOf } from './module-file.ts';
 
 const NAMES = ['parley.config.ts', 'parley.config.mts', 'parley.config.js', 'parley.config.mjs', 'parley.config.json'];
 
+/** A configuration file and its content. */
 export interface ConfigFile {
   readonly path: string;
   readonly config: ParleyConfig;

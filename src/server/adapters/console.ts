@@ -7,21 +7,28 @@ import type { HttpResponse } from '#bindings';
 import type { ServingOptions } from '../options.ts';
 import { refusal, text } from '../routes/responses.ts';
 
+/** Options of `createConsole`. */
 export interface ConsoleOptions {
   /** The folder of the built console files. Default: this package's own. */
   readonly folder?: string;
-  /** Receives progress messages: in a checkout the first request builds the files, which takes a few seconds. */
+  /**
+   * Receives progress messages: in a checkout the first request builds the files, which takes a few
+   * seconds.
+   */
   readonly say?: (line: string) => void;
 }
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const BUILD = join(ROOT, 'scripts/build-console.mjs');
-/** The console's source folders. A file in them that is newer than the build makes the build out of date. */
+/**
+ * The console's source folders. A file in them that is newer than the build makes the build out of
+ * date.
+ */
 const SOURCES = ['src/console', 'src/client', 'src/protocol', 'src/bindings'];
 
 /**
- * The page runs only its own scripts, sends requests only to this node, and can't be framed (docs/faults.md, S5). Images and audio that
- * agents send are shown from memory.
+ * The page runs only its own scripts, sends requests only to this node, and can't be framed
+ * (docs/faults.md, S5). Images and audio that agents send are shown from memory.
  */
 const POLICY = [
   "default-src 'none'",
@@ -54,7 +61,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves the files of the web console from memory. In a checkout it builds them if they are missing or out of date.
+ * Serves the files of the web console from memory. In a checkout it builds them if they are missing or
+ * out of date.
  *
  * ```ts
  * await serve(agent, { console: createConsole() });

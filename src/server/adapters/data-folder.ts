@@ -9,7 +9,10 @@ import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
 import { openKeys } from './node-keys-file.ts';
 
-/** The folder for application data on this platform: XDG on Linux, the system's own folder on macOS and Windows. */
+/**
+ * The folder for application data on this platform: XDG on Linux, the system's own folder on macOS and
+ * Windows.
+ */
 export function dataHome(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform, home: string = homedir()): string {
   const { XDG_DATA_HOME: xdg, LOCALAPPDATA: local } = env;
   // The XDG Base Directory Specification says to ignore relative paths.
@@ -20,8 +23,9 @@ export function dataHome(env: Readonly<Record<string, string | undefined>>, plat
 }
 
 /**
- * The name of the data folder for these agents. The same agents find their tasks again, whatever folder they are served from. Other agents
- * get another folder, because a node fails tasks whose agent it does not have.
+ * The name of the data folder for these agents. The same agents find their tasks again, whatever folder
+ * they are served from. Other agents get another folder, because a node fails tasks whose agent it does
+ * not have.
  */
 export function folderFor(sources: readonly string[]): string {
   const name = pathName(sources.map((source) => source.replace(/^.*[/\\]/, '').replace(/\.[cm]?[jt]s$/, '')).join('-'));

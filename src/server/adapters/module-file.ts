@@ -22,8 +22,9 @@ export async function defaultExportOf(path: string): Promise<unknown> {
 let isLent = false;
 
 /**
- * Lets a served file import this package although it is not installed where the file is: the import then resolves to this copy. An
- * installed copy takes precedence. Node has these hooks since 22.15; with an older Node the package must be installed.
+ * Lets a served file import this package although it is not installed where the file is: the import
+ * then resolves to this copy. An installed copy takes precedence. Node has these hooks since 22.15;
+ * with an older Node the package must be installed.
  */
 function lendOurselves(): void {
   if (isLent || !('registerHooks' in nodeModule)) return;
@@ -41,7 +42,10 @@ function lendOurselves(): void {
   });
 }
 
-/** Describes why a module could not be loaded: the line if the stack has it, and a remedy for the usual reasons. */
+/**
+ * Describes why a module could not be loaded: the line if the stack has it, and a remedy for the usual
+ * reasons.
+ */
 function reasonOf(thrown: unknown, path: string): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const { code } = thrown as NodeJS.ErrnoException;

@@ -15,7 +15,10 @@ interface KeyFile {
 const SIGNING_KEPT = 2;
 const OTHERS = 0o077;
 
-/** Opens the keys of the node whose data is in this folder. The first start creates them, readable by their owner only. */
+/**
+ * Opens the keys of the node whose data is in this folder. The first start creates them, readable by
+ * their owner only.
+ */
 export async function openKeys(folder: string): Promise<NodeKeys> {
   const path = join(folder, 'keys.json');
   if (!existsSync(path)) write(path, { signing: [await generateSigningKey()], sealing: [randomBytes(32).toString('base64')] });
@@ -23,8 +26,8 @@ export async function openKeys(folder: string): Promise<NodeKeys> {
 }
 
 /**
- * Creates a new key of each kind and keeps the previous one until the next rotation, so that webhook receivers can switch in between. The
- * node uses the new keys from its next start.
+ * Creates a new key of each kind and keeps the previous one until the next rotation, so that webhook
+ * receivers can switch in between. The node uses the new keys from its next start.
  */
 export async function rotateKeys(folder: string): Promise<NodeKeys> {
   const path = join(folder, 'keys.json');
@@ -66,7 +69,9 @@ function isKeyFile(file: unknown): file is KeyFile {
   );
 }
 
-/** Writes to a temporary name, syncs, then renames, so that a crash never leaves an incomplete key file. */
+/**
+ * Writes to a temporary name, syncs, then renames, so that a crash never leaves an incomplete key file.
+ */
 function write(path: string, file: KeyFile): void {
   const fresh = `${path}.new`;
   rmSync(fresh, { force: true });

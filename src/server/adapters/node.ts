@@ -29,8 +29,9 @@ export interface ServeOptions extends ServingOptions, PolicyOptions {
   readonly host?: string;
   /** A Unix socket instead of host and port. Only its owner can open it. */
   readonly socket?: string;
+  /** Certificate and key for https. Default: http. */
   readonly tls?: TlsOptions;
-  /** A proxy in front has TLS, and callers can't bypass it. */
+  /** A proxy in front has TLS, and callers can't bypass it. Default false. */
   readonly insecureBehindProxy?: boolean;
   /** Addresses or networks of proxies whose `X-Forwarded-For` header is trusted. */
   readonly trustedProxies?: readonly string[];
@@ -42,12 +43,15 @@ export interface NodeServer {
   readonly url: string;
   /** 0 for a Unix socket. */
   readonly port: number;
+  /** The handler, for adding and removing agents. */
   readonly handler: Handler;
   /** Shuts down within `drainMsMax`. Resolves when all connections and the store are closed. */
   close(): Promise<void>;
 }
 
+/** Port of `parley serve` and of `serve`. */
 export const DEFAULT_PORT = 41_242;
+/** Loopback, so that a node is not reachable from other machines by default. */
 export const DEFAULT_HOST = '127.0.0.1';
 
 /**

@@ -11,8 +11,9 @@ export { bindCredentials } from '../outbound/credentials.ts';
 export { OutboundError, type OutboundReason } from '../outbound/errors.ts';
 export type { Outbound, OutboundLimits } from '../outbound/port.ts';
 
+/** Options of `createOutbound`. */
 export interface OutboundOptions extends TargetRules {
-  /** The connect timeout. Default: 5 s. */
+  /** Time limit of a connection attempt in milliseconds. Default 5,000. */
   readonly connectMsMax?: number;
   /** Default: the system's resolver. */
   readonly resolve?: Resolve;
@@ -21,8 +22,8 @@ export interface OutboundOptions extends TargetRules {
 const CHECK_MS = 2000;
 
 /**
- * Creates the node's way out for requests to addresses that others choose: webhooks, cards, issuer keys. It refuses private addresses,
- * follows no redirects, and limits size and time.
+ * Creates the node's way out for requests to addresses that others choose: webhooks, cards, issuer
+ * keys. It refuses private addresses, follows no redirects, and limits size and time.
  *
  * ```ts
  * const outbound = createOutbound({ allowedTargets: ['10.1.0.0/16'] });
@@ -56,7 +57,10 @@ async function resolveAll(name: string): Promise<readonly string[]> {
   return found.map(({ address }) => address);
 }
 
-/** Undefined if the promise fails or takes too long: the address is then checked when the request is sent. */
+/**
+ * Undefined if the promise fails or takes too long: the address is then checked when the request is
+ * sent.
+ */
 async function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), CHECK_MS);

@@ -13,7 +13,10 @@ export interface RunningNode {
   readonly folder?: string;
 }
 
-/** Registers this node in a file beside the token and returns a function that removes it. Only the owner can write there, so no other user can register a node. */
+/**
+ * Registers this node in a file beside the token and returns a function that removes it. Only the owner
+ * can write there, so no other user can register a node.
+ */
 export function noteNode(authFolder: string, node: Pick<RunningNode, 'url' | 'agents' | 'folder'>): () => void {
   const path = join(authFolder, 'nodes', `${process.pid}-${new URL(node.url).port || '0'}.json`);
   const started = startOf(process.pid) ?? '';
@@ -34,6 +37,7 @@ export function noteNode(authFolder: string, node: Pick<RunningNode, 'url' | 'ag
   };
 }
 
+/** The nodes of this user that are running now. */
 export function runningNodes(authFolder: string): readonly RunningNode[] {
   return notes(authFolder).flatMap(({ node }) => (isAlive(node) ? [node] : []));
 }
@@ -80,7 +84,10 @@ function isAlive({ pid, started }: RunningNode): boolean {
   return (startOf(pid) ?? started) === started;
 }
 
-/** proc(5): the process name is in parentheses and may contain any character. The start time is the 20th field after it, in ticks since boot. */
+/**
+ * proc(5): the process name is in parentheses and may contain any character. The start time is the 20th
+ * field after it, in ticks since boot.
+ */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

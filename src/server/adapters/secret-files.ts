@@ -5,7 +5,10 @@ import { dirname, join } from 'node:path';
 import { cacheCredentials } from '../access/authentication/credential-cache.ts';
 import { ConfigError } from '../config/read-value.ts';
 
-/** The folder of the token and the API keys: `named`, which is the setting `authFolder`, or the platform's configuration folder. */
+/**
+ * The folder of the token and the API keys: `named`, which is the setting `authFolder`, or the
+ * platform's configuration folder.
+ */
 export function authFolder(
   named: string | undefined,
   {
@@ -23,6 +26,7 @@ export function authFolder(
   return join(home, '.config/parley');
 }
 
+/** The token of this machine's user. */
 export interface NodeToken {
   readonly token: string;
   readonly path: string;
@@ -31,6 +35,7 @@ export interface NodeToken {
 }
 
 const TOKEN_PREFIX = 'parley_token_';
+/** Shorter tokens could be guessed. */
 export const SECRET_CHARS_MIN = 32;
 
 /** 256 random bits in characters that need no escaping in URLs and headers. */
@@ -38,7 +43,10 @@ export function randomSecret(prefix: string): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`;
 }
 
-/** The token of this machine's user. The first call creates it; every node on loopback uses the same one. */
+/**
+ * The token of this machine's user. The first call creates it; every node on loopback uses the same
+ * one.
+ */
 export function loadToken(folder: string): NodeToken {
   const path = join(folder, 'token');
   const known = readToken(folder);

@@ -28,6 +28,7 @@ export interface FoundAgent {
   readonly source: string;
 }
 
+/** What a node needs beside its settings. */
 export interface ServeConfiguredOptions {
   readonly log: Log;
   readonly onBroken?: (cause: unknown) => void;
@@ -131,7 +132,10 @@ function methodsIn({ auth }: AccessFromSettings): string {
   return auth === undefined ? 'open' : auth.map(({ name }) => name).join(', ');
 }
 
-/** The operator chose the issuer, so it may have a private address. Addresses that the issuer names are checked like all others. */
+/**
+ * The operator chose the issuer, so it may have a private address. Addresses that the issuer names are
+ * checked like all others.
+ */
 function issuerFetch({ jwt: { issuer, jwksUrl }, allowedTargets, allowLoopbackTargets }: Settings): Fetch {
   const namedUrls = [issuer, jwksUrl].filter((url) => url !== undefined);
   const outbound = createOutbound({ allowedTargets, allowLoopbackTargets, namedUrls });
@@ -148,7 +152,10 @@ export function dataFolder(sources: readonly string[], data: string | undefined)
   return data ?? join(dataHome(process.env, process.platform), folderFor(sources));
 }
 
-/** Records key changes in the audit log. Another process, `parley keys`, creates and revokes keys; this node notices the changed file. */
+/**
+ * Records key changes in the audit log. Another process, `parley keys`, creates and revokes keys; this
+ * node notices the changed file.
+ */
 function noteKeys(audit: AuditLog | undefined, before: readonly KeyRecord[], after: readonly KeyRecord[]): void {
   const old = new Map(before.map((key) => [key.id, key]));
   for (const key of after) {

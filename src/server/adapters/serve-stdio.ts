@@ -9,6 +9,7 @@ import { openData } from './data-folder.ts';
 import type { FoundAgent } from './serve-configured.ts';
 import { dataFolder } from './serve-configured.ts';
 
+/** Options of `serveOnStdio`. */
 export interface StdioServing {
   readonly log: Log;
   /** Aborts serving before the input ends. */
@@ -17,8 +18,9 @@ export interface StdioServing {
 }
 
 /**
- * Serves the parent process on standard input and output. There is no socket, so the only caller is the process that started this one.
- * Resolves when the input has ended, every request has its response, and the store is closed.
+ * Serves the parent process on standard input and output. There is no socket, so the only caller is the
+ * process that started this one. Resolves when the input has ended, every request has its response, and
+ * the store is closed.
  */
 export async function serveOnStdio(
   found: readonly FoundAgent[],

@@ -7,7 +7,10 @@ import { nodeRoutes } from './node.ts';
 import { deliveryRoutes } from './push-deliveries.ts';
 import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
-/** The admin API below `/api/parley/v1`, for operators and the console (docs/admin-api.md). `path` is the part after the prefix. */
+/**
+ * The admin API below `/api/parley/v1`, for operators and the console (docs/admin-api.md). `path` is
+ * the part after the prefix.
+ */
 export async function adminAnswer(request: HttpRequest, path: string, admin: AdminService | undefined): Promise<HttpResponse> {
   try {
     if (admin === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node has no tasks to administer');

@@ -5,7 +5,9 @@ import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
 const PATH = /^\/push\/deliveries(?:\/(\d{1,15})(:replay)?)?$/;
 
-/** `/push/deliveries`: webhook deliveries that are pending or have failed. Undefined for another path. */
+/**
+ * `/push/deliveries`: webhook deliveries that are pending or have failed. Undefined for another path.
+ */
 export function deliveryRoutes(admin: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
   const match = PATH.exec(path);
   if (match === null) return undefined;

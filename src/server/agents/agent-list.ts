@@ -20,6 +20,7 @@ export interface AgentList {
   onAdded(listener: (agent: Mutable<ServedAgent>) => void): void;
 }
 
+/** What the list needs to make agents callable. */
 export interface AgentListOptions {
   readonly engine: Engine | undefined;
   /** Adds metrics and capacity limits to a service. */
@@ -28,6 +29,7 @@ export interface AgentListOptions {
   readonly options: HandlerOptions;
 }
 
+/** Makes the given agents callable; the first is the root agent. */
 export function createAgentList(given: ReadonlyMap<string, AgentLike>, parts: AgentListOptions): AgentList {
   const agents = [...given].map(([name, agent]) => servedAgent(name, agent, parts));
   const listeners: ((agent: Mutable<ServedAgent>) => void)[] = [];
@@ -64,7 +66,10 @@ export function namedAgents({ agents, known = new Map() }: HandlerOptions): Read
   return new Map([...given, ...[...known].filter(([name]) => !given.has(name))]);
 }
 
-/** Refuses to serve an agent that runs commands without authentication: anyone who reaches the node could run commands. */
+/**
+ * Refuses to serve an agent that runs commands without authentication: anyone who reaches the node
+ * could run commands.
+ */
 export function checkCommands(given: ReadonlyMap<string, AgentLike>, { auth, authenticate }: HandlerOptions): void {
   if (auth !== undefined || authenticate !== undefined) return;
   const [name] = [...given].find(([, agent]) => agent.runsCommands === true) ?? [];

@@ -18,6 +18,7 @@ import { isServed } from './served-agent.ts';
 /** With the memory store, finished tasks are kept for an hour. */
 const MEMORY_FINISHED_MS = 3_600_000;
 
+/** What `engineFor` needs. */
 export interface EngineParts {
   readonly options: HandlerOptions;
   readonly metrics: Metrics;

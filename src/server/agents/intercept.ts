@@ -7,7 +7,10 @@ export interface InterceptedCall<Op extends Operation = Operation> {
   readonly ctx: CallContext;
 }
 
-/** Code that runs around every call of a service: it calls `next`, with the same context or another one, or it throws. */
+/**
+ * Code that runs around every call of a service: it calls `next`, with the same context or another one,
+ * or it throws.
+ */
 export interface CallInterceptor {
   unary<T>(call: InterceptedCall<UnaryOperation>, next: (ctx: CallContext) => Promise<T>): Promise<T>;
   stream(call: InterceptedCall<StreamOperation>, next: (ctx: CallContext) => EventStream): EventStream;
@@ -35,7 +38,10 @@ export function interceptCalls(service: A2AService, by: CallInterceptor): A2ASer
   };
 }
 
-/** Called once when a stream ends. `thrown` is undefined if it ended normally. `wasOpened` is false if opening it failed. */
+/**
+ * Called once when a stream ends. `thrown` is undefined if it ended normally. `wasOpened` is false if
+ * opening it failed.
+ */
 export type StreamEndListener = (thrown: unknown, wasOpened: boolean) => void;
 
 /** The same stream; `onEnd` is called once when it ends. A reader that stops early ends it normally. */
@@ -43,7 +49,10 @@ export function observeStream(open: () => EventStream, onEnd: StreamEndListener)
   return { [Symbol.asyncIterator]: () => new ObservedStream(open, onEnd) };
 }
 
-/** A class instead of a generator: a generator passes `return` on only after its pending `next`, and thousands of streams wait at a time. */
+/**
+ * A class instead of a generator: a generator passes `return` on only after its pending `next`, and
+ * thousands of streams wait at a time.
+ */
 class ObservedStream implements AsyncIterator<readonly Logged[], unknown> {
   #open: (() => EventStream) | undefined;
   readonly #onEnd: StreamEndListener;

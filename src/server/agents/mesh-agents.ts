@@ -2,17 +2,22 @@ import type { AdminMesh, Agent } from '#protocol';
 import type { MeshPort } from '../options.ts';
 import type { ServedAgent } from './served-agent.ts';
 
+/** Path of the mesh's agents in the admin API. */
 export const MESH_AGENTS = '/api/parley/v1/mesh/agents';
 /** The prefix of their names on the engine, which keeps them apart from the node's own agents. */
 const PREFIX = 'mesh:';
 
+/** The agents of the mesh that operators can call. */
 export interface MeshAgents {
   /** The mesh, with the path at which each of its agents can be called on this node. */
   shown(): AdminMesh;
   find(name: string): ServedAgent | undefined;
 }
 
-/** Lets the operators of a node call agents of the mesh. Their tasks are on the node's engine like all others; the catalog does not list them. */
+/**
+ * Lets the operators of a node call agents of the mesh. Their tasks are on the node's engine like all
+ * others; the catalog does not list them.
+ */
 export function meshAgents(
   port: MeshPort,
   make: (name: string, agent: Agent) => ServedAgent,

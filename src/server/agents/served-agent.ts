@@ -6,6 +6,7 @@ export interface ServedAgent {
   readonly name: string;
   /** The server fills in `supportedInterfaces`, because it knows the URLs. */
   readonly card: AgentCard;
+  /** Handles its calls. */
   readonly service: A2AService;
   /** As in `Agent`: such an agent is never served without authentication. */
   readonly runsCommands?: boolean;
@@ -18,7 +19,9 @@ export function isServed(agent: AgentLike): agent is ServedAgent {
   return 'service' in agent;
 }
 
-/** The agent's name in URLs: the card's name in lower case, with hyphens in place of other characters. */
+/**
+ * The agent's name in URLs: the card's name in lower case, with hyphens in place of other characters.
+ */
 export function pathName(name: string): string {
   const plain = name
     .normalize('NFKD')

@@ -5,7 +5,10 @@ export type AuditDraft = Pick<AuditRecord, 'principal' | 'action' | 'decision'> 
   readonly [Name in 'tenant' | 'object' | 'agent' | 'reason' | 'requestId' | 'client' | 'repeats']?: AuditRecord[Name] | undefined;
 };
 
-/** The end of a hash chain: the last record's number, the last hash, and the lines after it that no hash covers yet. */
+/**
+ * The end of a hash chain: the last record's number, the last hash, and the lines after it that no hash
+ * covers yet.
+ */
 export interface ChainEnd {
   readonly seq: number;
   readonly hash: string;
@@ -20,7 +23,10 @@ export const GENESIS: ChainEnd = { seq: 0, hash: '0'.repeat(64), open: '' };
 const TEXT_CHARS_MAX = 256;
 const MEMBERS = ['tenant', 'action', 'object', 'agent', 'decision', 'reason', 'requestId', 'client', 'repeats'] as const;
 
-/** A record as a line of the log, without its closing brace. Built by hand because JSON.stringify is slower and every send makes one. */
+/**
+ * A record as a line of the log, without its closing brace. Built by hand because JSON.stringify is
+ * slower and every send makes one.
+ */
 export function bodyOf(draft: AuditDraft, seq: number, time: string): string {
   let body = `{"seq":${seq},"time":"${time}","principal":${quoted(draft.principal)}`;
   for (const name of MEMBERS) {
@@ -38,7 +44,10 @@ function quoted(text: string): string {
 /** Characters that JSON does not escape. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** Lines written together share one hash, in the last of them, because hashing is most of what a record costs. */
+/**
+ * Lines written together share one hash, in the last of them, because hashing is most of what a record
+ * costs.
+ */
 export function sealed(
   bodies: readonly string[],
   { hash: before, open }: ChainEnd,

@@ -7,7 +7,10 @@ export class ConfigError extends Error {
   override readonly name: string = 'ConfigError';
 }
 
-/** Reads a value from the environment or a flag, where everything is text. `where` names the place in errors. */
+/**
+ * Reads a value from the environment or a flag, where everything is text. `where` names the place in
+ * errors.
+ */
 export function readTextValue(text: string, declared: SettingDeclaration, where: string): unknown {
   switch (declared.type) {
     case 'number':

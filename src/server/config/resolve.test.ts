@@ -98,7 +98,7 @@ describe('every setting', () => {
     }
   });
 
-  it('declares only what a declaration has', () => {
+  it('has only known members in its declaration', () => {
     const known = [
       ...[
         'type',
@@ -115,7 +115,7 @@ describe('every setting', () => {
         'sameAs',
         'doc',
       ],
-      ...['reload', 'name', 'group', 'env'],
+      ...['appliedBy', 'name', 'group', 'env'],
     ];
     for (const setting of SETTINGS) expect(known, setting.name).toEqual(expect.arrayContaining(Object.keys(setting)));
   });
@@ -216,7 +216,7 @@ describe('a key that does not exist', () => {
 });
 
 describe('a suggestion', () => {
-  it('is the nearest, if it is near', () => {
+  it('is the nearest name, if it is near enough', () => {
     expect(suggest('prt', ['port', 'host'])).toBe('port');
     expect(suggest('ECHO', ['echo'])).toBe('echo');
     expect(suggest('zzzzzz', ['port', 'host'])).toBeUndefined();
@@ -224,7 +224,7 @@ describe('a suggestion', () => {
     expect(suggest('--wat', ['--wait', '--ca'])).toBe('--wait');
   });
 
-  it('is none where another word would be as near', () => {
+  it('is undefined if the names differ too much', () => {
     expect(suggest('tcsh', ['bash', 'zsh', 'fish'])).toBeUndefined();
     expect(suggest('--wat', ['--ca', '--json'])).toBeUndefined();
     expect(suggest('-x', ['-n', '-o'])).toBeUndefined();

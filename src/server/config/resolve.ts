@@ -4,15 +4,22 @@ import type { ParleyConfig, Setting, Settings } from './settings.ts';
 import { SETTINGS } from './settings.ts';
 import { suggest } from './suggest.ts';
 
-/** Where settings come from, the strongest first: flags, the environment, the file. Defaults come last. */
+/**
+ * Where settings come from, the strongest first: flags, the environment, the file. Defaults come last.
+ */
 export interface ConfigSources {
   /** By the setting's name. */
   readonly flags?: ReadonlyMap<string, string | readonly string[] | boolean>;
+  /** Environment variables. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The configuration file, loaded. */
   readonly file?: { readonly path: string; readonly config: ParleyConfig };
 }
 
-/** Reads all sources. Throws a ConfigError that names the place of a mistake and suggests what was meant. */
+/**
+ * Reads all sources. Throws a ConfigError that names the place of a mistake and suggests what was
+ * meant.
+ */
 export function resolveConfig(sources: ConfigSources): Settings {
   if (sources.file !== undefined) checkNames(sources.file.config, sources.file.path);
   checkEnv(sources.env ?? {});
@@ -44,7 +51,10 @@ function place(into: Record<string, unknown>, name: string, value: unknown): voi
   block[last] = value;
 }
 
-/** The value in the strongest source that has one. Another product's name counts in its source, after our own. */
+/**
+ * The value in the strongest source that has one. Another product's name counts in its source, after
+ * our own.
+ */
 function valueIn(setting: Setting, { flags, env = {}, file }: ConfigSources): unknown {
   const given = flags?.get(setting.name);
   if (given !== undefined) return readFlag(setting, given);
@@ -88,7 +98,10 @@ function checkNames(config: unknown, path: string, prefix = ''): void {
   }
 }
 
-/** Other programs have variables too. One that starts with `PARLEY_` and is nearly one of ours is a mistake. */
+/**
+ * Other programs have variables too. One that starts with `PARLEY_` and is nearly one of ours is a
+ * mistake.
+ */
 function checkEnv(env: Readonly<Record<string, string | undefined>>): void {
   const known = [...SETTINGS.flatMap((setting) => setting.env), 'PARLEY_CONFIG'];
   for (const name of Object.keys(env)) {

@@ -15,7 +15,9 @@ export type SettingType =
   /** A whole number from `min` (default 0) to `max`. */
   | 'number'
   | 'boolean'
-  /** A list of texts. In the environment they are separated by commas. A flag may be given many times. */
+  /**
+   * A list of texts. In the environment they are separated by commas. A flag may be given many times.
+   */
   | 'list'
   /** A list of access scopes. */
   | 'scopes'
@@ -27,13 +29,18 @@ export type SettingType =
   | 'launches';
 
 /**
- * Everything about one setting, said once: the types, defaults, flags, environment variables, the check of the configuration file and
- * docs/config.md are derived from this. The tables in `table/` map the setting's key in the configuration file to its declaration.
+ * Everything about one setting, said once: the types, defaults, flags, environment variables, the check
+ * of the configuration file and docs/config.md are derived from this. The tables in `table/` map the
+ * setting's key in the configuration file to its declaration.
  */
 export interface SettingDeclaration {
   readonly type: SettingType;
-  /** Defaults to `false` for a boolean and to an empty list for a list. Absent otherwise: the setting may be undefined. */
+  /**
+   * Defaults to `false` for a boolean and to an empty list for a list. Absent otherwise: the setting
+   * may be undefined.
+   */
   readonly default?: Json;
+  /** The words that a `choice` accepts. */
   readonly oneOf?: readonly string[];
   readonly min?: number;
   readonly max?: number;
@@ -53,8 +60,8 @@ export interface SettingDeclaration {
   readonly sameAs?: string;
   /** One or two sentences for the help and docs/config.md. */
   readonly doc: string;
-  /** `live`: a reload of the configuration can apply a change. `restart`: only a new process can. */
-  readonly reload: 'live' | 'restart';
+  /** A reload of the configuration applies a change. Absent: only a restart does, because the value is read once, when the node starts. */
+  readonly reload?: 'live';
 }
 
 /** A table of declarations by key, as `port` or `tls.cert`. */
@@ -62,8 +69,11 @@ export type SettingTable = Readonly<Record<string, SettingDeclaration>>;
 
 /** An agent elsewhere, under a name that works wherever its address does. */
 export interface RemoteAgent {
+  /** Address of the agent. */
   readonly endpoint: string;
+  /** Address of its card, if it is not at a usual path. */
   readonly agentCardUrl?: string;
+  /** Sent as a bearer token. */
   readonly authToken?: string;
   /** In milliseconds. */
   readonly timeout?: number;
@@ -71,6 +81,7 @@ export interface RemoteAgent {
 
 /** How a program is started that speaks the Agent Client Protocol. */
 export interface LaunchSetting {
+  /** The program and its arguments. */
   readonly argv: readonly string[];
   readonly title?: string;
   readonly environment?: readonly string[];
@@ -109,7 +120,9 @@ type Head<Key> = Key extends `${infer First}.${string}` ? First : Key;
 type Below<Table, First> = { readonly [Key in keyof Table as Key extends `${First & string}.${infer Rest}` ? Rest : never]: Table[Key] };
 type WithoutAliases<Table> = { readonly [Key in keyof Table as Table[Key] extends { readonly sameAs: string } ? never : Key]: Table[Key] };
 
-/** The object that a table describes once all sources are read: `tls.cert` becomes `{ tls: { cert } }`. */
+/**
+ * The object that a table describes once all sources are read: `tls.cert` becomes `{ tls: { cert } }`.
+ */
 export type ResolvedSettings<Table> = ResolvedTree<WithoutAliases<Table>>;
 type ResolvedTree<Table> = {
   readonly [Key in Head<keyof Table> & string]: Key extends keyof Table ? ResolvedOf<Table[Key]> : ResolvedTree<Below<Table, Key>>;

@@ -63,23 +63,26 @@ export type Settings = ResolvedSettings<Declared> & LimitsBlock;
 export type ParleyConfig = ConfigFileOf<Declared> & Partial<LimitsBlock>;
 
 /** One setting with everything that is derived from its declaration. */
-export interface Setting extends SettingDeclaration {
+export interface Setting extends Omit<SettingDeclaration, 'reload'> {
   /** Its key in the configuration file, as `limits.bodyBytesMax`. */
   readonly name: string;
   readonly group: SettingGroup;
   /** Environment variables, our own first. */
   readonly env: readonly string[];
+  /** What applies a change: a reload of the running node, or a restart. */
+  readonly appliedBy: 'reload' | 'restart';
 }
 
 /** Every setting that there is. */
 export const SETTINGS: readonly Setting[] = Object.entries(TABLE).flatMap(([group, table]) =>
-  Object.entries(table).map(([name, declared]): Setting => {
+  Object.entries(table).map(([name, { reload, ...declared }]): Setting => {
     const value = defaultOf(declared);
     return {
       ...declared,
       name,
       group: group as SettingGroup,
       env: envOf(name, declared),
+      appliedBy: reload === 'live' ? 'reload' : 'restart',
       ...(value === undefined ? {} : { default: value }),
     };
   }),

@@ -1,7 +1,9 @@
-/** The known name that was probably meant: the nearest by letters that have to be changed, if that is few. */
+/**
+ * The known name that was probably meant: the one with the smallest edit distance, if that is small.
+ */
 export function suggest(name: string, known: readonly string[]): string | undefined {
   const word = bare(name);
-  // One slip in three letters, and never all of them: what is left must still look like the word that was meant.
+  // At most one wrong letter in three, and at least one right letter: otherwise the names have nothing in common.
   let least = Math.min(word.length - 1, Math.max(1, Math.floor(word.length / 3))) + 1;
   let best: string | undefined;
   for (const candidate of known) {
@@ -14,12 +16,15 @@ export function suggest(name: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** The dashes of a flag are no letters of its name. */
+/** The name of a flag without its dashes. */
 function bare(name: string): string {
   return name.toLowerCase().replace(/^-+/, '');
 }
 
-/** Levenshtein's distance, in which two letters that have changed places count as one slip (Damerau). Names are short. */
+/**
+ * Damerau-Levenshtein distance: inserted, removed, changed and swapped letters each count 1. Names are
+ * short, so the quadratic cost does not matter.
+ */
 function distanceOf(left: string, right: string): number {
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: right.length + 1 }, (_, at) => at);

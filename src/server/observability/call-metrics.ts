@@ -9,7 +9,10 @@ import type { Histogram, Metrics } from './metrics.ts';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/** Counts and times each call, by agent, dialect, operation and outcome. Calls beyond the capacity are refused first. */
+/**
+ * Counts and times each call, by agent, dialect, operation and outcome. Calls beyond the capacity are
+ * refused first.
+ */
 export function meter(metrics: Metrics, capacity: Capacity): (service: A2AService, agent: string) => A2AService {
   const calls = metrics.counter({
     name: 'parley_calls_total',

@@ -13,6 +13,7 @@ const SAMPLES_MAX = 720;
 /** Reading the samples takes a new one only if the last is older than this. */
 const APART_MS_MIN = 900;
 
+/** Starts without samples. */
 export function createHealth(metrics: Metrics, version: string): Health {
   const startedAt = new Date().toISOString();
   const samples: AdminSample[] = [];

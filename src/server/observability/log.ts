@@ -1,22 +1,31 @@
 import type { AdminLogLine, Json, JsonObject } from '#protocol';
 
+/** From the most detailed to none at all. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+/** One of `LOG_LEVELS`. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** A structured log with one line per event. `cause` is the caught error itself. */
 export interface Log {
+  /** Details for finding a fault. */
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
+  /** Something unexpected that the node could handle. */
   warn(message: string, fields?: Fields): void;
+  /** A failure that an operator should know about. */
   error(message: string, cause?: unknown, fields?: Fields): void;
+  /** Whether lines of this level are written, to save the work of building one. */
   isOn(level: LogLevel): boolean;
   /** The newest lines after that number, at most `limit`. Absent if the log keeps none. */
   recent?(after: number, limit: number): readonly AdminLogLine[];
 }
 
+/** Facts beside the message. Undefined values are left out. */
 export type Fields = Readonly<Record<string, Json | undefined>>;
 
+/** Options of `createLog`. */
 export interface LogOptions {
+  /** The least important level to write. Default `info`. */
   readonly level?: LogLevel;
   /** Receives complete lines, each with its newline. */
   readonly write: (line: string) => void;
@@ -26,7 +35,8 @@ export interface LogOptions {
 }
 
 /**
- * Writes the log as JSON lines. Values whose key is named like a credential, and texts that look like one, are replaced by `[removed]`.
+ * Writes the log as JSON lines. Values whose key is named like a credential, and texts that look like
+ * one, are replaced by `[removed]`.
  *
  * ```ts
  * const log = createLog({ level: 'debug', write: (line) => process.stderr.write(line) });
@@ -60,6 +70,7 @@ export function createLog({ level = 'info', write, secrets = [], now = () => new
   };
 }
 
+/** Writes nothing. */
 export const SILENT: Log = createLog({ level: 'silent', write: () => {} });
 
 /** How many lines are kept for the console. */
@@ -72,7 +83,10 @@ function lineOf(n: number, text: string): AdminLogLine {
 
 const REMOVED = '[removed]';
 const SECRET_NAME = /^(?:authorization|proxy-authorization|cookie|set-cookie|credentials?)$|token|secret|passw|api-?key|private-?key/i;
-/** `Bearer …` and `Basic …`, JSON Web Tokens (and other base64 of JSON), keys with a well-known prefix, a password in a URL. */
+/**
+ * `Bearer …` and `Basic …`, JSON Web Tokens (and other base64 of JSON), keys with a well-known prefix,
+ * a password in a URL.
+ */
 const SECRET_TEXT =
   /\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|\beyJ[\w.-]{8,}|\b(?:sk|pk|ghp|gho|xox[abp])[-_][\w-]{8,}|(?<=:\/\/)[^\s/:@]*:[^\s/@]+(?=@)/gi;
 

@@ -1,15 +1,19 @@
 /** Label values, in the order of the metric's label names. */
 type Values = readonly string[];
 
+/** A number that only grows. */
 export interface Counter {
   add(values: Values, by?: number): void;
 }
 
+/** Counts of observed values in buckets. */
 export interface Histogram {
   observe(value: number, values?: Values): void;
 }
 
+/** Name and help of a metric. */
 export interface MetricOptions {
+  /** In Prometheus' form, for example `parley_calls_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
@@ -20,7 +24,9 @@ export type GaugeReading = number | readonly (readonly [Values, number])[];
 
 /** The metrics of a running node, in Prometheus' text format 0.0.4. */
 export interface Metrics {
+  /** Adds a counter. */
   counter(options: MetricOptions): Counter;
+  /** Adds a histogram. `buckets` are upper bounds, in order. */
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram;
   /** `read` is called at each scrape. Set `type` to `counter` for a number that only grows. */
   gauge(options: MetricOptions & { readonly type?: 'gauge' | 'counter' }, read: () => GaugeReading): void;
@@ -28,8 +34,10 @@ export interface Metrics {
   text(isWanted?: (name: string) => boolean): string;
 }
 
+/** `Content-Type` of the text format. */
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
+/** An empty set of metrics. */
 export function createMetrics(): Metrics {
   const writers: { readonly name: string; readonly write: () => string }[] = [];
   return {
@@ -73,7 +81,9 @@ export function createMetrics(): Metrics {
 
 const NONE: Values = [];
 
-/** One cell for each set of label values. Lookup must be fast, because each call updates several cells. */
+/**
+ * One cell for each set of label values. Lookup must be fast, because each call updates several cells.
+ */
 class Cells<T> {
   readonly #cells = new Map<string, { readonly values: Values; readonly cell: T }>();
   readonly #make: () => T;

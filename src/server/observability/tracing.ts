@@ -4,7 +4,10 @@ import { A2AError } from '#protocol';
 import type { CallInterceptor, InterceptedCall } from '../agents/intercept.ts';
 import { interceptCalls, observeStream } from '../agents/intercept.ts';
 
-/** The part of `@opentelemetry/api` that is used here. The package is optional, and most installations do not have it. */
+/**
+ * The part of `@opentelemetry/api` that is used here. The package is optional, and most installations
+ * do not have it.
+ */
 export interface OtelApi {
   readonly trace: { getTracer(name: string): OtelTracer; setSpan(context: unknown, span: OtelSpan): unknown };
   readonly context: { active(): unknown; with<T>(context: unknown, run: () => T): T };
@@ -28,10 +31,12 @@ export function recorderOf(otel: OtelApi): Recorder {
   return { otel, tracer: otel.trace.getTracer('parley-a2a') };
 }
 
+/** The part of OpenTelemetry's tracer that is used here. */
 export interface OtelTracer {
   startSpan(name: string, options: object, context: unknown): OtelSpan;
 }
 
+/** The part of OpenTelemetry's span that is used here. */
 export interface OtelSpan {
   setStatus(status: { readonly code: number; readonly message?: string }): unknown;
   isRecording(): boolean;
@@ -40,7 +45,10 @@ export interface OtelSpan {
   end(): void;
 }
 
-/** Loads `@opentelemetry/api` if it is installed. The import has no literal name, so that bundlers do not require the package. */
+/**
+ * Loads `@opentelemetry/api` if it is installed. The import has no literal name, so that bundlers do
+ * not require the package.
+ */
 export async function loadOtel(name = '@opentelemetry/api'): Promise<OtelApi | undefined> {
   try {
     return (await import(name)) as OtelApi;
@@ -49,7 +57,10 @@ export async function loadOtel(name = '@opentelemetry/api'): Promise<OtelApi | u
   }
 }
 
-/** Records one span per call, as a child of the caller's trace. `ctx.trace` becomes the span's own, so that outgoing calls continue it. */
+/**
+ * Records one span per call, as a child of the caller's trace. `ctx.trace` becomes the span's own, so
+ * that outgoing calls continue it.
+ */
 export function traced(service: A2AService, agent: string, recorder: Recorder): A2AService {
   const { otel } = recorder;
   const open = ({ operation, ctx }: InterceptedCall): OpenedCall | undefined => {
@@ -86,8 +97,9 @@ export function traced(service: A2AService, agent: string, recorder: Recorder): 
 }
 
 /**
- * Records one span per run, as a child of the call that sent its message. The run may outlive the call. The agent's code runs inside the
- * span even if another call started the queued run, so spans of other instrumented libraries belong to the right trace.
+ * Records one span per run, as a child of the call that sent its message. The run may outlive the call.
+ * The agent's code runs inside the span even if another call started the queued run, so spans of other
+ * instrumented libraries belong to the right trace.
  */
 export function tracedRuns(tracing: Tracing): AroundRun {
   return (run, turn, name) => {
@@ -145,7 +157,9 @@ interface SpanStart {
 /** The trace id of a span that belongs to no trace (W3C Trace Context §3.2.2.3). */
 const NO_TRACE = '0'.repeat(32);
 
-/** Undefined if the package is installed but not set up. Then calls and events skip all tracing work. */
+/**
+ * Undefined if the package is installed but not set up. Then calls and events skip all tracing work.
+ */
 function openSpan({ otel, tracer }: Recorder, from: TraceContext | undefined, { name, options }: SpanStart): Opened | undefined {
   const parent = otel.propagation.extract(otel.context.active(), from === undefined ? {} : { ...from });
   const span = tracer.startSpan(name, options, parent);

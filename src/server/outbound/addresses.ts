@@ -1,12 +1,20 @@
 import ipaddr from 'ipaddr.js';
 
+/** A parsed IPv4 or IPv6 address. */
 export type IpAddress = ReturnType<typeof ipaddr.parse>;
+/** A network: its first address and the number of fixed bits. */
 export type IpRange = readonly [IpAddress, number];
 
-/** The routed part of IPv6 (RFC 4291 §2.4). It excludes `::7f00:1`, which some systems treat as 127.0.0.1. */
+/**
+ * The routed part of IPv6 (RFC 4291 §2.4). It excludes `::7f00:1`, which some systems treat as
+ * 127.0.0.1.
+ */
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 
-/** Parses an address in any spelling that a URL can hold, with or without brackets, without a zone. Undefined for a name. */
+/**
+ * Parses an address in any spelling that a URL can hold, with or without brackets, without a zone.
+ * Undefined for a name.
+ */
 export function addressIn(host: string): IpAddress | undefined {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
   // ipaddr.js alone also accepts 0177.1. The URL parser has already normalised such spellings, so one that remains is not an address.
@@ -15,7 +23,10 @@ export function addressIn(host: string): IpAddress | undefined {
 
 const LOOPBACK: readonly IpAddress[] = [ipaddr.parse('127.0.0.1'), ipaddr.parse('::1')];
 
-/** The addresses of a host that needs no DNS lookup: an IP address, or `localhost` and names below it (RFC 6761 §6.3). */
+/**
+ * The addresses of a host that needs no DNS lookup: an IP address, or `localhost` and names below it
+ * (RFC 6761 §6.3).
+ */
 export function knownAddresses(host: string): readonly IpAddress[] | undefined {
   const literal = addressIn(host);
   if (literal !== undefined) return [literal];
@@ -28,8 +39,8 @@ function unmapped(address: IpAddress): IpAddress {
 }
 
 /**
- * Whether the address is reachable from the whole Internet. Addresses that embed another one (NAT64, 6to4, Teredo) count as not public,
- * whatever they embed: no service is published under one.
+ * Whether the address is reachable from the whole Internet. Addresses that embed another one (NAT64,
+ * 6to4, Teredo) count as not public, whatever they embed: no service is published under one.
  */
 export function isPublic(address: IpAddress): boolean {
   if (address.range() !== 'unicast') return false;

@@ -5,6 +5,7 @@ import type { Policy } from './policy.ts';
 import type { Resolve } from './resolve.ts';
 import { addressesOf } from './resolve.ts';
 
+/** How connections are checked and opened. */
 export interface OutboundConnectOptions {
   readonly policy: Policy;
   readonly resolve: Resolve;
@@ -15,8 +16,9 @@ export interface OutboundConnectOptions {
 const ATTEMPTS = 3;
 
 /**
- * Connects only to addresses that the policy has checked. The name is resolved once, here, and the socket connects to the resolved address,
- * so a second DNS answer can't redirect it. Node's own `lookup` hook is not enough: Node does not call it when the host is an IP address.
+ * Connects only to addresses that the policy has checked. The name is resolved once, here, and the
+ * socket connects to the resolved address, so a second DNS answer can't redirect it. Node's own
+ * `lookup` hook is not enough: Node does not call it when the host is an IP address.
  */
 export function guardedConnector({ policy, resolve, connectMsMax }: OutboundConnectOptions): buildConnector.connector {
   const connect = buildConnector({ timeout: connectMsMax, allowH2: false });

@@ -9,8 +9,8 @@ export interface BoundCredentials {
 }
 
 /**
- * Adds the headers to requests for their origin only. Requests to any other origin, for example one that an agent card names, go without
- * them.
+ * Adds the headers to requests for their origin only. Requests to any other origin, for example one
+ * that an agent card names, go without them.
  *
  * ```ts
  * const fetch = bindCredentials(outbound.fetchWithin(limits), { origin: 'https://agent.example', headers: { Authorization: `Bearer ${token}` } });

@@ -14,6 +14,9 @@ interface GuardedFetchOptions {
 /** Statuses whose responses have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
+/**
+ * A fetch that checks the URL, follows no redirect, and limits the size and the duration of a response.
+ */
 export function guardedFetch({ agent, policy, limits }: GuardedFetchOptions): Fetch {
   return async (request) => {
     const url = new URL(request.url);
@@ -59,7 +62,10 @@ function responseOf(answer: Dispatcher.ResponseData, bytesMax: number, deadline:
   return new Response(body, { status: answer.statusCode, headers });
 }
 
-/** Unlike `ReadableStream.from`, this also releases the socket of a body that is cancelled before the first read. */
+/**
+ * Unlike `ReadableStream.from`, this also releases the socket of a body that is cancelled before the
+ * first read.
+ */
 function streamOf(content: AsyncGenerator<Uint8Array>, drop: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream({
     pull: async (controller) => {

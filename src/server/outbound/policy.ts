@@ -3,8 +3,12 @@ import type { IpAddress, IpRange } from './addresses.ts';
 import { isLoopbackAddress, isPublic, isWithin, knownAddresses, rangeOf } from './addresses.ts';
 import { OutboundError } from './errors.ts';
 
+/** Exceptions from the rule that outbound requests go to public addresses only. */
 export interface PolicyOptions {
-  /** Host names, addresses and ranges that requests may go to although they are not public, on any port and without TLS. */
+  /**
+   * Host names, addresses and ranges that requests may go to although they are not public, on any port
+   * and without TLS.
+   */
   readonly allowedTargets?: readonly string[];
   /** Allows requests to this machine itself, also without TLS. For development only. */
   readonly allowLoopbackTargets?: boolean;
@@ -12,17 +16,27 @@ export interface PolicyOptions {
 
 /** The rules of one outbound policy. */
 export interface TargetRules extends PolicyOptions {
-  /** URLs that the operator named. Their origins are allowed, on any port and without TLS. All spellings of loopback count as one host. */
+  /**
+   * URLs that the operator named. Their origins are allowed, on any port and without TLS. All spellings
+   * of loopback count as one host.
+   */
   readonly namedUrls?: readonly string[];
 }
 
 /**
- * Decides where outbound requests may go. Each request is checked twice: first its URL, then the addresses that its host name resolves to.
+ * Decides where outbound requests may go. Each request is checked twice: first its URL, then the
+ * addresses that its host name resolves to.
  */
 export interface Policy {
-  /** Checks what needs no DNS lookup: scheme, user information, port, and a literal IP address. Throws an OutboundError. */
+  /**
+   * Checks what needs no DNS lookup: scheme, user information, port, and a literal IP address. Throws
+   * an OutboundError.
+   */
   checkUrl(url: URL): void;
-  /** Checks all addresses of the host name. One forbidden address forbids the name. Throws an OutboundError. */
+  /**
+   * Checks all addresses of the host name. One forbidden address forbids the name. Throws an
+   * OutboundError.
+   */
   checkAddresses(url: URL, addresses: readonly IpAddress[]): void;
 }
 
@@ -50,7 +64,10 @@ export function createPolicy({ allowedTargets = [], allowLoopbackTargets = false
     if (url.protocol !== 'https:') refuse(url, 'must use https');
     if (!WEB_PORTS.has(url.port) && Number(url.port) < FIRST_FREE_PORT) refuse(url, 'uses a port that is reserved for another service');
   };
-  /** Whether a name may resolve to an allowed address. Then scheme and port are checked after the lookup, not before. */
+  /**
+   * Whether a name may resolve to an allowed address. Then scheme and port are checked after the
+   * lookup, not before.
+   */
   const mayResolveToAllowed = allowLoopbackTargets || ranges.length > 0;
   const checkAddresses: Policy['checkAddresses'] = (url, addresses) => {
     if (addresses.length === 0) refuse(url, 'resolves to no address');

@@ -5,6 +5,7 @@ import { OutboundError } from './errors.ts';
 /** Resolves a host name to all its addresses. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
+/** The addresses of a URL's host. Throws an OutboundError if the name does not resolve. */
 export async function addressesOf(url: URL, resolve: Resolve): Promise<readonly IpAddress[]> {
   const known = knownAddresses(url.hostname);
   if (known !== undefined) return known;

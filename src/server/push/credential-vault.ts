@@ -11,7 +11,10 @@ interface Opener {
   readonly key: CryptoKey;
 }
 
-/** Encrypts webhook credentials with AES-256-GCM. The first key encrypts; every key decrypts. `about` is authenticated with the text. */
+/**
+ * Encrypts webhook credentials with AES-256-GCM. The first key encrypts; every key decrypts. `about` is
+ * authenticated with the text.
+ */
 export function createVault(keys: readonly Bytes[]): Vault {
   let made: Promise<readonly Opener[]> | undefined;
   const openers = (): Promise<readonly Opener[]> => {

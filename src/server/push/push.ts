@@ -7,6 +7,7 @@ import { createWebhookSender } from './webhook-sender.ts';
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
+/** What `pushFor` needs. */
 export interface WebhookParts {
   readonly options: HandlerOptions;
   readonly signer: WebhookSigner;
@@ -37,6 +38,7 @@ function counted(metrics: Metrics): (outcome: DeliveryOutcome, seconds: number) 
   };
 }
 
+/** Adds gauges of the webhook queues to the metrics. */
 export function showWebhooks(engine: Engine, metrics: Metrics): void {
   metrics.gauge({ name: 'parley_webhooks_pending', help: 'Webhook queues that are not empty.' }, () => engine.stats().webhooks.pending);
   metrics.gauge({ name: 'parley_webhooks_sending', help: 'Deliveries in progress.' }, () => engine.stats().webhooks.sending);

@@ -1,7 +1,9 @@
 import type { WebhookMessage } from '#protocol';
 import { signWebhook } from '#protocol';
 
-/** The private keys of a node. The first of each kind is the current one; the others are previous ones. */
+/**
+ * The private keys of a node. The first of each kind is the current one; the others are previous ones.
+ */
 export interface NodeKeys {
   /** Private Ed25519 keys. All of them sign, so a receiver can verify with any one that it knows. */
   readonly signing: readonly JsonWebKey[];
@@ -9,7 +11,9 @@ export interface NodeKeys {
   readonly sealing: readonly Uint8Array<ArrayBuffer>[];
 }
 
+/** Signs webhook deliveries. */
 export interface WebhookSigner {
+  /** The value of the header `webhook-signature`. */
   sign(message: WebhookMessage): Promise<string>;
   /** The public keys. */
   jwks(): Promise<{ readonly keys: readonly JsonWebKey[] }>;
@@ -34,6 +38,7 @@ export function createSigner(given?: readonly JsonWebKey[]): WebhookSigner {
   };
 }
 
+/** A new private Ed25519 key. */
 export async function generateSigningKey(): Promise<JsonWebKey> {
   const pair = (await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])) as CryptoKeyPair;
   return crypto.subtle.exportKey('jwk', pair.privateKey);

@@ -5,6 +5,7 @@ import { OutboundError } from '../outbound/errors.ts';
 import type { Outbound } from '../outbound/port.ts';
 import type { WebhookSigner } from './signing-keys.ts';
 
+/** Options of `createWebhookSender`. */
 export interface WebhookSenderOptions {
   readonly outbound: Outbound;
   readonly signer: WebhookSigner;

@@ -7,6 +7,7 @@ import type { Log } from '../observability/log.ts';
 import type { HandlerOptions } from '../options.ts';
 import type { RequestPath } from './routes.ts';
 
+/** What the options of bindings are made of. */
 export interface ServingParts {
   readonly options: HandlerOptions;
   readonly limits: ServerLimits;
@@ -43,7 +44,9 @@ export function servingFor({
   };
 }
 
-/** The URL at which clients reach the node: the configured one, or the one that the request was sent to. */
+/**
+ * The URL at which clients reach the node: the configured one, or the one that the request was sent to.
+ */
 export interface PublicUrl {
   of(request: HttpRequest): string;
   /** Remembers the URL of the first request, for `base`. */
@@ -52,6 +55,7 @@ export interface PublicUrl {
   base(): string;
 }
 
+/** Without a configured URL, the one of each request is used; its host has passed the host check. */
 export function publicUrl(url: string | undefined): PublicUrl {
   const configured = url === undefined ? undefined : withoutEndSlashes(url);
   let first = configured;

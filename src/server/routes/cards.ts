@@ -5,6 +5,7 @@ import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
 import type { CardSecurity } from '../access/authentication/card-security.ts';
 import { errorAnswer } from './responses.ts';
 
+/** How cards are served. */
 export interface CardsOptions {
   /** `strict` serves pure 1.0; `superset` is read by clients of every version. */
   readonly form: 'superset' | 'strict';
@@ -17,6 +18,7 @@ export interface CardsOptions {
   readonly signer?: CardSigner | undefined;
 }
 
+/** A request for a card. */
 export interface ServedCardRequest {
   readonly httpRequest: HttpRequest;
   readonly card: AgentCard;
@@ -24,6 +26,7 @@ export interface ServedCardRequest {
   readonly base: string;
 }
 
+/** Serves the cards of all agents. */
 export interface Cards {
   answer(request: ServedCardRequest): Promise<HttpResponse>;
   /** The complete card, for dialects that request it by RPC. */
@@ -38,7 +41,10 @@ interface Written {
 /** Bounds the cache: callers choose the host names that the cards contain. */
 const KEPT_MAX = 256;
 
-/** Serves the cards. Each is written once per base URL and shape; its ETag is the hash of these bytes (docs/cards.md). */
+/**
+ * Serves the cards. Each is written once per base URL and shape; its ETag is the hash of these bytes
+ * (docs/cards.md).
+ */
 export function createCards({ form, ageMsMax, changed, security, signer }: CardsOptions): Cards {
   const written = new WeakMap<AgentCard, Map<string, Promise<Written>>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
@@ -87,7 +93,10 @@ export async function digestOf(body: string): Promise<string> {
   return Array.from(sum.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** 304 if the client has the current version (RFC 9110 §13.2.2: `If-None-Match` takes precedence over `If-Modified-Since`). */
+/**
+ * 304 if the client has the current version (RFC 9110 §13.2.2: `If-None-Match` takes precedence over
+ * `If-Modified-Since`).
+ */
 function fresh(httpRequest: HttpRequest, { body, etag }: Written, headers: Readonly<Record<string, string>>): HttpResponse {
   const kept = { ...headers, ETag: etag };
   const tags = httpRequest.header('if-none-match');

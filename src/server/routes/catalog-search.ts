@@ -6,6 +6,7 @@ import type { CatalogOptions } from './catalog.ts';
 import { catalogOf } from './catalog.ts';
 import { errorAnswer, json } from './responses.ts';
 
+/** What the search needs. */
 export interface ArdOptions extends CatalogOptions {
   readonly bodyBytesMax: number;
 }
@@ -15,7 +16,10 @@ const LIST_PAGE = 20;
 const PAGE_MAX = 100;
 const ROOT_MEMBERS: ReadonlySet<string> = new Set(['query', 'federation', 'pageSize', 'pageToken']);
 
-/** Finds agents by words: `POST /ard/search`. `GET /ard/agents` lists all of them (Agent Resource Discovery 0.9). */
+/**
+ * Finds agents by words: `POST /ard/search`. `GET /ard/agents` lists all of them (Agent Resource
+ * Discovery 0.9).
+ */
 export async function ardAnswer(request: HttpRequest, options: ArdOptions): Promise<HttpResponse> {
   const entries = entriesOf(options);
   try {
@@ -67,7 +71,9 @@ function scoreOf(entry: JsonObject, words: readonly string[]): number {
   return Math.round((points / words.length) * 100);
 }
 
-/** Values of one key are alternatives; all keys must match. A list matches if one of its members does. */
+/**
+ * Values of one key are alternatives; all keys must match. A list matches if one of its members does.
+ */
 function passes(entry: JsonObject, filter: unknown): boolean {
   if (filter === undefined) return true;
   if (!isObject(filter)) throw new Invalid('query.filter must be an object');
@@ -93,9 +99,9 @@ function paged<T>(
   const count = Number(size);
   if (!Number.isInteger(count) || count < 1 || count > PAGE_MAX) throw new Invalid(`pageSize must be from 1 to ${PAGE_MAX}`);
   const match = token === undefined ? undefined : /^offset-(\d{1,9})$/.exec(String(token));
-  if (match === null) throw new Invalid('pageToken is none of ours');
+  if (match === null) throw new Invalid('pageToken was not returned by this list');
   const from = Number(match?.[1] ?? 0);
-  if (from > 0 && from >= all.length) throw new Invalid('pageToken is none of ours');
+  if (from > 0 && from >= all.length) throw new Invalid('pageToken was not returned by this list');
   const end = from + count;
   return { page: all.slice(from, end), ...(end < all.length ? { pageToken: `offset-${end}` } : {}) };
 }

@@ -2,6 +2,7 @@ import type { HttpResponse } from '#bindings';
 import type { AgentCard, JsonObject } from '#protocol';
 import type { ServedAgent } from '../agents/served-agent.ts';
 
+/** What the catalog lists. */
 export interface CatalogOptions {
   readonly agents: readonly ServedAgent[];
   /** The node's URL without a trailing slash. */
@@ -14,7 +15,10 @@ export interface CatalogOptions {
 
 const CARD_TYPE = 'application/a2a-agent-card+json';
 
-/** `/.well-known/ai-catalog.json` and `/.well-known/ard.json`: one document that readers of all versions of the specification understand. */
+/**
+ * `/.well-known/ai-catalog.json` and `/.well-known/ard.json`: one document that readers of all versions
+ * of the specification understand.
+ */
 export function catalogAnswer(options: CatalogOptions): HttpResponse {
   return {
     status: 200,
@@ -29,6 +33,7 @@ export function catalogAnswer(options: CatalogOptions): HttpResponse {
   };
 }
 
+/** The catalog as JSON: one entry for each agent. */
 export function catalogOf({ agents, base, publisher, changed }: CatalogOptions): JsonObject {
   return {
     specVersion: '1.0',
@@ -48,7 +53,9 @@ export function catalogOf({ agents, base, publisher, changed }: CatalogOptions):
   };
 }
 
-/** Search terms of an agent. Agent Resource Discovery 0.9 allows two to five example questions, or none. */
+/**
+ * Search terms of an agent. Agent Resource Discovery 0.9 allows two to five example questions, or none.
+ */
 function wordsOf({ skills }: AgentCard): JsonObject {
   const tags = [...new Set(skills.flatMap((skill) => skill.tags))];
   const questions = [...new Set(skills.flatMap((skill) => skill.examples ?? []))].slice(0, 5);

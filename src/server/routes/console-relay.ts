@@ -3,7 +3,10 @@ import { A2AError, type Fetch, kept } from '#protocol';
 import { passedOn } from './fetch-bridge.ts';
 import { errorAnswer, refusal } from './responses.ts';
 
-/** Request headers that are forwarded. Credentials for the other agent come in the two headers below, apart from those for this node. */
+/**
+ * Request headers that are forwarded. Credentials for the other agent come in the two headers below,
+ * apart from those for this node.
+ */
 const PASSED = ['accept', 'content-type', 'last-event-id', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'idempotency-key'];
 const CREDENTIAL = 'x-relay-authorization';
 const KEY = 'x-relay-api-key';
@@ -14,8 +17,9 @@ const ANSWERED = ['content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extens
 export const RELAY_LIMITS = { bytesMax: 67_108_864, msMax: 1_800_000 } as const;
 
 /**
- * `/relay?url=…`: forwards a request of the console to an agent on another node. The console can't send it itself: its content security
- * policy allows requests to this node only, and few agents allow requests from web pages.
+ * `/relay?url=…`: forwards a request of the console to an agent on another node. The console can't send
+ * it itself: its content security policy allows requests to this node only, and few agents allow
+ * requests from web pages.
  */
 export async function relayAnswer(httpRequest: HttpRequest, relay: Fetch | undefined, bodyBytesMax: number): Promise<HttpResponse> {
   try {
@@ -46,7 +50,9 @@ async function fetched(relay: Fetch, request: Request, url: string): Promise<Res
   }
 }
 
-/** The system's error code (`ECONNREFUSED`, `CERT_HAS_EXPIRED`), from the innermost cause that has one. */
+/**
+ * The system's error code (`ECONNREFUSED`, `CERT_HAS_EXPIRED`), from the innermost cause that has one.
+ */
 function codeOf(thrown: unknown): string {
   let code = 'unknown';
   for (let at: unknown = thrown, deep = 0; at instanceof Error && deep < 8; at = at.cause, deep += 1) {
@@ -68,7 +74,10 @@ function headersFor(httpRequest: HttpRequest): Headers {
   return headers;
 }
 
-/** The response always has status 200 and carries the other agent's status in a header: on a 401 the console would ask for this node's token. */
+/**
+ * The response always has status 200 and carries the other agent's status in a header: on a 401 the
+ * console would ask for this node's token.
+ */
 function forwardedResponse(response: Response): Response {
   const headers = new Headers({ 'Cache-Control': 'no-store', 'X-Relay-Status': String(response.status) });
   for (const name of ANSWERED) {

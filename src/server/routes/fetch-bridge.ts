@@ -8,7 +8,10 @@ const PASSED = [
   ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name'],
 ];
 
-/** Passes a request that has passed the access checks to a function that takes a web `Request`. The body is read under the node's limit. */
+/**
+ * Passes a request that has passed the access checks to a function that takes a web `Request`. The body
+ * is read under the node's limit.
+ */
 export async function passedOn(
   httpRequest: HttpRequest,
   bodyBytesMax: number,

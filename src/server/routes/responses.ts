@@ -5,6 +5,7 @@ import { ERRORS, GRPC_STATUS, isA2AError } from '#protocol';
 /** Browsers must not guess another type than Content-Type. The handler adds it to every response. */
 export const NO_SNIFF = { 'X-Content-Type-Options': 'nosniff' } as const;
 
+/** A JSON response. */
 export function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return { status, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
 }
@@ -18,6 +19,7 @@ export function refusal(status: number, message: string, headers: Readonly<Recor
   return json({ error: { code: status, status: STATUS[status] ?? 'INVALID_ARGUMENT', message } }, status, headers);
 }
 
+/** The response for anything thrown. Errors that are not A2AErrors become a 500 without their message. */
 export function errorAnswer(thrown: unknown): HttpResponse {
   const kind: ErrorKind = isA2AError(thrown) ? thrown.kind : 'INTERNAL_ERROR';
   const { http, grpc, text: words } = ERRORS[kind];
@@ -31,6 +33,7 @@ export function errorAnswer(thrown: unknown): HttpResponse {
   return json({ error: { code: http, status: GRPC_STATUS[grpc] ?? 'UNKNOWN', message } }, http, headers);
 }
 
+/** `Retry-After` in whole seconds, rounded up. */
 export function retryAfter(ms: number): Record<string, string> {
   return { 'Retry-After': String(Math.ceil(ms / 1000)) };
 }

@@ -28,7 +28,10 @@ export interface RouteContext {
   readonly metrics: Metrics;
   /** The node's public keys. */
   readonly jwks: () => Promise<{ readonly keys: readonly JsonWebKey[] }>;
-  /** The node's URL: the configured one, or the one that the request was sent to, whose host was checked. */
+  /**
+   * The node's URL: the configured one, or the one that the request was sent to, whose host was
+   * checked.
+   */
   readonly baseOf: (httpRequest: HttpRequest) => string;
   readonly noteBase: (httpRequest: HttpRequest) => void;
   readonly serving: (agent: ServedAgent, place: RequestPath) => BindingServeOptions;

@@ -13,7 +13,7 @@ describe('a path', () => {
     expect(parsePath('//')).toMatchObject({ agent: undefined, path: '/' });
   });
 
-  it('has the rows of the table', () => {
+  it('has the routes of the table', () => {
     expect(names('/')).toEqual(['jsonrpc', 'welcome']);
     expect(names('/api/a2a/')).toEqual(['jsonrpc']);
     expect(names('/.well-known/agent.json')).toEqual(['card']);
@@ -31,11 +31,11 @@ describe('a path', () => {
       expect([path, names(path)]).not.toEqual([path, ['rest']]);
   });
 
-  it('that is not well-formed is somebody’s to refuse', () => {
+  it('that is malformed belongs to a route that rejects it', () => {
     expect(names('/tasks/%zz')).toEqual(['rest']);
   });
 
-  it('says which methods it has', () => {
+  it('has the methods of its routes', () => {
     expect(methodsOf(routesAt(parsePath('/')))).toBe('POST, GET, HEAD');
   });
 });

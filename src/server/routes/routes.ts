@@ -25,7 +25,10 @@ interface RouteRow {
   readonly paths?: readonly string[];
   /** A prefix: the route serves every path below it. */
   readonly under?: string;
-  /** `public`: no authentication. `caller`: any authenticated caller. `admin`: callers with the scope `admin`. */
+  /**
+   * `public`: no authentication. `caller`: any authenticated caller. `admin`: callers with the scope
+   * `admin`.
+   */
   readonly access: 'public' | 'caller' | 'admin';
 }
 
@@ -40,8 +43,8 @@ const BINDING_ROUTES: readonly Route[] = BINDINGS.map((binding) => {
 });
 
 /**
- * The route table. A path may have several rows with different methods. The paths of HTTP+JSON are defined by each dialect and are looked
- * up last.
+ * The route table. A path may have several rows with different methods. The paths of HTTP+JSON are
+ * defined by each dialect and are looked up last.
  */
 export const ROUTES: readonly Route[] = [
   {
@@ -76,6 +79,7 @@ export const ROUTES: readonly Route[] = [
 /** First path segments that are never a tenant's name in HTTP+JSON. */
 const OURS: ReadonlySet<string> = new Set(['.well-known', 'agents', 'ard', 'api', 'console', 'mcp']);
 
+/** A path, divided into the agent and the rest. */
 export interface RequestPath {
   /** The agent's name. Undefined for the root agent. */
   readonly agent: string | undefined;
@@ -116,7 +120,9 @@ export function routesAt({ agent, path }: RequestPath): readonly Route[] {
   return OURS.has(first) ? NONE : BINDING_ROUTES.filter(({ binding }) => binding !== undefined && hasPath(binding, path));
 }
 
-/** A binding responds to a malformed path with its own error format, so such a path counts as its own. */
+/**
+ * A binding responds to a malformed path with its own error format, so such a path counts as its own.
+ */
 function hasPath({ route }: Binding, path: string): boolean {
   try {
     return route.matches?.(path) ?? false;

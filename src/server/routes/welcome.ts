@@ -4,6 +4,7 @@ import { text } from './responses.ts';
 
 const LINKS = '</.well-known/ai-catalog.json>; rel="ai-catalog", </.well-known/ard.json>; rel="ard"';
 
+/** What the welcome page shows. */
 export interface WelcomeOptions {
   readonly agents: readonly ServedAgent[];
   /** The URL of this agent or of the node. */
@@ -11,7 +12,10 @@ export interface WelcomeOptions {
   readonly hasConsole: boolean;
 }
 
-/** The response to `GET /`: browsers are redirected to the console if there is one; others get a short text about the node. */
+/**
+ * The response to `GET /`: browsers are redirected to the console if there is one; others get a short
+ * text about the node.
+ */
 export function welcome(request: HttpRequest, { agents, base, hasConsole }: WelcomeOptions): HttpResponse {
   const isBrowser = (request.header('accept') ?? '').includes('text/html');
   if (isBrowser && hasConsole) return { status: 302, headers: { Location: '/console/', Vary: 'Accept' }, body: null };

@@ -13,6 +13,7 @@ const EXCHANGES_MAX = 100;
 /** Recording stops after this time without a reader. The console reads every few seconds. */
 const IDLE_MS = 30_000;
 
+/** A recorder that is off. It keeps at most 100 exchanges. */
 export function createTrafficRecorder(idleMs: number = IDLE_MS): TrafficRecorder {
   let isOn = false;
   let last = 0;

@@ -16,6 +16,7 @@ export interface ExchangeRecording {
   responded(response: HttpResponse, about: { readonly route: Route | undefined; readonly caller?: Caller | undefined }): HttpResponse;
 }
 
+/** An exchange while it is recorded. */
 export interface RecordedExchange extends Mutable<AdminExchange> {
   frames: { readonly atMs: number; readonly text: string }[];
 }

@@ -1,7 +1,10 @@
 import type { HttpRequest } from '#bindings';
 import { cleaned, cleanedText } from '../observability/log.ts';
 
-/** Request headers that are recorded. All others are left out, because an unknown header may hold a credential. */
+/**
+ * Request headers that are recorded. All others are left out, because an unknown header may hold a
+ * credential.
+ */
 const SHOWN = [
   'accept',
   'content-type',
@@ -24,8 +27,10 @@ const PARAMETERS =
   /^(dialect|A2A-Version|history_?[lL]ength|page_?[sS]ize|status|status_?[tT]imestamp_?[aA]fter|context_?[iI]d|include_?[aA]rtifacts|tenant)$/;
 const REMOVED = '[removed]';
 
+/** Headers as pairs of name and value. */
 export type HeaderList = readonly (readonly [string, string])[];
 
+/** The request headers to record. */
 export function headersOf(httpRequest: HttpRequest): HeaderList {
   const shown = SHOWN.flatMap((name) => {
     const value = httpRequest.header(name);
@@ -35,10 +40,12 @@ export function headersOf(httpRequest: HttpRequest): HeaderList {
   return [...shown, ...hidden];
 }
 
+/** The response headers to record. */
 export function responseHeadersOf(headers: Readonly<Record<string, string>>): HeaderList {
   return Object.entries(headers).filter(([name]) => ANSWERED.test(name));
 }
 
+/** Path and query, with the values of unknown parameters removed. */
 export function targetOf({ path, query }: HttpRequest): string {
   if (query === '') return cleanedText(path);
   const shown = [...new URLSearchParams(query)].map(
@@ -47,7 +54,10 @@ export function targetOf({ path, query }: HttpRequest): string {
   return `${cleanedText(path)}?${shown.join('&')}`;
 }
 
-/** Removes from a body everything that is named or looks like a credential. A text that is not complete JSON is cleaned as text. */
+/**
+ * Removes from a body everything that is named or looks like a credential. A text that is not complete
+ * JSON is cleaned as text.
+ */
 export function bodyOf(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), cleaned);

@@ -6,10 +6,13 @@ import { replayed } from './replay.ts';
 import type { MockRule } from './rules.ts';
 import { fitsRule, problemWith } from './rules.ts';
 
+/** Options of `mockAgent`. */
 export interface MockOptions {
+  /** Name of the agent. Default `mock`. */
   readonly name?: string;
   /** Fields of the card. Default skills: those that the rules name. */
   readonly card?: Partial<AgentCard>;
+  /** The rules, in order of precedence. */
   readonly responses: readonly MockRule[];
   /** The speed of recordings: 1 plays them as they were, 0 (the default) without pauses. */
   readonly pace?: number;
@@ -17,20 +20,24 @@ export interface MockOptions {
 
 /** A message to the mock, and the rule that matched. */
 export interface MockCall {
+  /** Text of the message. */
   readonly text: string;
   readonly message: Message;
+  /** Skill that the message named. */
   readonly skill: string | undefined;
   /** The rule's index. Undefined: no rule matched. */
   readonly rule: number | undefined;
 }
 
+/** An agent for tests that remembers its calls. */
 export interface MockAgent extends Agent {
   /** The messages so far, oldest first. */
   readonly calls: readonly MockCall[];
 }
 
 /**
- * An agent that responds by rules, for tests. The first matching rule decides. Without one the task is rejected.
+ * An agent that responds by rules, for tests. The first matching rule decides. Without one the task is
+ * rejected.
  *
  * ```ts
  * const agent = mockAgent({ responses: [{ match: { contains: 'hello' }, text: 'Hi!' }] });
@@ -61,7 +68,9 @@ interface MockRequest {
   readonly skill: string | undefined;
 }
 
-/** Prefers a recording that has not been used, so that recordings of equal messages play in their order. */
+/**
+ * Prefers a recording that has not been used, so that recordings of equal messages play in their order.
+ */
 function choose(rules: readonly MockRule[], { message, skill }: MockRequest, { calls, used }: Memory): MockRule | undefined {
   const fitting = rules.flatMap((rule, at) => (fitsRule(rule, message, skill) && left(rule, used.get(at)) ? [at] : []));
   const [first] = fitting;

@@ -1,16 +1,24 @@
 import type { A2AService, EventStream, Logged, Message, Part, SendResult, TaskEvent } from '#protocol';
 import { isA2AError } from '#protocol';
 
-/** One message to a real agent and its response, with the time of each event. One line of a recording. */
+/**
+ * One message to a real agent and its response, with the time of each event. One line of a recording.
+ */
 export interface MockExchange {
+  /** Parts of the message. */
   readonly parts: readonly Part[];
+  /** Skill that the message named. */
   readonly skill?: string;
+  /** Events of the response, each with the milliseconds since the call. */
   readonly events: readonly { readonly afterMs: number; readonly event: TaskEvent }[];
   /** The call was refused, or failed. */
   readonly error?: { readonly kind: string; readonly message: string };
 }
 
-/** Wraps a service and calls `onExchange` after every message with its response. */
+/**
+ * Wraps a service and calls `onExchange` after every message with its response, to build a recording
+ * for a mock.
+ */
 export function recording(service: A2AService, onExchange: (exchange: MockExchange) => void): A2AService {
   return {
     ...service,

@@ -2,19 +2,26 @@ import type { Message, Part } from '#protocol';
 import { getTextFromMessage } from '#protocol';
 import type { MockExchange } from './record.ts';
 
-/** Conditions on a message. All given conditions must hold. Without conditions every message matches. */
+/**
+ * Conditions on a message. All given conditions must hold. Without conditions every message matches.
+ */
 export interface MockMatch {
   /** Must be in the message's text. Upper and lower case are equal. */
   readonly contains?: string;
+  /** Must match somewhere in the text. */
   readonly regex?: string | RegExp;
+  /** Must be the whole text. */
   readonly equals?: string;
 }
 
+/** A response with parts. */
 export interface MockReply {
   readonly parts: readonly Part[];
 }
 
+/** A response that ends the task without a result. */
 export interface MockFailure {
+  /** Text of the status message. */
   readonly message: string;
   /** Default: `failed`. */
   readonly state?: 'failed' | 'rejected' | 'auth-required';
@@ -24,6 +31,7 @@ export interface MockFailure {
 export interface MockRule {
   /** Matches `metadata.skillId` of the message. */
   readonly skill?: string;
+  /** Conditions on the message. Default: every message. */
   readonly match?: MockMatch;
   /** How often the rule is used. Default: always. */
   readonly times?: number;
@@ -41,6 +49,7 @@ export interface MockRule {
   readonly ask?: string;
   /** Responds with a message, without a task. */
   readonly message?: string;
+  /** Fails, rejects, or asks for a credential. */
   readonly error?: string | MockFailure;
   /** Plays a recording of a real agent. */
   readonly replay?: MockExchange;
@@ -64,6 +73,7 @@ export function problemWith(rule: MockRule): string | undefined {
   }
 }
 
+/** Whether a rule matches a message. */
 export function fitsRule({ skill, match = {}, replay }: MockRule, message: Message, skillId: string | undefined): boolean {
   if (skill !== undefined && skill !== skillId) return false;
   if (replay !== undefined) return JSON.stringify(replay.parts) === JSON.stringify(message.parts);

@@ -10,17 +10,26 @@ export type TokenSource =
   | { readonly issuer: string }
   | { readonly tokenUrl: string; readonly authorizationUrl?: string; readonly deviceAuthorizationUrl?: string };
 
+/** A registered OAuth client and its authorization server. */
 export interface OAuthClient {
+  /** Where tokens come from. */
   readonly source: TokenSource;
+  /** The id under which the client is registered. */
   readonly clientId: string;
   /** Absent for a public client. */
   readonly clientSecret?: Secret;
   /** Where the secret is sent: in the header (the default) or in the body. */
   readonly secretIn?: 'header' | 'body';
+  /** Scopes to request. Default: none. */
   readonly scopes?: readonly string[];
-  /** The API that the token is for, if the server needs it: `resource` of RFC 8707, or a vendor's `audience`. */
+  /**
+   * Further parameters of the token request, for example `resource` (RFC 8707) or a vendor's
+   * `audience`.
+   */
   readonly parameters?: Readonly<Record<string, string>>;
+  /** Sends the requests to the authorization server. Default: the global `fetch`. */
   readonly fetch?: Fetch;
+  /** Environment for a secret of the form `{ env: 'NAME' }`. Default: that of the process. */
   readonly env?: Env;
 }
 
@@ -32,6 +41,7 @@ export interface Server {
   readonly options: oauth.HttpRequestOptions<'POST', URLSearchParams>;
 }
 
+/** Reads the metadata of the authorization server, and prepares the client authentication. */
 export async function openServer(given: OAuthClient): Promise<Server> {
   const as = 'issuer' in given.source ? await discovered(given.source.issuer, given) : declared(given.source);
   const { clientSecret, secretIn = 'header' } = given;
@@ -85,16 +95,21 @@ function requestOptions(url: string, { fetch }: OAuthClient): Server['options'] 
   };
 }
 
+/** The OAuth endpoints that a card names. */
 export interface CardEndpoints {
   /** The name of the scheme in the card. */
   readonly scheme: string;
+  /** Which flow the card offers at these endpoints. */
   readonly flow: 'authorizationCode' | 'clientCredentials' | 'deviceCode';
+  /** The endpoints, ready to be used as `source` of a flow. */
   readonly source: TokenSource;
+  /** Scopes that the card lists. */
   readonly scopes: readonly string[];
 }
 
 /**
- * The OAuth endpoints of a card. Check them before use: the author of the card chose them, and your secret is sent there.
+ * The OAuth endpoints of a card. Check them before use: the author of the card chose them, and your
+ * secret is sent there.
  */
 export function oauthEndpoints(card: AgentCard): readonly CardEndpoints[] {
   return Object.entries(card.securitySchemes ?? {}).flatMap(([scheme, { oauth2SecurityScheme }]): readonly CardEndpoints[] => {

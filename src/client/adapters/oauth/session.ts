@@ -7,18 +7,24 @@ import { openServer } from './server.ts';
 /** Tokens of an authorization server. Without `expiresAtMs` a token is used until it is rejected. */
 export interface Tokens {
   readonly accessToken: string;
+  /** Unix time in milliseconds. */
   readonly expiresAtMs?: number;
+  /** Gets a new access token without a person. */
   readonly refreshToken?: string;
 }
 
 /** Stores tokens between runs. */
 export interface TokenStore {
+  /** The stored tokens, if there are any. */
   load(): Promise<Tokens | undefined> | Tokens | undefined;
+  /** Stores new tokens. Undefined: the tokens were rejected, delete them. */
   save(tokens: Tokens | undefined): Promise<void> | void;
 }
 
+/** Gets new tokens by one of the flows. */
 export type Grant = (server: Server) => Promise<oauth.TokenEndpointResponse>;
 
+/** Options of `tokenSession`. */
 export interface SessionOptions {
   readonly client: OAuthClient;
   readonly tokens?: TokenStore;

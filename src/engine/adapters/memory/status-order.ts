@@ -1,13 +1,17 @@
 import type { ListPosition, TaskRow } from '../../ports.ts';
 
-/** A row's position in all orders that contain it. A row that moves gets a new mark, and `row` of the old one becomes undefined (dead). */
+/**
+ * A row's position in all orders that contain it. A row that moves gets a new mark, and `row` of the
+ * old one becomes undefined (dead).
+ */
 export interface Mark extends ListPosition {
   row: TaskRow | undefined;
 }
 
 /**
- * Rows by the time of their last status. Almost every change has the newest time, so it is appended. The old mark stays as a dead one
- * until half of the marks are dead. So the cost of a change does not depend on the number of rows.
+ * Rows by the time of their last status. Almost every change has the newest time, so it is appended.
+ * The old mark stays as a dead one until half of the marks are dead. So the cost of a change does not
+ * depend on the number of rows.
  */
 export class Order {
   #marks: Mark[] = [];

@@ -19,7 +19,10 @@ interface Indexed {
   mark: Mark;
 }
 
-/** Indexes of the tasks in memory. The cost of a lookup depends on its results, not on the number of tasks. */
+/**
+ * Indexes of the tasks in memory. The cost of a lookup depends on its results, not on the number of
+ * tasks.
+ */
 export class MemoryIndex {
   readonly #rows = new Map<TaskKey, Indexed>();
   readonly #ids = new Map<TaskId, TaskKey>();

@@ -3,19 +3,25 @@ import type { Quarantined } from './damage/quarantine.ts';
 
 /** Options of `openSqliteStore`. */
 export interface SqliteOptions {
-  /** If false, a missing database is an error. */
+  /** If false, a missing database is an error. Default true. */
   readonly create?: boolean;
-  /** Open although an unknown set of commits was lost. For operators, after they have read the error. */
+  /**
+   * Open although an unknown set of commits was lost. For operators, after they have read the error.
+   * Default false.
+   */
   readonly acceptLoss?: boolean;
-  /** A WAL larger than this is checkpointed. */
+  /** A WAL larger than this is checkpointed. Default 16 MiB. */
   readonly walBytes?: number;
-  /** At this size of the WAL, commits wait for the checkpoint. */
+  /** At this size of the WAL, commits wait for the checkpoint. Default 64 MiB. */
   readonly walBytesMax?: number;
-  /** The size of a file that is deleted when the disk is full, to make room for the checkpoint. */
+  /**
+   * Size of a file that is deleted when the disk is full, to make room for the checkpoint. Default 16
+   * MiB.
+   */
   readonly ballastBytes?: number;
-  /** A larger file is checked after it is opened, by a thread. */
+  /** A larger database is checked after it is opened, by a thread. Default 32 MiB. */
   readonly verifyBytesMax?: number;
-  /** SQLite's page cache. */
+  /** Size of SQLite's page cache. Default 32 MiB. */
   readonly cacheBytes?: number;
   /** Gets internal errors, for the log. */
   readonly report?: (what: string, cause: unknown) => void;
@@ -25,7 +31,10 @@ export interface SqliteOptions {
 export interface SqliteStore extends Store {
   /** Tasks that are not served because part of them was lost or damaged. */
   damaged(): readonly Quarantined[];
-  /** Resolves when the whole file is checked. Rejects if it is damaged; the store then rejects all calls. */
+  /**
+   * Resolves when the whole file is checked. Rejects if it is damaged; the store then rejects all
+   * calls.
+   */
   readonly verified: Promise<void>;
   /** Signs page tokens, so that they stay valid after a restart. Belongs to the file. */
   readonly secret: Uint8Array<ArrayBuffer>;

@@ -31,6 +31,7 @@ import { createSends } from './tables/sends.ts';
 import { createTaskCounts } from './tables/task-counts.ts';
 import { createTasks } from './tables/tasks.ts';
 
+/** An opened database, checked and locked, before its parts are connected. */
 export interface OpenedStore {
   readonly db: DatabaseSync;
   readonly files: StoreFiles;

@@ -3,8 +3,9 @@ import type { Duplex } from 'node:stream';
 type Chunk = readonly [content: string | Uint8Array, encoding: BufferEncoding];
 
 /**
- * Joins all writes to a socket in one turn of the event loop into one. mqtt.js writes a packet in about thirty pieces, some of them strings, and
- * the system call for many pieces takes longer than everything else that is done for a message.
+ * Joins all writes to a socket in one turn of the event loop into one. mqtt.js writes a packet in about
+ * thirty pieces, some of them strings, and the system call for many pieces takes longer than everything
+ * else that is done for a message.
  */
 export function batchWrites(stream: Duplex): void {
   const write = stream.write.bind(stream);

@@ -5,10 +5,13 @@ import { publishProblem } from '../../topics.ts';
 
 const NO_SUBSCRIBERS = 0x10;
 const NOT_AUTHORIZED = 0x87;
+/** A message without an acknowledgement fails after this time. */
 const PUBLISH_TIMEOUT_MS = 10_000;
 const CHECK_MS = 500;
 
+/** Publishes over one connection. */
 export interface Publishing {
+  /** Resolves when the broker has acknowledged the message. Rejects with a BrokerError. */
   publish(message: OutgoingMessage): Promise<PublishResult>;
   close(): void;
 }
@@ -20,7 +23,9 @@ interface Pending {
 
 /** Publishes messages and waits for the broker's acknowledgement of each. */
 export function createPublishing(client: MqttClient): Publishing {
-  /** In the order of their deadlines. One timer checks all of them: there may be thousands per second. */
+  /**
+   * In the order of their deadlines. One timer checks all of them: there may be thousands per second.
+   */
   const pending = new Set<Pending>();
   const withoutSubscribers = new Set<number>();
   client.on('packetreceive', (packet) => {

@@ -4,6 +4,7 @@ export interface Stalls {
   close(): void;
 }
 
+/** Options of `watchStalls`. */
 export interface StallOptions {
   /** Settles when the broker has answered. Messages after that are fresh. */
   roundTrip(): Promise<unknown>;
@@ -15,8 +16,9 @@ const TICK_MS = 500;
 const STALL_MS_MIN = 1000;
 
 /**
- * A process that was stopped, or got no CPU time, finds old messages in its socket that do not count as expired, because the broker delivered
- * them in time. So the missed time is added to their age until everything that could wait in the socket is read.
+ * A process that was stopped, or got no CPU time, finds old messages in its socket that do not count as
+ * expired, because the broker delivered them in time. So the missed time is added to their age until
+ * everything that could wait in the socket is read.
  */
 export function watchStalls({ roundTrip, now = () => performance.now() }: StallOptions): Stalls {
   let last = now();

@@ -11,12 +11,18 @@ const RESPONSES_MS = 2000;
 /** The status that the server sends when a subject has no subscribers. */
 const NO_RESPONDERS = 503;
 
+/** Emulates retained messages on NATS core. */
 export interface Retainer {
+  /** Keeps a message for later subscribers. An empty payload removes it. */
   keep(message: OutgoingMessage): void;
+  /** Asks all publishers for the retained messages of a filter. */
   ask(filter: string, handle: (message: Msg) => Promise<void>): void;
 }
 
-/** NATS core stores nothing. The publisher keeps a retained message and sends it to later subscribers while it is running. */
+/**
+ * NATS core stores nothing. The publisher keeps a retained message and sends it to later subscribers
+ * while it is running.
+ */
 export function retainer(connection: NatsConnection, send: (subject: string, message: OutgoingMessage) => void): Retainer {
   const kept = new Map<string, OutgoingMessage>();
   let isAnswering = false;

@@ -1,4 +1,7 @@
-/** NATS separates levels by dots and has no empty levels. Characters with a meaning in subjects are escaped. */
+/**
+ * NATS separates levels by dots and has no empty levels. Characters with a meaning in subjects are
+ * escaped.
+ */
 
 export function subjectOf(topic: string): string {
   const levels = topic.split('/').map((level) => {
@@ -9,6 +12,7 @@ export function subjectOf(topic: string): string {
   return levels.join('.');
 }
 
+/** The topic of a subject that `subjectOf` made. */
 export function topicOf(subject: string): string {
   return subject
     .split('.')
@@ -21,6 +25,7 @@ export function headerValue(text: string): string {
   return text.replace(/[%:\s\p{Cc}]|[^\p{ASCII}]/gu, (character) => encodeURIComponent(character).replace(':', '%3A'));
 }
 
+/** The text of a header value that `headerValue` made. Other values are returned unchanged. */
 export function readHeader(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,5 +1,6 @@
 import type { Msg } from '@nats-io/transport-node';
 
+/** Options of `createWindow`. */
 export interface WindowOptions {
   /** The maximum number of messages that are handled at once. */
   readonly inFlightMax: number;
@@ -8,13 +9,17 @@ export interface WindowOptions {
   readonly onFull: () => void;
 }
 
-/** The queue behind the window. NATS core delivers messages whether or not the subscriber is ready; more than this is dropped. */
+/**
+ * The queue behind the window. NATS core delivers messages whether or not the subscriber is ready; more
+ * than this is dropped.
+ */
 const WAITING_MAX = 10_000;
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * Handles a limited number of messages at once and queues the others in order. A subscriber that is too slow loses some messages; otherwise NATS
- * would close the connection, and all would be lost. Callers repeat their requests.
+ * Handles a limited number of messages at once and queues the others in order. A subscriber that is too
+ * slow loses some messages; otherwise NATS would close the connection, and all would be lost. Callers
+ * repeat their requests.
  */
 export function createWindow({ inFlightMax, hand, onFull }: WindowOptions): (message: Msg) => void {
   const waiting: Msg[] = [];

@@ -41,6 +41,7 @@ interface Gathered {
   bytes: number;
 }
 
+/** Larger files are not assembled, so that a peer can't exhaust our memory. */
 const ARTIFACT_BYTES_MAX = 100_000_000;
 const CHUNKS_MAX = 100_000;
 

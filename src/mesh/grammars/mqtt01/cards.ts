@@ -21,6 +21,7 @@ const encoder = new TextEncoder();
 
 type Presence = 'online' | 'offline';
 
+/** The retained message with an agent's card and its presence. */
 export function cardMessage(announcement: Announcement, presence: Presence, { mqtt, namespace }: Where): OutgoingMessage {
   const who = { ...readNamespace(namespace), agent: announcement.name };
   return {
@@ -54,7 +55,10 @@ function onBroker({ kind, card, instance }: Announcement, who: MqttIdentity, { t
   };
 }
 
-/** A retained card is authoritative. Its topic names the agent and where requests go; the card's own fields do not (A2A over MQTT 0.1 §5). */
+/**
+ * A retained card is authoritative. Its topic names the agent and where requests go; the card's own
+ * fields do not (A2A over MQTT 0.1 §5).
+ */
 export function readCardMessage({ topic, payload, properties }: ReceivedMessage, { mqtt, namespace }: Where): DiscoveryEvent | undefined {
   const who = mqtt.topics.announcerOf(topic);
   const { org, unit } = readNamespace(namespace);
@@ -77,8 +81,8 @@ function extensionOf({ capabilities }: AgentCard): JsonObject {
 }
 
 /**
- * A second process with the same client id disconnects this one, and not every broker says why. But it leaves its own card, or its own last
- * will, with its instance id.
+ * A second process with the same client id disconnects this one, and not every broker says why. But it
+ * leaves its own card, or its own last will, with its instance id.
  */
 export function ownerOfCard({ payload, properties }: ReceivedMessage, { instance }: Announcement): 'other' | 'gone' | undefined {
   const card = payload.length === 0 ? undefined : cardIn(payload);
@@ -89,8 +93,9 @@ export function ownerOfCard({ payload, properties }: ReceivedMessage, { instance
 }
 
 /**
- * The broker options for the connection of one agent: the client id that A2A over MQTT requires, and a last will that says the agent is
- * offline. Each agent needs a connection of its own: a broker disconnects the older of two clients with one id.
+ * The broker options for the connection of one agent: the client id that A2A over MQTT requires, and a
+ * last will that says the agent is offline. Each agent needs a connection of its own: a broker
+ * disconnects the older of two clients with one id.
  *
  * ```ts
  * const broker = await connectMqtt({ url, ...mqttPresence({ namespace, name: 'scheduler', card: agent.card }) });
@@ -110,8 +115,10 @@ export function mqttPresence(options: MqttPresenceOptions): Required<Pick<Broker
   };
 }
 
+/** Options of `mqttPresence`. */
 export interface MqttPresenceOptions extends MqttGrammarOptions {
   readonly namespace: string;
+  /** Name of the agent in topics. */
   readonly name: string;
   readonly card: AgentCard;
   /** The `instance` that `joinMesh` gets. By it a process notices another one with the same name. */

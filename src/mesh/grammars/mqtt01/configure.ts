@@ -5,6 +5,7 @@ import { mqttGrammar } from './grammar.ts';
 import type { MqttGrammarOptions } from './settings.ts';
 import { mqttTopics, readNamespace } from './topics.ts';
 
+/** Builds the grammar of A2A over MQTT from a node's settings. */
 export function configureMqtt({ broker, namespace, root, pools, instance }: GrammarSettings): ConfiguredGrammar {
   if (/^(?:nats|tls):/.test(broker))
     throw new GrammarSettingError(

@@ -5,7 +5,10 @@ import type { MqttGrammarOptions } from './settings.ts';
 import { settingsOf } from './settings.ts';
 import { mqttId, readNamespace } from './topics.ts';
 
-/** Publishes an event of an agent to all subscribers (A2A over MQTT 0.1 §2). It may be lost, and there is no response. */
+/**
+ * Publishes an event of an agent to all subscribers (A2A over MQTT 0.1 §2). It may be lost, and there
+ * is no response.
+ */
 export async function publishMqttEvent(event: Json, { mesh, agent, ...options }: AgentEvents): Promise<void> {
   await mesh.broker.publish({
     topic: settingsOf(options).topics.event({ ...readNamespace(mesh.namespace), agent: mqttId(agent) }),

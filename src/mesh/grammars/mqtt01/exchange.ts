@@ -16,10 +16,14 @@ export interface MqttLinkContext {
   readonly mqtt: MqttSettings;
   readonly inbox: MqttInbox;
   readonly options: MeshLinkOptions;
-  /** Whether the agent recognises a repeated message and then publishes all events. Parley's agents do, and number their events. */
+  /**
+   * Whether the agent recognises a repeated message and then publishes all events. Parley's agents do,
+   * and number their events.
+   */
   readonly peer: { isParley: boolean };
 }
 
+/** One request to an agent or a pool. */
 export interface MqttExchange {
   readonly method: string;
   /** The method of the first attempt, if it differs: one with a single response instead of events. */
@@ -35,13 +39,15 @@ export interface MqttExchange {
 
 const POOL = 'pool/';
 
+/** The name of the pool in `pool/NAME`; undefined for the name of an agent. */
 export function poolIn({ agent }: Pick<MeshLinkOptions, 'agent'>): string | undefined {
   return agent.startsWith(POOL) ? agent.slice(POOL.length) : undefined;
 }
 
 /**
- * Publishes one request and yields its responses, and `undefined` each time a stream was idle for too long. The request is published
- * again, with a new correlation, only as long as no response has come (A2A over MQTT 0.1 §6).
+ * Publishes one request and yields its responses, and `undefined` each time a stream was idle for too
+ * long. The request is published again, with a new correlation, only as long as no response has come
+ * (A2A over MQTT 0.1 §6).
  */
 export async function* exchange(link: MqttLinkContext, request: MqttExchange): AsyncGenerator<MqttResponse | undefined> {
   const { mqtt, inbox } = link;
@@ -123,7 +129,10 @@ async function publish(link: MqttLinkContext, request: MqttExchange, { attempt, 
   }
 }
 
-/** The agent that has the task. The last attempt goes to the agent that the first request went to (A2A over MQTT 0.1 §9). */
+/**
+ * The agent that has the task. The last attempt goes to the agent that the first request went to (A2A
+ * over MQTT 0.1 §9).
+ */
 function topicOf({ mesh, inbox, mqtt, options }: MqttLinkContext, { task }: MqttExchange, attempt: number): string {
   const unit = readNamespace(mesh.namespace);
   const pool = poolIn(options);
@@ -145,7 +154,10 @@ async function propertiesOf({ self, mqtt, options }: MqttLinkContext, { ctx, con
   };
 }
 
-/** Records which agent has the task. A pool member that does not name itself can't be reached again, which is an error. */
+/**
+ * Records which agent has the task. A pool member that does not name itself can't be reached again,
+ * which is an error.
+ */
 function recordRoute(
   { responder, error, seq }: MqttResponse,
   { inbox, options, mesh, peer }: MqttLinkContext,

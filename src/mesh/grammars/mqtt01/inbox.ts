@@ -36,14 +36,17 @@ export interface MqttInbox {
   close: Stop;
 }
 
+/** Remembers which agent has a task. */
 export interface TaskRoutes {
   of(task: string): string | undefined;
   set(task: string, agent: string): void;
 }
 
+/** Maximum number of tasks whose agent is remembered. */
 const ROUTES_MAX = 10_000;
 const CLOSED_MAX = 10_000;
 
+/** Opens the reply topic of a requester. */
 export async function openInbox({ id }: MeshParticipant, mesh: MeshContext, { topics }: MqttSettings): Promise<MqttInbox> {
   const listeners = new Map<string, (response: MqttResponse) => void>();
   const closed = createRecentMap<true>(CLOSED_MAX);

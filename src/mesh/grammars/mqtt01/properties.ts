@@ -16,7 +16,10 @@ export const LAST_CHUNK = 'a2a-last-chunk';
 const SECURITY_PROFILE = 'a2a-security-profile';
 export const ARTIFACT_UPDATE = 'task-artifact-update';
 
-/** Parley's own: the event's sequence number in the task's log, by which repeats are known; and the agents that wait for this one. */
+/**
+ * Parley's own: the event's sequence number in the task's log, by which repeats are known; and the
+ * agents that wait for this one.
+ */
 export const SEQ = 'a2a-seq';
 const CALL_DEPTH = 'a2a-call-depth';
 const CALL_PATH = 'a2a-call-path';

@@ -13,8 +13,8 @@ const ENV = { ids: randomIds, limits: DEFAULT_READ_LIMITS };
 const IDLE_MS_MAX = 600_000;
 
 /**
- * Yields the events of one exchange until its end (A2A over MQTT 0.1 §8). When the stream was idle for too long, or a piece of a file is
- * missing, it asks for the task. It never sends the message again.
+ * Yields the events of one exchange until its end (A2A over MQTT 0.1 §8). When the stream was idle for
+ * too long, or a piece of a file is missing, it asks for the task. It never sends the message again.
  */
 export async function* readStream(
   link: MqttLinkContext,
@@ -47,7 +47,10 @@ function finalEvent(task: Task | undefined): TaskEvent | undefined {
   return task !== undefined && endsStream({ task }) ? { task } : undefined;
 }
 
-/** Undefined when the agent refuses to say, which tells nothing about the task. Throws when the agent or the task is gone. */
+/**
+ * Undefined when the agent refuses to say, which tells nothing about the task. Throws when the agent or
+ * the task is gone.
+ */
 async function taskIfKnown(getTask: () => Promise<Task>): Promise<Task | undefined> {
   try {
     return await getTask();

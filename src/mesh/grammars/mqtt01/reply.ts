@@ -19,6 +19,7 @@ export async function publishMqttReply(reply: TaskReply, mesh: MeshContext, { to
   else await publishReplyTo(address, reply, mesh);
 }
 
+/** Events to publish to one requester. */
 export interface MqttReplyBatch {
   readonly agent: string;
   readonly events: readonly Logged[];
@@ -26,6 +27,7 @@ export interface MqttReplyBatch {
   readonly task?: Task;
 }
 
+/** Publishes a batch. Resolves when the broker has accepted all messages. */
 export async function publishReplyTo(address: MqttReplyAddress, batch: MqttReplyBatch, { broker }: MeshContext): Promise<void> {
   const messages = address.wants === 'task' ? taskMessages(batch, address) : eventMessages(batch, address);
   await publishAll(
@@ -73,6 +75,7 @@ export function resultMessage(result: Json, agent: string, address: MqttReplyAdd
   };
 }
 
+/** Where an error goes. */
 export interface MqttErrorReply {
   readonly topic: string;
   readonly correlation?: Uint8Array;

@@ -22,7 +22,9 @@ export function requestIn(message: ReceivedMessage, topics: MqttTopics): MqttReq
   return responseTopic === undefined || requester === undefined ? undefined : { message, topic: responseTopic, requester, rpcId: null };
 }
 
-/** Reads the JSON-RPC envelope and checks the MQTT properties beside it (A2A over MQTT 0.1 §3 and §7). */
+/**
+ * Reads the JSON-RPC envelope and checks the MQTT properties beside it (A2A over MQTT 0.1 §3 and §7).
+ */
 export function envelopeOf(request: MqttRequest): RpcRequest {
   const { correlation, properties } = request.message;
   const parsed = parseRequest(request.message);

@@ -156,7 +156,10 @@ function requestOf<Op extends Operation>(operation: Op, { params }: RpcRequest, 
   throw new A2AError('PERMISSION_DENIED', 'this credential does not belong to that tenant');
 }
 
-/** Without `authenticate` the principal comes from the reply topic, which anyone who may publish can choose; it belongs to no tenant. */
+/**
+ * Without `authenticate` the principal comes from the reply topic, which anyone who may publish can
+ * choose; it belongs to no tenant.
+ */
 async function contextOf({ message, requester }: MqttRequest, { mqtt, mesh, signal }: MqttServing): Promise<CallContext> {
   const { authenticate } = mqtt.options;
   const { principal, tenant = tenantId('') }: Caller =

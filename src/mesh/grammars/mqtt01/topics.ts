@@ -1,13 +1,17 @@
 import { withoutEndSlashes } from '#protocol';
 import { isTopic } from '../../topics.ts';
 
-/** A participant on an MQTT broker (A2A over MQTT 0.1 §1): a name in a unit of an organisation. It is also the MQTT client id. */
+/**
+ * A participant on an MQTT broker (A2A over MQTT 0.1 §1): a name in a unit of an organisation. It is
+ * also the MQTT client id.
+ */
 export interface MqttIdentity {
   readonly org: string;
   readonly unit: string;
   readonly agent: string;
 }
 
+/** The root that the profile prescribes. */
 export const MQTT_ROOT = '$a2a/v1';
 
 const ID = /^[A-Za-z0-9_.-]+$/;
@@ -24,7 +28,9 @@ export function mqttId(name: string): string {
   return plain.replaceAll(/[^A-Za-z0-9_.-]/g, '_').slice(0, ID_CHARS_MAX) || 'agent';
 }
 
-/** The topics of A2A over MQTT (0.1 §2). All of them are under one root, so that agents find each other. */
+/**
+ * The topics of A2A over MQTT (0.1 §2). All of them are under one root, so that agents find each other.
+ */
 export interface MqttTopics {
   readonly root: string;
   discovery(who: MqttIdentity): string;
@@ -35,12 +41,16 @@ export interface MqttTopics {
   reply(who: MqttIdentity, suffix: string): string;
   event(who: MqttIdentity): string;
   eventFilter(where: Pick<MqttIdentity, 'org' | 'unit'>): string;
-  /** The requester, by its reply topic. Undefined: nothing may be published there (A2A over MQTT 0.1 §11). */
+  /**
+   * The requester, by its reply topic. Undefined: nothing may be published there (A2A over MQTT 0.1
+   * §11).
+   */
   requesterOf(replyTopic: string): MqttIdentity | undefined;
   /** The agent of a card. The topic names it, never the card. */
   announcerOf(discoveryTopic: string): MqttIdentity | undefined;
 }
 
+/** The topics below a root. Throws a TypeError for a root that is not a topic. */
 export function mqttTopics(given: string = MQTT_ROOT): MqttTopics {
   const root = withoutEndSlashes(given);
   if (!isTopic(root) || root.split('/').includes('')) throw new TypeError(`${JSON.stringify(given)} can't be the root of topics`);
@@ -86,13 +96,17 @@ export function readNamespace(namespace: string): Pick<MqttIdentity, 'org' | 'un
   return { org, unit };
 }
 
+/** The MQTT client id of a participant, by which brokers' access lists know it. */
 export function clientIdOf({ org, unit, agent }: MqttIdentity): string {
   return [org, unit, agent].map(checked).join('/');
 }
 
 const GROUP_CHARS_MAX = 64;
 
-/** The shared subscription of a pool: the same for all of its members, and for no other pool (A2A over MQTT 0.1 §9). */
+/**
+ * The shared subscription of a pool: the same for all of its members, and for no other pool (A2A over
+ * MQTT 0.1 §9).
+ */
 export function poolGroup({ org, unit }: Pick<MqttIdentity, 'org' | 'unit'>, pool: string): string {
   const whole = `a2a.${org}.${unit}.${pool}`;
   const plain = whole.replaceAll(/[^A-Za-z0-9._]/g, '_');

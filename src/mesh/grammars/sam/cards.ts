@@ -40,6 +40,7 @@ export function samName(name: string): string {
   );
 }
 
+/** The card of a participant as SAM expects it, with its topic as the address. */
 export function samOnlineMessage({ kind, name, card, instance }: Announcement, { namespace }: MeshContext): OutgoingMessage {
   const isAgent = kind === 'agent';
   const added: AgentExtension[] = [
@@ -68,7 +69,10 @@ function extension(uri: string, params: JsonObject): AgentExtension {
   return { uri, params };
 }
 
-/** The card as others see it: with the name that people chose, and without the id of the process, which differs between replicas. */
+/**
+ * The card as others see it: with the name that people chose, and without the id of the process, which
+ * differs between replicas.
+ */
 function displayedCard(card: AgentCard): AgentCard {
   const name = paramIn(card, SAM_EXTENSIONS.displayName, 'display_name') ?? card.name;
   const extensions = (card.capabilities.extensions ?? []).filter(({ uri }) => uri !== SAM_EXTENSIONS.deployment);
@@ -79,6 +83,7 @@ function isAdded(uri: string): boolean {
   return Object.values(SAM_EXTENSIONS).includes(uri);
 }
 
+/** The message by which SAM's participants learn that an agent leaves. */
 export function samOfflineMessage({ name, instance }: Announcement, { namespace }: MeshContext): OutgoingMessage {
   const metadata = {
     timestamp: new Date().toISOString(),
@@ -89,11 +94,15 @@ export function samOfflineMessage({ name, instance }: Announcement, { namespace 
   return { topic: getAgentDeregisteredTopic(namespace), payload: encoder.encode(JSON.stringify(event)), contentType: 'application/json' };
 }
 
+/** Cards of agents and gateways, and messages of leaving agents. */
 export function samDiscoveryFilters({ namespace }: MeshContext): readonly string[] {
   return [filterOf(getDiscoverySubscriptionTopic(namespace)), getAgentDeregisteredTopic(namespace)];
 }
 
-/** Cards are repeated and never retained. A retained card was put there by an attacker, to be believed for ever (docs/faults.md, B8). */
+/**
+ * Cards are repeated and never retained. A retained card was put there by an attacker, to be believed
+ * for ever (docs/faults.md, B8).
+ */
 export function readSamDiscovery(message: ReceivedMessage, { namespace }: MeshContext): DiscoveryEvent | undefined {
   if (message.isRetained) return undefined;
   const parsed = parseJson(message.payload, DEFAULT_READ_LIMITS.jsonDepthMax);

@@ -2,6 +2,7 @@ import type { ConfiguredGrammar, GrammarSettings } from '../configure.ts';
 import { checkSetting, GrammarSettingError } from '../configure.ts';
 import { samGrammar } from './grammar.ts';
 
+/** Builds the grammar of Solace Agent Mesh from a node's settings. It has no root and no pools. */
 export function configureSam({ namespace, root, pools }: GrammarSettings): ConfiguredGrammar {
   const misplaced = root !== undefined ? 'root' : pools.length > 0 ? 'pools' : undefined;
   if (misplaced !== undefined)

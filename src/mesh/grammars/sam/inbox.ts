@@ -25,7 +25,10 @@ export interface SamInbox {
   statusTopic(task: string): string;
   /** Calls the listener with each later response about a task. */
   listen(task: string, listener: (response: SamResponse) => void): () => void;
-  /** The last known state of a task, even without a listener: a response may come while its caller is being restarted. */
+  /**
+   * The last known state of a task, even without a listener: a response may come while its caller is
+   * being restarted.
+   */
   known(task: string): Task | undefined;
   /** The request topic of the replica that has the task. */
   instanceOf(task: string): string | undefined;
@@ -40,6 +43,7 @@ interface KnownTask {
   readonly instance: string | undefined;
 }
 
+/** Opens the topics for responses to one participant. */
 export async function openInbox({ kind, id }: MeshParticipant, { broker, namespace, counts }: MeshContext): Promise<SamInbox> {
   const listeners = new Map<string, Set<(response: SamResponse) => void>>();
   const known = createRecentMap<KnownTask>(TASKS_MAX);

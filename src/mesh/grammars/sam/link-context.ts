@@ -9,10 +9,14 @@ export interface SamLinkContext {
   readonly mesh: MeshContext;
   readonly inbox: SamInbox;
   readonly options: MeshLinkOptions;
-  /** Whether the agent recognises a repeated request by its id. Parley's agents do, and show it with their first response. */
+  /**
+   * Whether the agent recognises a repeated request by its id. Parley's agents do, and show it with
+   * their first response.
+   */
   readonly peer: { isParley: boolean };
 }
 
+/** The user properties of a request: who calls, for whom, and the chain of delegations. */
 export function propertiesFor({ self, options }: SamLinkContext, ctx: CallContext): Record<string, string> {
   const { callPath = { depth: 0, agents: [] }, userOf = (of: CallContext) => of.principal.id } = options;
   const isAgent = self.kind === 'agent';

@@ -23,14 +23,16 @@ import { queryTask } from './query.ts';
 import { readResponses } from './responses.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
+/** Delay before a request without a response is published again. */
 const RETRY_MS = 5000;
+/** A request that no agent has accepted fails after this time. */
 const ACCEPT_MS_MAX = 30_000;
 /** SAM's `request_timeout_seconds` (docs/dialects/sam.md). */
 const IDLE_MS_MAX = 600_000;
 
 /**
- * An agent on the mesh as an `A2AService`. SAM has send and cancel. The state of a task is what its responses said; Parley's agents can also
- * be asked for it.
+ * An agent on the mesh as an `A2AService`. SAM has send and cancel. The state of a task is what its
+ * responses said; Parley's agents can also be asked for it.
  */
 export function samLink(link: SamLinkContext): A2AService {
   const refuse = (operation: Parameters<typeof unsupported>[0]): never => {
@@ -56,9 +58,9 @@ interface Sending {
 }
 
 /**
- * Sends a message and yields the events until the task is settled. With `finalOnly`, the first attempt asks for the final task only. The
- * second attempt asks for all events, which shows whether the request was lost or takes long. An agent that would run a repeated request
- * twice never gets the first form.
+ * Sends a message and yields the events until the task is settled. With `finalOnly`, the first attempt
+ * asks for the final task only. The second attempt asks for all events, which shows whether the request
+ * was lost or takes long. An agent that would run a repeated request twice never gets the first form.
  */
 async function* stream(link: SamLinkContext, { given, finalOnly }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
   const { mesh, inbox, options } = link;

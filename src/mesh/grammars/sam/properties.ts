@@ -15,15 +15,23 @@ export interface SamProperties {
   readonly callPath: CallPath;
 }
 
+/** SAM's client id for requests that name none. */
 export const DEFAULT_CLIENT = 'default_client';
+/** SAM's user id for requests that name none. */
 export const DEFAULT_USER = 'default_user';
 
-/** Parley's own properties, which SAM's programs ignore: the agents that wait for this one, the replica that responds, the event's number. */
+/**
+ * Parley's own properties, which SAM's programs ignore: the agents that wait for this one, the replica
+ * that responds, the event's number.
+ */
 export const CALL_PATH = 'callPath';
 export const INSTANCE_TOPIC = 'a2aInstanceTopic';
 export const SEQ = 'a2aSeq';
 
-/** Responses go only to response topics of this namespace: a caller must not make us publish anywhere else (docs/faults.md, B8). */
+/**
+ * Responses go only to response topics of this namespace: a caller must not make us publish anywhere
+ * else (docs/faults.md, B8).
+ */
 export function isResponseTopic(namespace: string, topic: string): boolean {
   const base = `${getA2ABaseTopic(namespace)}/`;
   if (!isTopic(topic) || !topic.startsWith(base)) return false;
@@ -58,7 +66,10 @@ function depthIn(text: string | undefined): number {
   return /^\d{1,6}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
 }
 
-/** SAM's programs sometimes send other values where an object is expected. They are ignored (docs/dialects/sam.md). */
+/**
+ * SAM's programs sometimes send other values where an object is expected. They are ignored
+ * (docs/dialects/sam.md).
+ */
 function objectIn(text: string | undefined): JsonObject | undefined {
   if (text === undefined || !text.startsWith('{')) return undefined;
   try {

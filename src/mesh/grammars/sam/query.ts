@@ -18,7 +18,10 @@ interface TaskQuery {
 /** Agents that do not have the method send nothing. */
 const RESPONSE_MS_MAX = 2000;
 
-/** Sends a request about a task to the replica that has it, or to any replica, which passes it on. Undefined: no response. */
+/**
+ * Sends a request about a task to the replica that has it, or to any replica, which passes it on.
+ * Undefined: no response.
+ */
 export async function queryTask(link: SamLinkContext, { method, id, ctx, acceptsFinalTask }: TaskQuery): Promise<Task | undefined> {
   const { mesh, inbox, options } = link;
   const rpcId = `ask-${mesh.ids.next()}`;

@@ -19,6 +19,7 @@ export async function publishSamReply(reply: TaskReply, mesh: MeshContext): Prom
   else await publishReplyTo(address, reply, mesh);
 }
 
+/** Events to publish to one caller. */
 export interface SamReplyBatch {
   readonly agent: string;
   readonly dialect: Dialect['id'];
@@ -27,6 +28,7 @@ export interface SamReplyBatch {
   readonly task?: Task;
 }
 
+/** Publishes a batch: events to the status topic, the final task to the response topic. */
 export async function publishReplyTo(address: SamReplyAddress, batch: SamReplyBatch, mesh: MeshContext): Promise<void> {
   const { agent, dialect } = batch;
   const { statusTopic, replyTo, rpcId } = address;
@@ -57,6 +59,7 @@ function messageOf(topic: string, { data, id }: Frame, properties: Readonly<Reco
   };
 }
 
+/** Where an error goes, and in which spelling. */
 export interface SamErrorReply {
   readonly topic: string;
   readonly rpcId: RpcId;

@@ -2,25 +2,33 @@ import { A2AError } from '#protocol';
 import type { Broker } from '../../broker.ts';
 import type { SamInbox, SamResponse } from './inbox.ts';
 
+/** Options of `readResponses`. */
 export interface ResponseOptions {
   readonly inbox: SamInbox;
   readonly task: string;
   /** The agent's name, for errors. */
   readonly agent: string;
   readonly signal: AbortSignal;
-  /** Publishes the request. Called again every `retryMs` until a response comes, for at most `acceptMsMax`. Absent: nothing to publish. */
+  /**
+   * Publishes the request. Called again every `retryMs` until a response comes, for at most
+   * `acceptMsMax`. Absent: nothing to publish.
+   */
   readonly publish?: () => Promise<void>;
   readonly retryMs?: number;
   readonly acceptMsMax?: number;
   readonly idleMsMax: number;
   readonly broker: Pick<Broker, 'onConnectionChange'>;
-  /** Asks for responses that were lost while the broker was unreachable. Returns a response that is available at once. */
+  /**
+   * Asks for responses that were lost while the broker was unreachable. Returns a response that is
+   * available at once.
+   */
   readonly recover: () => Promise<SamResponse | undefined>;
 }
 
 /**
- * Yields the responses for one task. A request without a response is repeated: brokers lose messages on their way to a replica that is killed,
- * and another replica recognises the repeat by its id. Every response restarts the idle timeout.
+ * Yields the responses for one task. A request without a response is repeated: brokers lose messages on
+ * their way to a replica that is killed, and another replica recognises the repeat by its id. Every
+ * response restarts the idle timeout.
  */
 export async function* readResponses(options: ResponseOptions): AsyncGenerator<SamResponse> {
   const { inbox, task, signal } = options;

@@ -33,7 +33,10 @@ interface SamServing extends Serving {
   readonly isRelayed?: true;
 }
 
-/** Serves one agent. Replicas share its request topic. Each replica also has a topic of its own, and one that all replicas receive. */
+/**
+ * Serves one agent. Replicas share its request topic. Each replica also has a topic of its own, and one
+ * that all replicas receive.
+ */
 export async function serveSam(agent: MeshAgent, mesh: MeshContext): Promise<Stop> {
   const { broker, namespace } = mesh;
   const controller = new AbortController();
@@ -176,7 +179,10 @@ async function publishTask(task: Task, request: SamRequest, { mesh }: SamServing
   await mesh.broker.publish({ topic: request.topic, payload: encode(resultText(request.rpcId, result)), contentType: JSON_TYPE });
 }
 
-/** When this replica does not have the task, sends the request to all replicas. The one that has it responds; if none has, nobody does. */
+/**
+ * When this replica does not have the task, sends the request to all replicas. The one that has it
+ * responds; if none has, nobody does.
+ */
 async function orRelay({ message }: SamRequest, { agent, mesh, isRelayed }: SamServing, run: () => Promise<void>): Promise<void> {
   try {
     await run();

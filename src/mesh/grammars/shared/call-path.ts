@@ -3,6 +3,7 @@ import { A2AError, isObject, MESH_NOTE } from '#protocol';
 import type { CallPath } from '../grammar.ts';
 import { CALL_DEPTH_MAX } from '../grammar.ts';
 
+/** How a request came over the mesh. */
 export interface MeshOrigin {
   readonly callPath: CallPath;
   readonly userId: string;
@@ -26,6 +27,10 @@ export function readCallPath(metadata: Metadata | undefined): CallPath {
   };
 }
 
+/**
+ * The user of the mesh on whose behalf a task runs. Undefined for tasks that did not come over the
+ * mesh.
+ */
 export function meshUserIn(metadata: Metadata | undefined): string | undefined {
   const { userId } = noteIn(metadata);
   return typeof userId === 'string' ? userId : undefined;
@@ -42,7 +47,10 @@ function noteIn(metadata: Metadata | undefined): MeshNote {
   return isObject(note) ? note : {};
 }
 
-/** Refuses requests that were delegated too often, and loops: an agent that waits for this one would wait for ever. */
+/**
+ * Refuses requests that were delegated too often, and loops: an agent that waits for this one would
+ * wait for ever.
+ */
 export function checkCallPath({ depth, agents }: CallPath, agent: string): void {
   if (depth > CALL_DEPTH_MAX)
     throw new A2AError('INVALID_REQUEST', `this request was delegated ${depth} times; the maximum is ${CALL_DEPTH_MAX}`);

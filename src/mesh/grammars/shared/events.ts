@@ -1,7 +1,10 @@
 import type { Task, TaskEvent } from '#protocol';
 import { createTaskStatus, isInterrupted, isTerminal } from '#protocol';
 
-/** A2A streams begin with the task. An agent that continues a task begins with an update, so the task is put before it. */
+/**
+ * A2A streams begin with the task. An agent that continues a task begins with an update, so the task is
+ * put before it.
+ */
 export function startWithTask(task: Task | undefined, event: TaskEvent): readonly TaskEvent[] {
   if (task !== undefined || event.task !== undefined || event.message !== undefined) return [event];
   const { taskId, contextId } = event.statusUpdate ?? event.artifactUpdate;

@@ -2,8 +2,11 @@ import type { EventStream, Logged, Task } from '#protocol';
 import { A2AError, foldEvent } from '#protocol';
 import { isSettled } from './events.ts';
 
+/** How a grammar publishes the events of a stream. */
 export interface StreamPublisher {
-  /** The grammar can carry a direct Message. Otherwise it is an error, as is any answer without a task. */
+  /**
+   * The grammar can carry a direct Message. Otherwise it is an error, as is any answer without a task.
+   */
   readonly acceptsMessages: boolean;
   /** `task` is given with the last batch, when the task is settled. */
   publish(events: readonly Logged[], task?: Task): Promise<void>;
@@ -11,8 +14,9 @@ export interface StreamPublisher {
 }
 
 /**
- * Publishes the events of a stream as they come, for services that keep no replies (a proxy without an engine, a mock) and for
- * subscribers. Resolves with the first event. Later events are lost if this process dies; the caller then asks for the task.
+ * Publishes the events of a stream as they come, for services that keep no replies (a proxy without an
+ * engine, a mock) and for subscribers. Resolves with the first event. Later events are lost if this
+ * process dies; the caller then asks for the task.
  */
 export async function followStream(events: EventStream, publisher: StreamPublisher): Promise<void> {
   const first = Promise.withResolvers<void>();

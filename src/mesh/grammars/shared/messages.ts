@@ -17,7 +17,9 @@ export function parseRequest({ payload }: ReceivedMessage): ReturnType<typeof pa
   return parseJson(payload, DEFAULT_READ_LIMITS.jsonDepthMax, JSON_MEMBERS_MAX);
 }
 
-/** A reply above the broker's limit would be retried for ever, so the caller gets an error in its place. */
+/**
+ * A reply above the broker's limit would be retried for ever, so the caller gets an error in its place.
+ */
 export function withinLimit(
   message: OutgoingMessage,
   errorText: (error: { readonly code: number; readonly message: string }) => string,
@@ -28,7 +30,10 @@ export function withinLimit(
   return { ...message, payload: encoder.encode(errorText({ code: -32_603, message: problem })) };
 }
 
-/** Publishes a batch at once: a broker keeps the order of one publisher. Throws the first failure, after all have settled. */
+/**
+ * Publishes a batch at once: a broker keeps the order of one publisher. Throws the first failure, after
+ * all have settled.
+ */
 export async function publishAll(broker: Broker, messages: readonly OutgoingMessage[]): Promise<void> {
   const results = await Promise.allSettled(messages.map((message) => broker.publish(message)));
   const failed = results.find((result) => result.status === 'rejected');

@@ -1,3 +1,4 @@
+/** A map with a maximum size. */
 export interface RecentMap<T> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;

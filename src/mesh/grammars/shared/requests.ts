@@ -2,6 +2,7 @@ import { A2AError, isA2AError } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 
+/** An agent while it is served. */
 export interface Serving {
   readonly agent: MeshAgent;
   readonly mesh: MeshContext;
@@ -9,6 +10,7 @@ export interface Serving {
   readonly signal: AbortSignal;
 }
 
+/** What differs between grammars when a request arrives. */
 export interface RequestHandling<Request> {
   /** Undefined: there is no topic for a response, or none that this process may publish to. */
   read(message: ReceivedMessage): Request | undefined;
@@ -19,7 +21,10 @@ export interface RequestHandling<Request> {
   isSilent?(error: A2AError): boolean;
 }
 
-/** Handles one request. Resolves when the broker may be acknowledged: the task is durable, or a response is published, or none is possible. */
+/**
+ * Handles one request. Resolves when the broker may be acknowledged: the task is durable, or a response
+ * is published, or none is possible.
+ */
 export async function handleRequest<Request>(
   message: ReceivedMessage,
   { mesh, signal }: Serving,

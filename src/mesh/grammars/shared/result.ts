@@ -7,7 +7,10 @@ interface Expecting {
   readonly agent: string;
 }
 
-/** The result of a send over a broker, where every response is a stream: the folded events, or only the first of them. */
+/**
+ * The result of a send over a broker, where every response is a stream: the folded events, or only the
+ * first of them.
+ */
 export async function resultFrom(events: EventStream, { request, agent }: Expecting): Promise<SendResult> {
   let task: Task | undefined;
   for await (const batch of events) {

@@ -15,7 +15,10 @@ const BINDINGS: ReadonlyMap<string, string> = new Map([
 ]);
 const PROTOCOLS: ReadonlyMap<string, string> = new Map([...BINDINGS].map(([protocol, binding]) => [binding, protocol]));
 
-/** Cortex's card has the members of 0.3's. It is recognised by `interfaces`, without which Cortex's client throws. */
+/**
+ * Cortex's card has the members of 0.3's. It is recognised by `interfaces`, without which Cortex's
+ * client throws.
+ */
 export const card: CardCodec = {
   detect: (raw): Confidence => (isRaw(raw) && Array.isArray(raw.interfaces) && raw.supportedInterfaces === undefined ? 'path' : 'no'),
   read: (raw, env) => attempt(readCard, raw, env),

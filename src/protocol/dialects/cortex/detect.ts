@@ -4,9 +4,9 @@ import { isRaw } from '../shared/read.ts';
 const OWN_PATH = /\/api\/a2a\/?$/;
 
 /**
- * Cortex has 1.0's methods and sends 1.0's version header. Roles in lower case tell it apart. Without a role, 1.0 is as likely and comes
- * first in the registry. A method that Cortex lacks is never detected as Cortex, or other clients could not subscribe to a task that was
- * made in this dialect.
+ * Cortex has 1.0's methods and sends 1.0's version header. Roles in lower case tell it apart. Without a
+ * role, 1.0 is as likely and comes first in the registry. A method that Cortex lacks is never detected
+ * as Cortex, or other clients could not subscribe to a task that was made in this dialect.
  */
 export function detect(hints: Hints, methods: ReadonlySet<string>): Confidence {
   const { path, method, params } = hints;

@@ -4,7 +4,10 @@ import type { Dialect } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
 import { readError, writePlainError } from '../shared/errors.ts';
 
-/** Cortex's code for everything that its handlers throw: bad parameters and defects. Kinds without a code in Cortex keep 1.0's. */
+/**
+ * Cortex's code for everything that its handlers throw: bad parameters and defects. Kinds without a
+ * code in Cortex keep 1.0's.
+ */
 const HANDLER_FAILED = -32000;
 const CODES: Codes = { INVALID_PARAMS: HANDLER_FAILED, INTERNAL_ERROR: HANDLER_FAILED };
 
@@ -18,8 +21,9 @@ export const error: Dialect['error'] = {
 };
 
 /**
- * Cortex answers an unknown method with 404 and every other error with 500. Parley uses the status of the error's kind, because bad input
- * is the caller's fault. Cortex's client reads the body whatever the status is.
+ * Cortex answers an unknown method with 404 and every other error with 500. Parley uses the status of
+ * the error's kind, because bad input is the caller's fault. Cortex's client reads the body whatever
+ * the status is.
  */
 export function httpStatusOnError(kind: ErrorKind): number {
   return ERRORS[kind].http;

@@ -12,8 +12,8 @@ import type { ContextLimit, FlatVocabulary } from '../shared/flat-vocabulary.ts'
 import { writeFileMembers } from '../shared/wire-parts.ts';
 
 /**
- * Cortex keeps JSON as it comes and reads only the members that it knows. So members that 1.0 has and Cortex lacks are written under 1.0's
- * names: Cortex ignores them, and our reader finds them.
+ * Cortex keeps JSON as it comes and reads only the members that it knows. So members that 1.0 has and
+ * Cortex lacks are written under 1.0's names: Cortex ignores them, and our reader finds them.
  */
 const LIMIT: ContextLimit = { contextCharsMax: 256 };
 const STATES = keysOf(TASK_STATES);
@@ -35,7 +35,10 @@ export const vocabulary: FlatVocabulary = {
 
 export const model: FlatModel = flatModel(vocabulary);
 
-/** Leaves out an empty list of artifacts: Cortex's tools prefer artifacts to the status message even when there are none. */
+/**
+ * Leaves out an empty list of artifacts: Cortex's tools prefer artifacts to the status message even
+ * when there are none.
+ */
 export const task: Codec<Task> = {
   read: model.task.read,
   write: (value) => {

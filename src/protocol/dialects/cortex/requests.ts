@@ -40,7 +40,10 @@ export const cardRequest: Codec<ExtendedCardRequest> = {
   write: (value) => jsonOf(value),
 };
 
-/** The canonical model has no place for `idempotencyKey` and `acceptedContextExtensions`. Cortex itself reads none of these members. */
+/**
+ * The canonical model has no place for `idempotencyKey` and `acceptedContextExtensions`. Cortex itself
+ * reads none of these members.
+ */
 function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
   const out = readFlatConfiguration(raw);
   const push = memberIf(object(raw).pushNotificationConfig, 'pushNotificationConfig', readPushConfig, env);

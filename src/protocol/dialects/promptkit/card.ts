@@ -6,8 +6,9 @@ import { readCardMembers, readInterface } from '../shared/card-members.ts';
 import { attempt, isRaw, listIf, object } from '../shared/read.ts';
 
 /**
- * PromptKit's card is 1.0's without security, and usually without interfaces: its clients post to `/a2a` beside the card. So a card
- * without any address is recognised as PromptKit's; one with interfaces is read as 1.0's.
+ * PromptKit's card is 1.0's without security, and usually without interfaces: its clients post to
+ * `/a2a` beside the card. So a card without any address is recognised as PromptKit's; one with
+ * interfaces is read as 1.0's.
  */
 export const card: CardCodec = {
   detect: (raw): Confidence => {

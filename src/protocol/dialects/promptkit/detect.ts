@@ -4,7 +4,9 @@ import { isRaw } from '../shared/read.ts';
 /** Paths of others: agents of the official SDKs listen on `/a2a/jsonrpc`, Cortex on `/api/a2a`. */
 const FOREIGN_PATH = /\/(?:a2a\/jsonrpc|api\/a2a)\/?$/;
 
-/** 0.3 has the same method names, but 0.3 has `kind` on every message and part, and PromptKit never has. */
+/**
+ * 0.3 has the same method names, but 0.3 has `kind` on every message and part, and PromptKit never has.
+ */
 export function detect(hints: Hints): Confidence {
   if (hints.path !== undefined && FOREIGN_PATH.test(hints.path)) return 'no';
   switch (hints.method) {

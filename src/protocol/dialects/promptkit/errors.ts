@@ -39,7 +39,10 @@ function codeOf(kind: ErrorKind): number {
   return OWN[kind]?.code ?? (kind === 'INVALID_REQUEST' ? ERRORS[kind].rpc : -32000);
 }
 
-/** PromptKit's text, followed by ours if ours adds something. An authentication error never has more than PromptKit's text. */
+/**
+ * PromptKit's text, followed by ours if ours adds something. An authentication error never has more
+ * than PromptKit's text.
+ */
 function messageOf(value: A2AError): string {
   const own = OWN[value.kind]?.text;
   if (own === undefined || value.message.startsWith(own)) return value.message;
@@ -47,8 +50,8 @@ function messageOf(value: A2AError): string {
 }
 
 /**
- * PromptKit's client reads a body only under status 200. Errors before the request is read keep their own status; the client retries 429
- * and 503.
+ * PromptKit's client reads a body only under status 200. Errors before the request is read keep their
+ * own status; the client retries 429 and 503.
  */
 export function httpStatusOnError(kind: ErrorKind): number {
   return httpStatusOf(kind);

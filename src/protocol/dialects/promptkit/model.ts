@@ -10,7 +10,10 @@ import { readFlatPart } from '../shared/flat-part.ts';
 import type { FlatVocabulary } from '../shared/flat-vocabulary.ts';
 import { attempt, freeform, isRaw, metadataIf } from '../shared/read.ts';
 
-/** PromptKit decodes into Go structs: one member of a wrong type, or one unknown state, makes its client drop the whole response. */
+/**
+ * PromptKit decodes into Go structs: one member of a wrong type, or one unknown state, makes its client
+ * drop the whole response.
+ */
 const STATES: readonly (readonly [name: string, state: TaskState])[] = [
   ['submitted', 'TASK_STATE_SUBMITTED'],
   ['working', 'TASK_STATE_WORKING'],
@@ -36,7 +39,10 @@ export const vocabulary: FlatVocabulary = {
 
 export const model: FlatModel = flatModel(vocabulary);
 
-/** Marks data that is no object and therefore travels as text. The official SDKs use the same name for what they wrap for 0.3. */
+/**
+ * Marks data that is no object and therefore travels as text. The official SDKs use the same name for
+ * what they wrap for 0.3.
+ */
 const DATA_MARK = 'data_part_compat';
 
 function readPart(raw: unknown, env: ReadEnv): Part {
@@ -45,7 +51,10 @@ function readPart(raw: unknown, env: ReadEnv): Part {
   return read.text !== undefined && read.metadata?.[DATA_MARK] === true ? unmarked(read, read.metadata, env) : read;
 }
 
-/** The answer to a client tool's call is a part with metadata only: `tool_call_id` with `tool_result` or `rejected`. */
+/**
+ * The answer to a client tool's call is a part with metadata only: `tool_call_id` with `tool_result` or
+ * `rejected`.
+ */
 function isToolAnswer(raw: unknown): raw is { readonly metadata: unknown } {
   if (!isRaw(raw) || raw.metadata === undefined || !answersTool(raw.metadata)) return false;
   return [raw.text, raw.raw, raw.url, raw.data].every((content) => content === undefined || content === null);
@@ -65,8 +74,8 @@ function writePart(value: Part): Json {
 }
 
 /**
- * PromptKit's `data` is a Go map. A list or a number there makes its client drop the whole response. As text, its tools and models can
- * read the value, and the mark lets our reader restore it.
+ * PromptKit's `data` is a Go map. A list or a number there makes its client drop the whole response. As
+ * text, its tools and models can read the value, and the mark lets our reader restore it.
  */
 function marked(value: Part, data: Json): JsonObject {
   const { data: _, ...rest } = value;

@@ -8,8 +8,9 @@ import { attempt, isRaw, listIf, object, text, textIf } from '../shared/read.ts'
 import { writeFlatRequirement, writeFlatScheme } from '../shared/security.ts';
 
 /**
- * The card that agents and gateways publish on the discovery topics: 0.3's shape with the address of a topic (`solace:{request topic}`) and
- * SAM's own members as capability extensions (docs/dialects/sam.md, "Card").
+ * The card that agents and gateways publish on the discovery topics: 0.3's shape with the address of a
+ * topic (`solace:{request topic}`) and SAM's own members as capability extensions
+ * (docs/dialects/sam.md, "Card").
  */
 export const card: CardCodec = {
   detect: (raw): Confidence => (isRaw(raw) && typeof raw.url === 'string' && raw.url.startsWith('solace:') ? 'path' : 'no'),
@@ -23,7 +24,10 @@ function readCard(raw: unknown, env: ReadEnv): AgentCard {
   return readCardMembers(c, readInterfaces(c, env), env);
 }
 
-/** The main interface first. `additionalInterfaces` may repeat it (0.3 recommends that); the repeated entry is dropped. */
+/**
+ * The main interface first. `additionalInterfaces` may repeat it (0.3 recommends that); the repeated
+ * entry is dropped.
+ */
 function readInterfaces(c: Raw, env: ReadEnv): readonly AgentInterface[] {
   const protocolVersion = shortVersion(textIf(c.protocolVersion ?? c.protocol_version, 'protocolVersion') ?? '0.3.0');
   const url = text(c.url, 'url');

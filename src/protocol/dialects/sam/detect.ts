@@ -3,9 +3,9 @@ import type { Raw } from '../shared/read.ts';
 import { isRaw } from '../shared/read.ts';
 
 /**
- * Over HTTP, only SAM's documented spelling is recognised. `message/*` belongs to 0.3 and PromptKit there. `tasks/cancel` looks the same
- * in several dialects, so it is SAM's only if the task is. On a broker the mount says that it is SAM, and this function tells which
- * spelling it is.
+ * Over HTTP, only SAM's documented spelling is recognised. `message/*` belongs to 0.3 and PromptKit
+ * there. `tasks/cancel` looks the same in several dialects, so it is SAM's only if the task is. On a
+ * broker the mount says that it is SAM, and this function tells which spelling it is.
  */
 export function detectDocumented(hints: Hints): Confidence {
   if (hints.method === 'tasks/send-streaming') return 'shape';

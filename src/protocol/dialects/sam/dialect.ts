@@ -26,7 +26,10 @@ const ALIASES: Readonly<Record<string, Operation>> = {
   'tasks/send-streaming': 'stream',
 };
 
-/** SAM answers a caller without the necessary rights with "invalid request". When read back, the code has its standard meaning. */
+/**
+ * SAM answers a caller without the necessary rights with "invalid request". When read back, the code
+ * has its standard meaning.
+ */
 const codes: Codes = { INVALID_REQUEST: -32600, UNAUTHENTICATED: -32600, PERMISSION_DENIED: -32600 };
 
 const traits: Traits = {
@@ -78,7 +81,10 @@ function codecs(spelling: Spelling): Codecs {
   };
 }
 
-/** The envelope id of a send is the task's name. A cancel has an id of its own, or its answer would be taken for the task's. */
+/**
+ * The envelope id of a send is the task's name. A cancel has an id of its own, or its answer would be
+ * taken for the task's.
+ */
 function rpcId<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined {
   if (shape !== 'send.request' && shape !== 'stream.request') return undefined;
   const { alias, message } = value as SendRequest;

@@ -14,15 +14,19 @@ import { readKindFile, withMetadata } from '../v03/parts.ts';
 import { readers } from '../v03/read.ts';
 
 /**
- * SAM uses the models of a2a-sdk 0.3.7, which accept the Python name and the JSON name of each member and do not require `kind`
- * (docs/dialects/sam.md, "Model"). So 0.3's readers serve both spellings; only parts and artifacts have forms of their own.
+ * SAM uses the models of a2a-sdk 0.3.7, which accept the Python name and the JSON name of each member
+ * and do not require `kind` (docs/dialects/sam.md, "Model"). So 0.3's readers serve both spellings;
+ * only parts and artifacts have forms of their own.
  */
 const read = readers({ ...KIND_FORM, readPart, readArtifact });
 
 export const readTask: Reader<Task> = read.task;
 export const readEvent: Reader<TaskEvent> = read.event;
 
-/** A message in a request. Its task id is left out, because in a request it is the caller's name for the task. */
+/**
+ * A message in a request. Its task id is left out, because in a request it is the caller's name for the
+ * task.
+ */
 export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
   const { kind } = object(raw);
   if (kind !== undefined && kind !== 'message') fail('kind', 'must be message');
@@ -30,7 +34,9 @@ export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
   return message;
 }
 
-/** Exactly one of text, file and data. `kind` is optional, but must agree with it. Data may be any JSON. */
+/**
+ * Exactly one of text, file and data. `kind` is optional, but must agree with it. Data may be any JSON.
+ */
 function readPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
   const kind = onlyMember(p);
@@ -39,7 +45,10 @@ function readPart(raw: unknown, env: ReadEnv): Part {
   return withMetadata(kind === 'text' ? { text: text(p.text, 'text') } : member(p.file, 'file', readKindFile, env), p, env);
 }
 
-/** An artifact with `parts` is that of the model, whatever names its id. Without `parts` it is the documented object: one file. */
+/**
+ * An artifact with `parts` is that of the model, whatever names its id. Without `parts` it is the
+ * documented object: one file.
+ */
 function readArtifact(raw: unknown, env: ReadEnv): Artifact {
   const a = object(raw);
   const out: Mutable<Artifact> = {
@@ -51,8 +60,8 @@ function readArtifact(raw: unknown, env: ReadEnv): Artifact {
 }
 
 /**
- * The content of a documented artifact. It may come by reference and inline at once. That is one file, so it becomes one part: the bytes,
- * with the address in its metadata.
+ * The content of a documented artifact. It may come by reference and inline at once. That is one file,
+ * so it becomes one part: the bytes, with the address in its metadata.
  */
 function readContent(a: Raw): readonly Part[] {
   const inline = a.inline_data ?? a.inlineData;

@@ -10,8 +10,9 @@ import type { Spelling } from './write.ts';
 import { writeMessage } from './write.ts';
 
 /**
- * The caller names the task: by `task_id` of the message, otherwise by the envelope's id (docs/dialects/sam.md, "Model"). Both are
- * aliases, never ids of ours, so `message.taskId` stays empty and a follow-up finds the task by its name.
+ * The caller names the task: by `task_id` of the message, otherwise by the envelope's id
+ * (docs/dialects/sam.md, "Model"). Both are aliases, never ids of ours, so `message.taskId` stays empty
+ * and a follow-up finds the task by its name.
  */
 export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
   const r = object(raw);
@@ -77,7 +78,10 @@ export function readSendResult(raw: unknown, env: ReadEnv): SendResult {
   return fail('kind', 'must be one of task, message');
 }
 
-/** The wire has `{id}`. The documents name the method and no member, so other spellings of a task id are accepted too. */
+/**
+ * The wire has `{id}`. The documents name the method and no member, so other spellings of a task id are
+ * accepted too.
+ */
 export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
   const r: Raw = object(raw);
   const out: Mutable<CancelRequest> = { id: id(r.id ?? r.taskId ?? r.task_id, 'id', env) };

@@ -3,8 +3,9 @@ import type { DataPart, Part } from '../../parts.ts';
 import { isRaw } from '../shared/read.ts';
 
 /**
- * Data parts by which SAM's agents report their work in status messages, told apart by `data.type` (docs/dialects/sam.md, "Signals"). They
- * are ordinary data in every dialect and are never changed. These types help programs that show them.
+ * Data parts by which SAM's agents report their work in status messages, told apart by `data.type`
+ * (docs/dialects/sam.md, "Signals"). They are ordinary data in every dialect and are never changed.
+ * These types help programs that show them.
  */
 export const SIGNALS = [
   'tool_invocation_start',
@@ -30,6 +31,7 @@ export const SIGNALS = [
   'compaction_notification',
   'thinking_content',
 ] as const;
+/** Name of a signal. */
 export type Signal = (typeof SIGNALS)[number];
 
 const KNOWN: ReadonlySet<Signal> = new Set(SIGNALS);
@@ -40,6 +42,7 @@ export function signalOf(part: Part): Signal | undefined {
   return isMemberOf(KNOWN, type) ? type : undefined;
 }
 
+/** Whether a part is a signal. */
 export function isSignal(part: Part): part is DataPart {
   return signalOf(part) !== undefined;
 }

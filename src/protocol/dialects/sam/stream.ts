@@ -8,9 +8,9 @@ import type { Spelling } from './write.ts';
 import { isAnswer, writeArtifactUpdate, writeEvent, writeStatusUpdate, writeTask } from './write.ts';
 
 /**
- * A SAM stream is status and artifact updates that are never final, then one task, which is the answer (docs/dialects/sam.md, "Streams").
- * A peer takes any task for the answer. So the event that ends the work is held back until `end`, and a snapshot of unfinished work is
- * written as updates.
+ * A SAM stream is status and artifact updates that are never final, then one task, which is the answer
+ * (docs/dialects/sam.md, "Streams"). A peer takes any task for the answer. So the event that ends the
+ * work is held back until `end`, and a snapshot of unfinished work is written as updates.
  */
 export function openStream(requestId: RpcId | undefined, spelling: Spelling): StreamWriter {
   const wrap = envelope(requestId);

@@ -9,9 +9,10 @@ import { KEBAB_NAMES } from '../shared/kebab-states.ts';
 import { wrapData } from '../shared/wire-parts.ts';
 
 /**
- * `wire`: what SAM's code sends, 0.3's models by their JSON names without nulls. `documented`: what its documents show, the same models by
- * their Python names, parts without `kind`, and an artifact that is one file as `{id,name,uri,…}`. Both write every state of 0.3: the
- * documents name five, but the code has all of them and sends `input-required` itself.
+ * `wire`: what SAM's code sends, 0.3's models by their JSON names without nulls. `documented`: what its
+ * documents show, the same models by their Python names, parts without `kind`, and an artifact that is
+ * one file as `{id,name,uri,…}`. Both write every state of 0.3: the documents name five, but the code
+ * has all of them and sends `input-required` itself.
  */
 export type Spelling = 'wire' | 'documented';
 
@@ -72,8 +73,9 @@ function writeArtifact(artifact: Artifact, spelling: Spelling): Json {
 }
 
 /**
- * The documented artifact holds one file, whose name is the artifact's. Text, data, several parts, or a file of another name keep `parts`
- * beside the documented `id`, because making a file of them would change them.
+ * The documented artifact holds one file, whose name is the artifact's. Text, data, several parts, or a
+ * file of another name keep `parts` beside the documented `id`, because making a file of them would
+ * change them.
  */
 function writeAsFile(artifact: Artifact, out: JsonDraft): boolean {
   const part = artifact.parts[0];

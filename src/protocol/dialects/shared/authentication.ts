@@ -6,14 +6,16 @@ import type { Raw } from './read.ts';
 import { isRaw, object, textIf, texts } from './read.ts';
 
 /**
- * `authentication{schemes, credentials}`, as on the cards of 0.1 and Society: names of schemes, any of which is accepted, and one text
- * that describes them. Where a scheme needs more than its name, the text is JSON (docs/dialects/v01.md, "Card").
+ * `authentication{schemes, credentials}`, as on the cards of 0.1 and Society: names of schemes, any of
+ * which is accepted, and one text that describes them. Where a scheme needs more than its name, the
+ * text is JSON (docs/dialects/v01.md, "Card").
  */
 export interface Security {
   readonly schemes: { readonly [name: string]: SecurityScheme };
   readonly requirements: readonly SecurityRequirement[];
 }
 
+/** Reads `authentication` of a card. Undefined if it lists no scheme. */
 export function readAuthentication(raw: unknown): Security | undefined {
   const a = object(raw);
   const names = texts(a.schemes ?? [], 'schemes').filter((name) => name !== '');
@@ -79,7 +81,9 @@ function jsonObject(text: string): Raw | undefined {
   }
 }
 
-/** Every scheme that the card declares, because the form can't tell required schemes from optional ones. */
+/**
+ * Every scheme that the card declares, because the form can't tell required schemes from optional ones.
+ */
 export function writeAuthentication(schemes: { readonly [name: string]: SecurityScheme }): Json {
   const names = new Set<string>();
   const known: { [member: string]: Json } = {};

@@ -41,7 +41,10 @@ export function readCardMembers(c: Raw, supportedInterfaces: readonly AgentInter
   return withSplitRequirements(out);
 }
 
-/** 1.0 moved the flag for the extended card into the capabilities. A hybrid card may have it only where 0.3 looks for it. */
+/**
+ * 1.0 moved the flag for the extended card into the capabilities. A hybrid card may have it only where
+ * 0.3 looks for it.
+ */
 function capabilitiesOf(c: Raw, env: ReadEnv): AgentCapabilities {
   const capabilities = memberIf(c.capabilities, 'capabilities', readCapabilities, env) ?? {};
   const flag = flagIf(c.supportsAuthenticatedExtendedCard ?? c.supports_authenticated_extended_card, 'supportsAuthenticatedExtendedCard');

@@ -4,7 +4,10 @@ import type { ReadEnv } from '../dialect.ts';
 import { fail, flagIf, listIf, metadataIf, object, text, textIf, textsIf } from './read.ts';
 import { readRequirement } from './security.ts';
 
-/** The members that cards of all versions share. Members that 1.0 requires and older cards leave out are filled with empty values. */
+/**
+ * The members that cards of all versions share. Members that 1.0 requires and older cards leave out are
+ * filled with empty values.
+ */
 export function readSkill(raw: unknown, env: ReadEnv): AgentSkill {
   const s = object(raw);
   const name = textIf(s.name, 'name');

@@ -20,21 +20,26 @@ export function codeOf(kind: ErrorKind, codes: Codes): number {
   return codes[kind] ?? ERRORS[kind].rpc;
 }
 
-/** The kind for a code: by the dialect's own codes first, then by 1.0.1's. If several kinds share a code, the first one. */
+/**
+ * The kind for a code: by the dialect's own codes first, then by 1.0.1's. If several kinds share a
+ * code, the first one.
+ */
 export function kindOf(code: unknown, codes: Codes): ErrorKind | undefined {
   const kinds = keysOf(ERRORS);
   return kinds.find((kind) => codes[kind] === code) ?? kinds.find((kind) => codes[kind] === undefined && ERRORS[kind].rpc === code);
 }
 
 /**
- * HTTP status of a JSON-RPC error: 200, as the SDKs answer. Errors from before the request is read (authentication, limits) keep their
- * own.
+ * HTTP status of a JSON-RPC error: 200, as the SDKs answer. Errors from before the request is read
+ * (authentication, limits) keep their own.
  */
 export function httpStatusOf(kind: ErrorKind): number {
   return ERRORS[kind].rpc > -32000 || kind === 'PAYLOAD_TOO_LARGE' ? ERRORS[kind].http : 200;
 }
 
-/** An error in a dialect whose `data` is free-form: an object if there are details, otherwise nothing. */
+/**
+ * An error in a dialect whose `data` is free-form: an object if there are details, otherwise nothing.
+ */
 export function writePlainError(error: A2AError, codes: Codes): WireError {
   const { field, info, data } = error.details;
   const details: Record<string, Json> = { ...data, ...info, ...(field === undefined ? {} : { field }) };
@@ -42,7 +47,9 @@ export function writePlainError(error: A2AError, codes: Codes): WireError {
   return Object.keys(details).length === 0 ? { code, message: error.message } : { code, message: error.message, data: details };
 }
 
-/** Reads an error of any dialect: `data` may be 1.0's list of details, an object, or any other value. */
+/**
+ * Reads an error of any dialect: `data` may be 1.0's list of details, an object, or any other value.
+ */
 export function readError(raw: unknown, codes: Codes): A2AError {
   if (!isRaw(raw)) return new A2AError('INVALID_AGENT_RESPONSE', 'the peer sent an error that is not an object');
   const message = typeof raw.message === 'string' ? raw.message : undefined;
@@ -64,7 +71,10 @@ export function readDetails(data: unknown): { kind?: ErrorKind; rest: ErrorDetai
   return typeof reason === 'string' && isKeyOf(ERRORS, reason) ? { kind: reason, rest } : { rest };
 }
 
-/** Free-form data, if it can be written again. An error may be passed on, and its data can have any depth. */
+/**
+ * Free-form data, if it can be written again. An error may be passed on, and its data can have any
+ * depth.
+ */
 function carried(raw: Raw): { data?: Metadata } {
   const data = attempt((value, env) => metadataIf(value, 'data', env), raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   return data.ok && data.value !== undefined ? { data: data.value } : {};
@@ -85,7 +95,8 @@ function readDetail(detail: Raw, into: Mutable<ErrorDetails>): void {
 }
 
 /**
- * A2A 1.0.1 §9.5 and §11.6: google.rpc details, ErrorInfo first. Values of its metadata are texts, so those of a foreign `data` fit too.
+ * A2A 1.0.1 §9.5 and §11.6: google.rpc details, ErrorInfo first. Values of its metadata are texts, so
+ * those of a foreign `data` fit too.
  */
 export function writeDetails(error: A2AError): readonly JsonObject[] {
   const { field, info, data, retryAfterMs } = error.details;

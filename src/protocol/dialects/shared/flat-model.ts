@@ -68,7 +68,10 @@ export function flatMessage(vocabulary: MessageVocabulary): Codec<Message> {
   return { read: (raw, env) => readMessage(raw, env, vocabulary), write: (message) => writeMessage(message, vocabulary) };
 }
 
-/** A direct message as a completed task whose output is the message's parts, for products that have only tasks. */
+/**
+ * A direct message as a completed task whose output is the message's parts, for products that have only
+ * tasks.
+ */
 export function taskOfMessage(message: Message, output: string): Task {
   const { messageId, contextId, parts, metadata, extensions } = message;
   const artifact: Mutable<Artifact> = { artifactId: artifactId(output), parts };

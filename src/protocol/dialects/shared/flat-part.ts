@@ -6,8 +6,9 @@ import { fail, freeform, isRaw, metadataIf, object, text, textIf } from './read.
 import { base64 } from './values.ts';
 
 /**
- * A part recognised by its members, in any spelling that agents use: file content flat or under `file`, `raw` or `bytes`, `url` or `uri`,
- * `mediaType` or `mimeType`. Unknown members such as `kind` or `partId` are ignored.
+ * A part recognised by its members, in any spelling that agents use: file content flat or under `file`,
+ * `raw` or `bytes`, `url` or `uri`, `mediaType` or `mimeType`. Unknown members such as `kind` or
+ * `partId` are ignored.
  */
 export function readFlatPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);

@@ -12,14 +12,15 @@ import { countIf, flagIf, id, idIf, list, member, memberIf, metadataIf, object, 
 import { timestampIf } from './values.ts';
 
 /**
- * Requests of the products that use 1.0's shapes and 0.x's `blocking`. The readers accept every member that 1.0 has. Each product's writer
- * leaves out what the product has no place for.
+ * Requests of the products that use 1.0's shapes and 0.x's `blocking`. The readers accept every member
+ * that 1.0 has. Each product's writer leaves out what the product has no place for.
  */
 export interface SendReaders {
   readonly message: Reader<Message>;
   readonly configuration: Reader<SendConfiguration>;
 }
 
+/** Reads the parameters of a send. `inside` reads the parts that differ between products. */
 export function readFlatSend(raw: unknown, env: ReadEnv, inside: SendReaders): SendRequest {
   const r = object(raw);
   const out: Mutable<SendRequest> = { message: member(r.message, 'message', inside.message, env) };
@@ -30,6 +31,7 @@ export function readFlatSend(raw: unknown, env: ReadEnv, inside: SendReaders): S
   return withTenant(out, r, env);
 }
 
+/** Reads `blocking`, of which `returnImmediately` is the opposite, and the members that 1.0 shares. */
 export function readFlatConfiguration(raw: unknown): Mutable<SendConfiguration> {
   const c = object(raw);
   const out: Mutable<SendConfiguration> = {};
@@ -42,6 +44,7 @@ export function readFlatConfiguration(raw: unknown): Mutable<SendConfiguration> 
   return out;
 }
 
+/** The opposite of `readFlatConfiguration`. */
 export function writeFlatConfiguration(configuration: SendConfiguration): { [key: string]: Json } {
   const { acceptedOutputModes, historyLength, returnImmediately } = configuration;
   const out: { [key: string]: Json } = {};
@@ -114,6 +117,7 @@ function idOfTask(r: Raw, env: ReadEnv): TaskId {
   return id<TaskId>(r.id ?? r.taskId ?? r.task_id ?? named, 'id', env);
 }
 
+/** Adds the tenant, if the request has one. */
 export function withTenant<T extends { tenant?: TenantId }>(out: T, raw: Raw, env: ReadEnv): T {
   const tenant = idIf<TenantId>(raw.tenant, 'tenant', env);
   if (tenant !== undefined) out.tenant = tenant;

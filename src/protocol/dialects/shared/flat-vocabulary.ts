@@ -5,8 +5,8 @@ import type { Artifact, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
 
 /**
- * For products that use 1.0's shapes without `kind` and 0.x's vocabulary: roles in lower case, states of their own. The model is shared; the
- * vocabulary is its argument.
+ * For products that use 1.0's shapes without `kind` and 0.x's vocabulary: roles in lower case, states
+ * of their own. The model is shared; the vocabulary is its argument.
  */
 export interface FlatVocabulary extends ContextLimit {
   readonly states: ReadonlyMap<unknown, TaskState>;
@@ -15,6 +15,7 @@ export interface FlatVocabulary extends ContextLimit {
   readonly message: Codec<Message>;
 }
 
+/** A product's own maximum for context ids. */
 export interface ContextLimit {
   /** The maximum length of a context id, where the product allows more than we do. */
   readonly contextCharsMax?: number;

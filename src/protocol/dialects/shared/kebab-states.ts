@@ -14,6 +14,7 @@ export const KEBAB_NAMES: Readonly<Record<TaskState, string>> = {
   TASK_STATE_AUTH_REQUIRED: 'auth-required',
 };
 
+/** The states by these names, including a common misspelling. */
 export const KEBAB_STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ...entriesOf(KEBAB_NAMES).map(([state, name]) => [name, state] as const),
   ['cancelled', 'TASK_STATE_CANCELED'], // agents send both spellings

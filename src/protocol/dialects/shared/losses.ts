@@ -10,7 +10,10 @@ export function absences(clause: string, reason: string, fields: readonly string
   return fields.map((field) => ({ field, absent: true, reason, clause }));
 }
 
-/** For dialects whose callers name the task in the message of a request: the id there is read as an alias. */
+/**
+ * For dialects whose callers name the task in the message of a request: the id there is read as an
+ * alias.
+ */
 export function namedTaskLosses(clause: string): readonly Loss[] {
   return [
     {

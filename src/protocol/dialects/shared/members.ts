@@ -19,7 +19,10 @@ export function readMessageMembers(m: Raw, out: Mutable<Message>, env: ReadEnv):
   if (references !== undefined) out.referenceTaskIds = references;
 }
 
-/** The id of a message in a result or an event. Dialects without message ids, and peers that leave one out, get a new one. */
+/**
+ * The id of a message in a result or an event. Dialects without message ids, and peers that leave one
+ * out, get a new one.
+ */
 export function messageIdOf(m: Raw, env: ReadEnv): MessageId {
   return idIf<MessageId>(m.messageId ?? m.message_id, 'messageId', env) ?? messageId(env.ids.next());
 }

@@ -5,9 +5,13 @@ import { authenticationLosses, readAuthentication, writeAuthentication } from '.
 import { modesIf, readCapabilities, readProvider, readSkill } from './card.ts';
 import { filledText, listIf, memberIf, object, text, textIf } from './read.ts';
 
-/** The card of 0.1, which Society uses too: one url, `authentication`, and few required members. Absent modes mean text. */
+/**
+ * The card of 0.1, which Society uses too: one url, `authentication`, and few required members. Absent
+ * modes mean text.
+ */
 const MODES: readonly string[] = ['text/plain'];
 
+/** Reads a card of 0.1 or Society. */
 export function readPlainCard(raw: unknown, env: ReadEnv): AgentCard {
   const c = object(raw);
   const out: Mutable<AgentCard> = {
@@ -57,7 +61,10 @@ export function writePlainCard(card: AgentCard): JsonDraft {
   return out;
 }
 
-/** The interface that a 0.1 caller can use: one of its own version, or the JSON-RPC one that answers every version. */
+/**
+ * The interface that a 0.1 caller can use: one of its own version, or the JSON-RPC one that answers
+ * every version.
+ */
 function rpcInterface(interfaces: readonly AgentInterface[]): AgentInterface | undefined {
   const rpc = interfaces.filter((each) => each.protocolBinding === 'JSONRPC');
   return rpc.find((each) => each.protocolVersion === '0.1') ?? rpc[0] ?? interfaces[0];
@@ -71,6 +78,7 @@ export function writePlainSkill(skill: AgentSkill): JsonDraft {
   return out;
 }
 
+/** Whether the modes are the default, and so can be left out. */
 export function isPlainModes(modes: readonly string[]): boolean {
   return modes.length === 1 && modes[0] === MODES[0];
 }

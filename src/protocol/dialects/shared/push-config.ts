@@ -4,7 +4,10 @@ import type { AuthenticationInfo, PushConfig } from '../../push.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { fail, filledText, idIf, memberIf, object, textIf, texts } from './read.ts';
 
-/** PushNotificationConfig of 0.2 and 0.3: everything but the task's id, which is beside it or in a resource name. */
+/**
+ * PushNotificationConfig of 0.2 and 0.3: everything but the task's id, which is beside it or in a
+ * resource name.
+ */
 export function readPushConfig(raw: unknown, env: ReadEnv): Mutable<PushConfig> {
   const c = object(raw);
   const out: Mutable<PushConfig> = { url: filledText(c.url, 'url') };
@@ -25,6 +28,7 @@ function readAuthentication(raw: unknown): AuthenticationInfo {
   return credentials ? { scheme, credentials } : { scheme };
 }
 
+/** The opposite of `readPushConfig`. */
 export function writePushConfig(config: PushConfig): Record<string, Json> {
   const out: Record<string, Json> = { url: config.url };
   if (config.id !== undefined) out.id = config.id;

@@ -2,9 +2,10 @@ import type { Json, JsonObject, Metadata } from '../../json.ts';
 import type { Decoded, ReadEnv } from '../dialect.ts';
 
 /**
- * Reads unchecked JSON. A reader returns the value or throws a `Fault`; `attempt` turns the fault into a result, so that a dialect never
- * throws on bad input. The path is built only while a fault unwinds, so good input does not pay for it. Readers take the value and its
- * name instead of an object and a key, so that the JavaScript engine can cache property reads.
+ * Reads unchecked JSON. A reader returns the value or throws a `Fault`; `attempt` turns the fault into
+ * a result, so that a dialect never throws on bad input. The path is built only while a fault unwinds,
+ * so good input does not pay for it. Readers take the value and its name instead of an object and a
+ * key, so that the JavaScript engine can cache property reads.
  */
 export type Raw = Readonly<Record<string, unknown>>;
 /** Reads unchecked JSON into a value. Fails with `fail`; run it with `attempt`. */
@@ -66,7 +67,10 @@ export function listIf<T>(value: unknown, name: string, read: Reader<T>, env: Re
   return value === undefined || value === null ? undefined : list(value, name, read, env);
 }
 
-/** Checks the parts of a request's message: every version requires at least one, and the limit is `messagePartsMax`. */
+/**
+ * Checks the parts of a request's message: every version requires at least one, and the limit is
+ * `messagePartsMax`.
+ */
 export function checkParts(parts: unknown, env: ReadEnv, name = 'parts'): asserts parts is readonly unknown[] {
   if (!Array.isArray(parts)) fail(name, missingOr(parts, 'must be an array'));
   const { length } = parts;
@@ -158,8 +162,8 @@ export function metadataIf(value: unknown, name: string, env: ReadEnv): Metadata
 }
 
 /**
- * Free-form JSON (metadata, data). It must be possible to write it again: not nested so deep that a stack overflows, no number that JSON
- * lacks, no key that would set a prototype.
+ * Free-form JSON (metadata, data). It must be possible to write it again: not nested so deep that a
+ * stack overflows, no number that JSON lacks, no key that would set a prototype.
  */
 export function freeform(value: Raw, name: string, env: ReadEnv): JsonObject;
 export function freeform(value: unknown, name: string, env: ReadEnv): Json;

@@ -20,8 +20,8 @@ import type { Raw } from './read.ts';
 import { fail, filledText, flagIf, isRaw, member, memberIf, object, text, textIf, texts } from './read.ts';
 
 /**
- * Security schemes have two shapes: 1.0 wraps each in the name of its kind, 0.x has a `type` as in OpenAPI. Every reader accepts both,
- * because hybrid cards mix them.
+ * Security schemes have two shapes: 1.0 wraps each in the name of its kind, 0.x has a `type` as in
+ * OpenAPI. Every reader accepts both, because hybrid cards mix them.
  */
 type Kind = keyof { [K in SecurityScheme as keyof K]: true };
 /** 1.0's wrapper name of each 0.x `type`. */
@@ -40,11 +40,13 @@ const SNAKE: Readonly<Record<Kind, string>> = {
   mtlsSecurityScheme: 'mtls_security_scheme',
 };
 
+/** The OAuth flows, in the order in which a scheme with several is divided. */
 export const FLOWS = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const;
 
 /**
- * A 0.x scheme with several flows becomes several schemes, because a 1.0 scheme has one flow. A scheme of an unknown kind is left out. A
- * requirement that names it stays, and no client will claim to meet it.
+ * A 0.x scheme with several flows becomes several schemes, because a 1.0 scheme has one flow. A scheme
+ * of an unknown kind is left out. A requirement that names it stays, and no client will claim to meet
+ * it.
  */
 export function readSchemes(raw: unknown, env: ReadEnv): { [name: string]: SecurityScheme } {
   const out: { [name: string]: SecurityScheme } = Object.create(null);
@@ -54,7 +56,10 @@ export function readSchemes(raw: unknown, env: ReadEnv): { [name: string]: Secur
   return out;
 }
 
-/** Names that come from outside. A key `__proto__` could set a prototype when the map is copied carelessly. */
+/**
+ * Names that come from outside. A key `__proto__` could set a prototype when the map is copied
+ * carelessly.
+ */
 function namedEntries(raw: unknown): [string, unknown][] {
   const named = object(raw);
   if (Object.hasOwn(named, '__proto__')) fail('', 'must not have the key __proto__');
@@ -75,19 +80,26 @@ function readScheme(raw: unknown, env: ReadEnv): readonly (readonly [suffix: str
   });
 }
 
-/** @a2a-js/sdk 1.3.0 serves its public card in its in-memory form, where a union is `{<name>: {$case, value}}`. */
+/**
+ * @a2a-js/sdk 1.3.0 serves its public card in its in-memory form, where a union is `{<name>: {$case,
+ * value}}`.
+ */
 function unwrapped(raw: Raw, name: string): Raw {
   const union = raw[name];
   return isRaw(union) && typeof union.$case === 'string' ? { [union.$case]: union.value } : raw;
 }
 
-/** The wrapped kind if there is one, otherwise the one of `type`. On a hybrid card a signature covers 1.0's member. */
+/**
+ * The wrapped kind if there is one, otherwise the one of `type`. On a hybrid card a signature covers
+ * 1.0's member.
+ */
 function kindOf(s: Raw): Kind | undefined {
   const wrapped = wrappedKinds(s);
   if (wrapped.length > 1) return fail('', `must have exactly one of ${wrapped.join(', ')}`);
   return wrapped[0] ?? KIND_OF_TYPE.get(textIf(s.type, 'type'));
 }
 
+/** The kinds of 1.0 under which a scheme is wrapped; more than one is an error. */
 export function wrappedKinds(s: Raw): readonly Kind[] {
   return [...KIND_OF_TYPE.values()].filter((kind) => (s[kind] ?? s[SNAKE[kind]] ?? null) !== null);
 }
@@ -198,7 +210,10 @@ export function readRequirement(raw: unknown, env: ReadEnv): SecurityRequirement
   return { schemes };
 }
 
-/** The 0.x form of a scheme. Members that 0.x lacks (`pkceRequired`, `deviceCode`) are kept, because no 0.x schema forbids them. */
+/**
+ * The 0.x form of a scheme. Members that 0.x lacks (`pkceRequired`, `deviceCode`) are kept, because no
+ * 0.x schema forbids them.
+ */
 export function writeFlatScheme(scheme: SecurityScheme): Json {
   if (scheme.apiKeySecurityScheme !== undefined) {
     const { location, ...rest } = scheme.apiKeySecurityScheme;
@@ -211,6 +226,7 @@ export function writeFlatScheme(scheme: SecurityScheme): Json {
   return unreachable(scheme);
 }
 
+/** The 0.x form of a requirement: `{name: [scopes]}`. */
 export function writeFlatRequirement(requirement: SecurityRequirement): Json {
   return Object.fromEntries(Object.entries(requirement.schemes).map(([name, scopes]) => [name, scopes.list ?? []]));
 }

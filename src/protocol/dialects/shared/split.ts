@@ -3,8 +3,9 @@ import type { Mutable } from '../../json.ts';
 import { FLOWS } from './security.ts';
 
 /**
- * Adjusts the requirements of a card that has been read. Where `readSchemes` split one scheme into several, a requirement for the one is
- * met by any of them. It becomes several requirements, which 1.0 reads as "or".
+ * Adjusts the requirements of a card that has been read. Where `readSchemes` split one scheme into
+ * several, a requirement for the one is met by any of them. It becomes several requirements, which 1.0
+ * reads as "or".
  */
 export function withSplitRequirements(card: AgentCard): AgentCard {
   const names = new Set(Object.keys(card.securitySchemes ?? {}));
@@ -27,8 +28,9 @@ type Schemes = SecurityRequirement['schemes'];
 const CHOICES_MAX = 64;
 
 /**
- * All combinations of one alternative per scheme, up to CHOICES_MAX. Counts through the combinations, the last scheme fastest, so that
- * each one is built once: a hostile card may name thousands of schemes.
+ * All combinations of one alternative per scheme, up to CHOICES_MAX. Counts through the combinations,
+ * the last scheme fastest, so that each one is built once: a hostile card may name thousands of
+ * schemes.
  */
 function everyChoice(schemes: Schemes, alternatives: (name: string) => readonly string[]): readonly Schemes[] {
   const choices = Object.entries(schemes).map(([name, scopes]) => ({ names: alternatives(name), scopes }));

@@ -23,6 +23,7 @@ export function isQuestion({ task, statusUpdate }: TaskEvent): boolean {
   return (task ?? statusUpdate)?.status.state === 'TASK_STATE_INPUT_REQUIRED';
 }
 
+/** A frame with the sequence number of its event, if it has one. */
 export function frame(data: string, logged: Logged): Frame {
   return logged.seq === undefined ? { data } : { data, id: logged.seq };
 }

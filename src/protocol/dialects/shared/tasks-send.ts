@@ -2,11 +2,13 @@ import type { Raw } from './read.ts';
 import { isRaw } from './read.ts';
 
 /**
- * Three dialects have `tasks/send`. 0.1 and Society name the task in `params.id` and have a `type` on parts; members that Society lacks
- * mark 0.1. SAM's documents write the message in snake_case, or name no task and no types.
+ * Three dialects have `tasks/send`. 0.1 and Society name the task in `params.id` and have a `type` on
+ * parts; members that Society lacks mark 0.1. SAM's documents write the message in snake_case, or name
+ * no task and no types.
  */
 export type TasksSend = 'v01-marks' | 'plain' | 'foreign';
 
+/** Which dialect a `tasks/send` request belongs to, by its shape. */
 export function tasksSendShape(params: unknown): TasksSend {
   if (!isRaw(params)) return 'plain';
   const message = isRaw(params.message) ? params.message : {};

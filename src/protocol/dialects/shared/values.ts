@@ -3,7 +3,10 @@ import { fail, missingOr } from './read.ts';
 const STANDARD_BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const ANY_BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** ProtoJSON: writers produce standard base64 with padding; readers also accept base64url and missing padding (A2A 1.0.1 §5.5). */
+/**
+ * ProtoJSON: writers produce standard base64 with padding; readers also accept base64url and missing
+ * padding (A2A 1.0.1 §5.5).
+ */
 export function base64(value: unknown, name: string): string {
   if (typeof value !== 'string') return fail(name, missingOr(value, 'must be a base64 string'));
   if (value.length % 4 === 0 && STANDARD_BASE64.test(value)) return value;
@@ -24,8 +27,8 @@ const UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 const LENIENT = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:?\d{2})?$/;
 
 /**
- * A timestamp in the canonical form: UTC with `Z` (A2A 1.0.1 §5.6.1). 0.x agents send offsets, or no zone, which is read as UTC. Only a
- * timestamp with an offset loses digits finer than a millisecond.
+ * A timestamp in the canonical form: UTC with `Z` (A2A 1.0.1 §5.6.1). 0.x agents send offsets, or no
+ * zone, which is read as UTC. Only a timestamp with an offset loses digits finer than a millisecond.
  */
 export function timestampIf(value: unknown, name: string): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
@@ -37,7 +40,10 @@ export function timestampIf(value: unknown, name: string): string | undefined {
   return /^(?:[Zz]|[+-]00:?00)$/.test(zone) ? `${day}T${time}Z` : new Date(at).toISOString();
 }
 
-/** `Date` reads 30 February as 1 March and 24:00 as the next day. Go's parsers refuse both, and with them the whole response. */
+/**
+ * `Date` reads 30 February as 1 March and 24:00 as the next day. Go's parsers refuse both, and with
+ * them the whole response.
+ */
 function isInCalendar(utc: string): boolean {
   return new Date(utc).getUTCDate() === Number(utc.slice(8, 10));
 }

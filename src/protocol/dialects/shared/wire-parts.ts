@@ -17,6 +17,7 @@ export function wirePartOf(p: Raw, discriminator: 'kind' | 'type'): WirePart {
   return isSet(value) ? oneOf(value, discriminator, WIRE_PARTS) : onlyMember(p);
 }
 
+/** What a part without a discriminator is. Fails unless exactly one member is present. */
 export function onlyMember(p: Raw): WirePart {
   const found = Number(isSet(p.text)) + Number(isSet(p.file)) + Number(isSet(p.data));
   if (found !== 1) return fail('', `must have exactly one of text, file, data; has ${found}`);
@@ -45,9 +46,13 @@ export function writeFileMembers(file: JsonDraft, part: Part): JsonDraft {
   return file;
 }
 
-/** Before 1.0 a data part holds an object. Any other value is sent as `{value}` with this mark (docs/dialects/v03.md, "Data that is not an object"). */
+/**
+ * Before 1.0 a data part holds an object. Any other value is sent as `{value}` with this mark
+ * (docs/dialects/v03.md, "Data that is not an object").
+ */
 const WRAPPED = 'data_part_compat';
 
+/** Restores data that `wrapData` wrapped. */
 export function unwrapData(data: Json, metadata: Metadata | undefined): DataPart {
   if (metadata === undefined) return { data };
   const value = metadata[WRAPPED] === true && isJsonObject(data) && Object.keys(data).length === 1 ? data.value : undefined;

@@ -8,8 +8,8 @@ import { attempt, isRaw } from '../shared/read.ts';
 const OTHERS = ['supportedInterfaces', 'protocolVersion', 'interfaces', 'securitySchemes', 'security', 'preferredTransport'] as const;
 
 /**
- * Nearly 0.1's card. Only Society has `transport` (how its registry reaches the agent), and only its `run` leaves out the version. A card
- * of its daemon has a version and looks like 0.1's.
+ * Nearly 0.1's card. Only Society has `transport` (how its registry reaches the agent), and only its
+ * `run` leaves out the version. A card of its daemon has a version and looks like 0.1's.
  */
 export const card: CardCodec = {
   detect: (raw): Confidence => {

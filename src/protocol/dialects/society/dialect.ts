@@ -41,7 +41,10 @@ const codecs: Codecs = {
   },
 };
 
-/** Society: one method on `/`, the thread's id as the task's id, text in and artifacts out (docs/dialects/society.md). */
+/**
+ * Society: one method on `/`, the thread's id as the task's id, text in and artifacts out
+ * (docs/dialects/society.md).
+ */
 export const society: Dialect = defineDialect({
   id: dialectId('society'),
   title: 'Society',

@@ -20,11 +20,15 @@ const ENVELOPE: ReadonlyMap<string | undefined, string> = new Map<string | undef
 ]);
 
 /**
- * Society's errors have a code and a text, nothing else, and are recognised by the text. The code that makes the errors follows these rules:
- * - the envelope: PARSE_ERROR and PAYLOAD_TOO_LARGE as they are; INVALID_REQUEST with `field` = `jsonrpc`, `method` or `id`, checked in this
- *   order (a null id counts as missing); METHOD_NOT_FOUND with `info.method`;
- * - the params: INVALID_PARAMS with the whole sentence as its message (`readSendRequest` has Society's own sentences);
- * - a failed agent is a result in the state `failed`, never an error. INTERNAL_ERROR is a failure of the handler.
+ * Society's errors have a code and a text, nothing else, and are recognised by the text. The code that
+ * makes the errors follows these rules:
+ * - the envelope: PARSE_ERROR and PAYLOAD_TOO_LARGE as they are; INVALID_REQUEST with `field` =
+ *   `jsonrpc`, `method` or `id`, checked in this order (a null id counts as missing); METHOD_NOT_FOUND
+ *   with `info.method`;
+ * - the params: INVALID_PARAMS with the whole sentence as its message (`readSendRequest` has Society's
+ *   own sentences);
+ * - a failed agent is a result in the state `failed`, never an error. INTERNAL_ERROR is a failure of
+ *   the handler.
  */
 export function writeError(error: A2AError): WireError {
   return { code: error.details.code ?? codeOf(error.kind, CODES), message: textOf(error) };

@@ -2,7 +2,10 @@ import type { Loss } from '../dialect.ts';
 import { absences, DRAFT_LOSSES, lossesOf } from '../shared/losses.ts';
 import { plainCardLosses } from '../shared/plain-card.ts';
 
-/** What Society has no place for. Clauses name the sections of its page "A2A Protocol"; its code has no further members. */
+/**
+ * What Society has no place for. Clauses name the sections of its page "A2A Protocol"; its code has no
+ * further members.
+ */
 export const losses: readonly Loss[] = [
   ...lossesOf('Society, Request format: params are id and message', 'params hold a thread and a message, nothing else', [
     'SendRequest.configuration',

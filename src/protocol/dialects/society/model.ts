@@ -20,7 +20,9 @@ export function readPart(raw: unknown, env: ReadEnv): Part {
   return fail('type', 'must be text or data');
 }
 
-/** Society has no files. A file is written as data, which Society's clients pass on without reading it. */
+/**
+ * Society has no files. A file is written as data, which Society's clients pass on without reading it.
+ */
 function writePart(part: Part): Json {
   if (part.text !== undefined) return { type: 'text', text: part.text };
   if (part.data !== undefined) return { type: 'data', data: part.data };

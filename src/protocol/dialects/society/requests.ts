@@ -8,8 +8,8 @@ import { fail, id, isRaw, list } from '../shared/read.ts';
 import { readPart, writeParts } from './model.ts';
 
 /**
- * Society's own checks, in its order and with its texts; `errors.ts` adds the prefix `invalid params: `. To its Go server an absent or
- * null member is an empty one.
+ * Society's own checks, in its order and with its texts; `errors.ts` adds the prefix `invalid params:
+ * `. To its Go server an absent or null member is an empty one.
  */
 export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
   const r = objectOr(raw, '');
@@ -47,7 +47,9 @@ function refuseType(part: unknown, at: number): never {
   return fail(`message.parts[${at}].type`, `part[${at}] type is required`);
 }
 
-/** A caller without a name for its thread uses the id of its task or context, or else the message's id. */
+/**
+ * A caller without a name for its thread uses the id of its task or context, or else the message's id.
+ */
 export function threadOf({ alias, message }: SendRequest): string {
   return alias ?? message.taskId ?? message.contextId ?? message.messageId;
 }

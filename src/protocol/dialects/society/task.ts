@@ -19,7 +19,10 @@ const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ['canceled', 'TASK_STATE_CANCELED'], // not Society's spelling, but agents mix the two
 ]);
 
-/** A state that Society lacks is written as one that it has, with a note that names the difference if the agent gave none. */
+/**
+ * A state that Society lacks is written as one that it has, with a note that names the difference if
+ * the agent gave none.
+ */
 const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly note: string }>> = {
   TASK_STATE_UNSPECIFIED: { name: 'working', note: '' },
   TASK_STATE_SUBMITTED: { name: 'submitted', note: '' },
@@ -33,9 +36,10 @@ const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly 
 };
 
 /**
- * `status.message` is a string: Society's client can't read a response that has an object there. The client shows artifacts, and shows the
- * string only for a failure. So a status message that would not be seen, or that is more than one text, is repeated as an artifact of this
- * name. The reader removes that artifact again.
+ * `status.message` is a string: Society's client can't read a response that has an object there. The
+ * client shows artifacts, and shows the string only for a failure. So a status message that would not
+ * be seen, or that is more than one text, is repeated as an artifact of this name. The reader removes
+ * that artifact again.
  */
 const STATUS_ARTIFACT = 'status';
 
@@ -84,7 +88,9 @@ export function readTask(raw: unknown, env: ReadEnv): Task {
   return out;
 }
 
-/** Removes the artifact that repeats the status message, and gives the message all of its parts again. */
+/**
+ * Removes the artifact that repeats the status message, and gives the message all of its parts again.
+ */
 function withoutRepetition(message: Message, artifacts: Artifact[]): Message | undefined {
   const last = artifacts.at(-1);
   const repeated = last?.name === STATUS_ARTIFACT ? textOf(last.parts) : undefined;

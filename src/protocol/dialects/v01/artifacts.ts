@@ -6,9 +6,9 @@ import { countIf, list, listIf, metadataIf, object, textIf } from '../shared/rea
 import { readPart, writeParts } from './parts.ts';
 
 /**
- * 0.1 identifies an artifact by its `index` in the task, 0 if absent; we use an id. An index becomes an id of the same digits, and such an
- * id becomes the index again. Any other id is numbered by its first appearance, which is its position in the task, so that a stream and a
- * later `tasks/get` agree.
+ * 0.1 identifies an artifact by its `index` in the task, 0 if absent; we use an id. An index becomes an
+ * id of the same digits, and such an id becomes the index again. Any other id is numbered by its first
+ * appearance, which is its position in the task, so that a stream and a later `tasks/get` agree.
  */
 export function readArtifact(raw: unknown, env: ReadEnv): Mutable<Artifact> {
   return readBody(raw, env, '0');
@@ -31,8 +31,8 @@ function readBody(raw: unknown, env: ReadEnv, unnumbered: string): Mutable<Artif
 }
 
 /**
- * The artifacts of a task. Some servers leave every index at its default 0, which would make them one artifact; here the later ones get
- * numbers of their own.
+ * The artifacts of a task. Some servers leave every index at its default 0, which would make them one
+ * artifact; here the later ones get numbers of their own.
  */
 export function readArtifacts(raw: unknown, env: ReadEnv): readonly Artifact[] {
   const out = list(raw, '', readUnnumbered, env);
@@ -99,7 +99,10 @@ export function writeArtifacts(artifacts: readonly Artifact[]): Json {
   return out;
 }
 
-/** Whether numbering by first appearance gives every artifact its position. This is the common case and needs no map. */
+/**
+ * Whether numbering by first appearance gives every artifact its position. This is the common case and
+ * needs no map.
+ */
 function isInOrder(artifacts: readonly Artifact[]): boolean {
   return artifacts.every(({ artifactId }, at) => {
     const own = ownIndex(artifactId);

@@ -24,7 +24,10 @@ import {
   writeSendRequest,
 } from './requests.ts';
 
-/** A2A 0.1.0: the caller names tasks, parts have a `type`, artifacts an `index`. JSON-RPC only (docs/dialects/v01.md). */
+/**
+ * A2A 0.1.0: the caller names tasks, parts have a `type`, artifacts an `index`. JSON-RPC only
+ * (docs/dialects/v01.md).
+ */
 const methods: Readonly<Partial<Record<Operation, string>>> = {
   send: 'tasks/send',
   stream: 'tasks/sendSubscribe',
@@ -80,6 +83,7 @@ const codecs: Codecs = {
   event: { read: readEvent, write: writeEvent },
 };
 
+/** A2A 0.1.0. */
 export const v01: Dialect = defineDialect({
   id: dialectId('v01'),
   title: 'A2A 0.1',

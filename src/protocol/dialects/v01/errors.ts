@@ -5,8 +5,9 @@ import type { Codes } from '../shared/errors.ts';
 import { codeOf, readError as readAnyError, writePlainError } from '../shared/errors.ts';
 
 /**
- * 0.1's own codes. Later versions gave new meanings to those from -32006 on, so 1.0's errors with these codes are written with the nearest
- * code of 0.1. Where several kinds share a code, the table also has the kind that the code is read as.
+ * 0.1's own codes. Later versions gave new meanings to those from -32006 on, so 1.0's errors with these
+ * codes are written with the nearest code of 0.1. Where several kinds share a code, the table also has
+ * the kind that the code is read as.
  */
 const CODES: Codes = {
   INTERNAL_ERROR: -32603,

@@ -11,8 +11,8 @@ import { artifactNumbers, ownIndex, readArtifact, writeArtifact } from './artifa
 import { readStatus, readTask, taskOfMessage, writeStatus } from './model.ts';
 
 /**
- * A 0.1 stream has status events and artifact events, told apart by the member they have. Some servers also stream a task, which is
- * recognised by members that only a task has.
+ * A 0.1 stream has status events and artifact events, told apart by the member they have. Some servers
+ * also stream a task, which is recognised by members that only a task has.
  */
 export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
   return readEventOf(raw, NO_CONTEXT, env);
@@ -65,7 +65,8 @@ export function openReader(env: ReadEnv): StreamReader {
 }
 
 /**
- * One event by itself, as a webhook receives it. A task or a message is written as its status; in a stream the artifacts are written too.
+ * One event by itself, as a webhook receives it. A task or a message is written as its status; in a
+ * stream the artifacts are written too.
  */
 export function writeEvent(event: TaskEvent): Json {
   return eventJson(event, isQuestion(event));
@@ -80,6 +81,7 @@ function eventJson(event: TaskEvent, closes: boolean): Json {
   return statusEvent(task.id, task, closes);
 }
 
+/** A stream keeps the numbers of its artifacts from one event to the next. */
 export function openStream(requestId: RpcId | undefined): StreamWriter {
   const wrap = envelope(requestId);
   const number = artifactNumbers();
@@ -92,7 +94,8 @@ export function openStream(requestId: RpcId | undefined): StreamWriter {
 }
 
 /**
- * Clients stop at the first `final`. So a task's artifacts are written before a status that ends the stream, and after any other status.
+ * Clients stop at the first `final`. So a task's artifacts are written before a status that ends the
+ * stream, and after any other status.
  */
 function taskEvents(task: Task, number: (artifactId: string) => number, closes: boolean): readonly Json[] {
   const status = statusEvent(task.id, task, closes);

@@ -22,7 +22,10 @@ const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ['unknown', 'TASK_STATE_UNSPECIFIED'],
 ]);
 
-/** 0.1 asks for further credentials with `input-required` (its text on authentication), and has no state for a rejection. */
+/**
+ * 0.1 asks for further credentials with `input-required` (its text on authentication), and has no state
+ * for a rejection.
+ */
 const STATE_NAMES: Readonly<Record<TaskState, string>> = {
   ...KEBAB_NAMES,
   TASK_STATE_REJECTED: 'failed',
@@ -70,7 +73,10 @@ export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   return out;
 }
 
-/** A text where 0.1 has a message: servers with 0.1's card and method send it (Society), and their card does not show it. */
+/**
+ * A text where 0.1 has a message: servers with 0.1's card and method send it (Society), and their card
+ * does not show it.
+ */
 function readStatusMessage(raw: unknown, env: ReadEnv): Message | undefined {
   if (typeof raw !== 'string') return readMessage(raw, env);
   return raw === '' ? undefined : { messageId: messageId(env.ids.next()), role: 'ROLE_AGENT', parts: [{ text: raw }] };

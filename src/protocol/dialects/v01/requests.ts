@@ -10,8 +10,9 @@ import { countIf, fail, filledText, id, idIf, member, memberIf, metadataIf, obje
 import { readRequestMessage, writeMessage } from './model.ts';
 
 /**
- * In 0.1 an absent length and 0 mean no history; in the canonical model an absent length means no limit. So absent is read as 0, and 0 is
- * written as absent, while no limit is written as the greatest possible length.
+ * In 0.1 an absent length and 0 mean no history; in the canonical model an absent length means no
+ * limit. So absent is read as 0, and 0 is written as absent, while no limit is written as the greatest
+ * possible length.
  */
 const NO_LIMIT = 0x7fffffff;
 
@@ -45,7 +46,10 @@ export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
   return out;
 }
 
-/** 0.1 needs a name for the task. A caller without one uses the id of its task, or else the message's id. */
+/**
+ * 0.1 needs a name for the task. A caller without one uses the id of its task, or else the message's
+ * id.
+ */
 export function writeSendRequest(request: SendRequest): Json {
   const { message, configuration } = request;
   const out: JsonDraft = { id: request.alias ?? message.taskId ?? message.messageId };
@@ -59,6 +63,7 @@ export function writeSendRequest(request: SendRequest): Json {
   return out;
 }
 
+/** TaskQueryParams: `{id, historyLength}`. */
 export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
   const r = object(raw);
   const out: Mutable<GetRequest> = { id: id<TaskId>(r.id, 'id', env) };
@@ -73,6 +78,7 @@ export function writeGetRequest(request: GetRequest): Json {
   return out;
 }
 
+/** TaskIdParams: `{id}`. */
 export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
   const r = object(raw);
   const metadata = metadataIf(r.metadata, 'metadata', env);
@@ -94,8 +100,8 @@ export function readPushGetRequest(raw: unknown, env: ReadEnv): PushGetRequest {
 }
 
 /**
- * `{id, pushNotificationConfig}`, where the id is the task's. A task has one config, and setting it again replaces it. So the config gets
- * the task's id.
+ * `{id, pushNotificationConfig}`, where the id is the task's. A task has one config, and setting it
+ * again replaces it. So the config gets the task's id.
  */
 export function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {
   const c = object(raw);
@@ -118,7 +124,10 @@ function readHook(raw: unknown, env: ReadEnv): PushConfig {
   return out;
 }
 
-/** 0.1 offers several schemes for one set of credentials. The first one is used, as in the official SDKs. */
+/**
+ * 0.1 offers several schemes for one set of credentials. The first one is used, as in the official
+ * SDKs.
+ */
 function readAuthentication(raw: unknown): AuthenticationInfo | undefined {
   const a = object(raw);
   const [scheme] = texts(a.schemes, 'schemes');

@@ -15,8 +15,9 @@ const NEWEST: Patch = 6;
 const V02_CODES: Codes = { ...CODES, EXTENDED_AGENT_CARD_NOT_CONFIGURED: -32004 };
 
 /**
- * 0.2 is 0.3 with less (docs/dialects/v02.md). Its requests look like 0.3's, so it is chosen by a card, a mount, or the dialect in which
- * the task was made. By method name alone, 0.3 comes first in the registry.
+ * 0.2 is 0.3 with less (docs/dialects/v02.md). Its requests look like 0.3's, so it is chosen by a card,
+ * a mount, or the dialect in which the task was made. By method name alone, 0.3 comes first in the
+ * registry.
  */
 function build(own: Release): Dialect {
   const { patch } = own;
@@ -51,7 +52,10 @@ function detectCard(raw: Raw, patch: Patch): Confidence {
   return Math.min(Number(version[1] ?? NEWEST), NEWEST) === patch ? 'shape' : 'no';
 }
 
-/** For cards without a version: what 0.2 requires and 0.1 does not, which are media types and skills with descriptions and tags. */
+/**
+ * For cards without a version: what 0.2 requires and 0.1 does not, which are media types and skills
+ * with descriptions and tags.
+ */
 function looksLike02(raw: Raw): boolean {
   if (raw.authentication !== undefined || raw.interfaces !== undefined) return false;
   const modes: unknown = raw.defaultInputModes;
@@ -61,6 +65,7 @@ function looksLike02(raw: Raw): boolean {
   );
 }
 
+/** A2A 0.2.6, the last release of 0.2. */
 export const v02: Dialect = build(release(6));
 
 /** The releases before 0.2.6, newest first. */

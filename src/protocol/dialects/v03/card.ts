@@ -19,6 +19,7 @@ export interface CardEdition {
   readonly detect: (raw: Raw) => Confidence;
 }
 
+/** The card codec of one release. `missing` are the members that it lacks. */
 export function cardCodec(edition: CardEdition, missing: MissingMembers): CardCodec {
   const read = cardReader(edition);
   return {
@@ -28,12 +29,16 @@ export function cardCodec(edition: CardEdition, missing: MissingMembers): CardCo
   };
 }
 
-/** A card with interfaces of 1.0's shape is a 1.0 card, whatever other members it has (docs/dialects/v03.md, "Card"). */
+/**
+ * A card with interfaces of 1.0's shape is a 1.0 card, whatever other members it has
+ * (docs/dialects/v03.md, "Card").
+ */
 function isLegacy(raw: Raw): boolean {
   const interfaces = raw.supportedInterfaces ?? raw.supported_interfaces;
   return typeof raw.url === 'string' && !(Array.isArray(interfaces) && interfaces.length > 0);
 }
 
+/** Reads a card of 0.2 or 0.3. */
 export function cardReader(edition: CardEdition): Reader<AgentCard> {
   return (raw, env) => {
     const c = object(raw);
@@ -41,7 +46,10 @@ export function cardReader(edition: CardEdition): Reader<AgentCard> {
   };
 }
 
-/** The main URL comes first, since it is the preferred one (A2A 0.3.0 §5.6.3). An entry that repeats it is dropped. */
+/**
+ * The main URL comes first, since it is the preferred one (A2A 0.3.0 §5.6.3). An entry that repeats it
+ * is dropped.
+ */
 function readInterfaces(c: Raw, edition: CardEdition, env: ReadEnv): readonly AgentInterface[] {
   const version = textIf(c.protocolVersion ?? c.protocol_version, 'protocolVersion');
   const protocolVersion = majorMinor(version) ?? edition.interfaceVersion;
@@ -101,7 +109,10 @@ function writeSkill(skill: AgentSkill, missing: MissingMembers): JsonDraft {
   return out;
 }
 
-/** A requirement that names a scheme left out here stays: callers should know that a credential is needed. */
+/**
+ * A requirement that names a scheme left out here stays: callers should know that a credential is
+ * needed.
+ */
 function writeSchemes(schemes: NonNullable<AgentCard['securitySchemes']>, missing: MissingMembers): JsonDraft {
   const out: JsonDraft = {};
   for (const [name, scheme] of Object.entries(schemes)) {
@@ -125,8 +136,9 @@ function without(value: object, type: string, missing: MissingMembers): JsonDraf
 const OLD = /^0\.[23](\.|$)/;
 
 /**
- * The main URL is the first interface of an old version or, if there is none, the first JSON-RPC one, which the oldest clients speak.
- * Other interfaces are listed only if they speak an old version, because an entry can't name its version.
+ * The main URL is the first interface of an old version or, if there is none, the first JSON-RPC one,
+ * which the oldest clients speak. Other interfaces are listed only if they speak an old version,
+ * because an entry can't name its version.
  */
 function writeInterfaces(interfaces: readonly AgentInterface[], edition: CardEdition): { readonly [key: string]: Json } {
   const old = interfaces.filter(({ protocolVersion }) => OLD.test(protocolVersion));

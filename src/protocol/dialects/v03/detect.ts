@@ -1,7 +1,9 @@
 import type { Confidence, Hints } from '../dialect.ts';
 import { isRaw } from '../shared/read.ts';
 
-/** `kind` on the message or a part marks 0.3. PromptKit has the same method names and never sends it. */
+/**
+ * `kind` on the message or a part marks 0.3. PromptKit has the same method names and never sends it.
+ */
 export function hasKind(params: unknown): boolean {
   const message = isRaw(params) ? params.message : undefined;
   if (!isRaw(message)) return false;
@@ -11,7 +13,10 @@ export function hasKind(params: unknown): boolean {
 
 const BY_TASK: ReadonlySet<unknown> = new Set(['tasks/get', 'tasks/cancel', 'tasks/resubscribe']);
 
-/** `{taskId}` where the specification has `{id}`: the spelling of coding-agent-a2a's document, which also describes other results. */
+/**
+ * `{taskId}` where the specification has `{id}`: the spelling of coding-agent-a2a's document, which
+ * also describes other results.
+ */
 export function saysTaskId({ method, params }: Hints): boolean {
   return BY_TASK.has(method) && isRaw(params) && typeof params.taskId === 'string' && params.id === undefined;
 }

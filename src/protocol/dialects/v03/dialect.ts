@@ -9,7 +9,9 @@ import { restDialect } from './rest-dialect.ts';
 
 const V02 = /^0\.2(\.|$)/;
 
-/** Members that no card had before 0.2. A card of 0.2 that names its version belongs to that release. */
+/**
+ * Members that no card had before 0.2. A card of 0.2 that names its version belongs to that release.
+ */
 function detectCard(raw: Raw): Confidence {
   if (typeof raw.protocolVersion === 'string') return V02.test(raw.protocolVersion) ? 'grammar' : 'shape';
   const marks = [raw.preferredTransport, raw.additionalInterfaces, raw.securitySchemes, raw.security];
@@ -35,7 +37,10 @@ const edition: Edition = {
 /** A2A 0.3.0 over JSON-RPC. */
 export const v03: Dialect = kindDialect(edition);
 
-/** 0.3 as coding-agent-a2a's document has it: `{taskId}`, and canceling a finished task is no error (docs/dialects/v03.md). */
+/**
+ * 0.3 as coding-agent-a2a's document has it: `{taskId}`, and canceling a finished task is no error
+ * (docs/dialects/v03.md).
+ */
 export const v03TaskId: Dialect = kindDialect({
   ...edition,
   id: 'v03.taskid',

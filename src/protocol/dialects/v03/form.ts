@@ -9,8 +9,8 @@ import type { Reader } from '../shared/read.ts';
 import { readKindPart, readProtoPart, writeKindPart, writeProtoPart } from './parts.ts';
 
 /**
- * 0.3 has two JSON forms of one model: `kind` JSON over JSON-RPC, and the ProtoJSON of its a2a.proto under `/v1`. They differ in these
- * members and in their envelopes.
+ * 0.3 has two JSON forms of one model: `kind` JSON over JSON-RPC, and the ProtoJSON of its a2a.proto
+ * under `/v1`. They differ in these members and in their envelopes.
  */
 export interface Form {
   /** `kind` tells what an object is. Without it, the member name of a wrapper does. */
@@ -40,6 +40,7 @@ const PROTO_STATES: Readonly<Record<TaskState, string>> = {
 
 const PROTO_ENTRIES = entriesOf(PROTO_STATES);
 
+/** The form over JSON-RPC: lower-case states and roles, and `kind` on every object. */
 export const KIND_FORM: Form = {
   kinds: true,
   states: KEBAB_STATES,
@@ -53,6 +54,7 @@ export const KIND_FORM: Form = {
   writePart: writeKindPart,
 };
 
+/** The form over HTTP+JSON: the ProtoJSON of 0.3's a2a.proto. */
 export const PROTO_FORM: Form = {
   kinds: false,
   states: new Map<unknown, TaskState>([

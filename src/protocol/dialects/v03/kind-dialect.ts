@@ -67,7 +67,10 @@ const METHODS: Readonly<Partial<Record<Operation, string>>> = {
   extendedCard: 'agent/getAuthenticatedExtendedCard',
 };
 
-/** A2A 0.3.0 §11.1.2 misspells the first. The second was on the main branch after the tag: accepted, never sent. */
+/**
+ * A2A 0.3.0 §11.1.2 misspells the first. The second was on the main branch after the tag: accepted,
+ * never sent.
+ */
 const ALIASES: Readonly<Record<string, Operation>> = { 'agent/authenticatedExtendedCard': 'extendedCard', 'tasks/list': 'list' };
 
 /** Traits of 0.3 over JSON-RPC. Editions override single members. */

@@ -9,7 +9,10 @@ import { checkParts, fail, flagIf, id, idIf, isRaw, listIf, member, memberIf, me
 import { timestampIf } from '../shared/values.ts';
 import type { Form } from './form.ts';
 
-/** The readers of 0.3's objects in one of its forms. They also accept snake_case, which ProtoJSON allows and pydantic sends. */
+/**
+ * The readers of 0.3's objects in one of its forms. They also accept snake_case, which ProtoJSON allows
+ * and pydantic sends.
+ */
 export interface Readers {
   readonly message: Reader<Message>;
   readonly requestMessage: Reader<Message>;
@@ -34,7 +37,9 @@ export function readers(form: Form): Readers {
   return { ...objects, event: form.kinds ? kindEventReader(objects) : wrappedEventReader(objects) };
 }
 
-/** A message in a result or an event. A missing id is accepted. `content` is the proto's name for parts. */
+/**
+ * A message in a result or an event. A missing id is accepted. `content` is the proto's name for parts.
+ */
 function messageReader(form: Form): Reader<Message> {
   return (raw, env) => {
     const m = object(raw);
@@ -91,7 +96,10 @@ function artifactReader(form: Form): Reader<Artifact> {
   };
 }
 
-/** A task without a contextId is accepted: documents of products show it, though the schema requires one. */
+/**
+ * A task without a contextId is accepted: documents of products show it, though the schema requires
+ * one.
+ */
 function taskReader(read: { status: Reader<TaskStatus>; artifact: Reader<Artifact>; message: Reader<Message> }): Reader<Task> {
   return (raw, env) => {
     const t = object(raw);
@@ -166,7 +174,9 @@ function kindByShape(e: Readonly<Record<string, unknown>>): EventKind {
   return fail('kind', 'is required');
 }
 
-/** StreamResponse and SendMessageResponse: exactly one member. `msg` is the proto's name for `message`. */
+/**
+ * StreamResponse and SendMessageResponse: exactly one member. `msg` is the proto's name for `message`.
+ */
 function wrappedEventReader(read: Objects): Reader<TaskEvent> {
   return (raw, env) => {
     const e = object(raw);

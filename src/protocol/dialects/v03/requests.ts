@@ -25,7 +25,10 @@ import { readTaskConfig } from './push.ts';
 import type { Readers } from './read.ts';
 import type { Writers } from './write.ts';
 
-/** MessageSendParams (A2A 0.3.0 §7.1.1). The HTTP+JSON form has other names for two of its members and passes its own reader for them. */
+/**
+ * MessageSendParams (A2A 0.3.0 §7.1.1). The HTTP+JSON form has other names for two of its members and
+ * passes its own reader for them.
+ */
 export function sendReader(read: Readers, configuration: Reader<SendConfiguration>): Reader<SendRequest> {
   return (raw, env) => {
     const r = object(raw);
@@ -38,7 +41,10 @@ export function sendReader(read: Readers, configuration: Reader<SendConfiguratio
   };
 }
 
-/** An absent `blocking` stays absent. 0.3 has no default; the service waits, as the servers of both official SDKs do. */
+/**
+ * An absent `blocking` stays absent. 0.3 has no default; the service waits, as the servers of both
+ * official SDKs do.
+ */
 export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
   const c = object(raw);
   const out = readWishes(c);
@@ -61,6 +67,7 @@ export function readWishes(c: Raw): Mutable<SendConfiguration> {
   return out;
 }
 
+/** What differs between the releases when a send is written. */
 export interface SendWriting {
   readonly message: Writers['message'];
   readonly config: (config: PushConfig) => JsonDraft;
@@ -68,6 +75,7 @@ export interface SendWriting {
   readonly outputModesRequired: boolean;
 }
 
+/** Writes MessageSendParams. */
 export function sendWriter(write: SendWriting): (request: SendRequest) => JsonDraft {
   return (request) => {
     const out: JsonDraft = { message: write.message(request.message) };
@@ -123,7 +131,10 @@ export function readSubscribeRequest(raw: unknown, env: ReadEnv): { readonly id:
   return { id: readTaskId(object(raw), env) };
 }
 
-/** GetTaskPushNotificationConfigParams. Without a config id it asks for the only, or first, config (A2A 0.3.0 §7.6). */
+/**
+ * GetTaskPushNotificationConfigParams. Without a config id it asks for the only, or first, config (A2A
+ * 0.3.0 §7.6).
+ */
 export function readPushGetRequest(raw: unknown, env: ReadEnv): PushGetRequest {
   const r = object(raw);
   const taskId = readTaskId(r, env);
@@ -147,7 +158,10 @@ export function readPushPage(raw: unknown, env: ReadEnv): PushPage {
 
 const PAGE_SIZE_MAX = 100;
 
-/** `tasks/list` as on the main branch after 0.3.0 (commit 0a9f629e): the filters of 1.0, with milliseconds for a timestamp. */
+/**
+ * `tasks/list` as on the main branch after 0.3.0 (commit 0a9f629e): the filters of 1.0, with
+ * milliseconds for a timestamp.
+ */
 export function listReader(form: Form): Reader<ListRequest> {
   return (raw, env) => {
     const r: Raw = isSet(raw) ? object(raw) : {};
@@ -176,13 +190,16 @@ function readPaging(r: Raw, into: Mutable<ListRequest>): void {
   if (pageToken !== undefined && pageToken !== '') into.pageToken = pageToken;
 }
 
-/** Milliseconds since the epoch, as text in a query. 8.64e15 is the last instant that a Date can hold. */
+/**
+ * Milliseconds since the epoch, as text in a query. 8.64e15 is the last instant that a Date can hold.
+ */
 function readInstant(value: unknown, name: string): string {
   const ms = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
   if (typeof ms !== 'number' || !Number.isInteger(ms) || Math.abs(ms) > 8.64e15) return fail(name, 'must be milliseconds since 1970');
   return new Date(ms).toISOString();
 }
 
+/** Reads a page of `tasks/list`. Absent members get the values of a single page. */
 export function taskPageReader(task: Reader<Task>): Reader<TaskPage> {
   return (raw, env) => {
     const p = object(raw);

@@ -11,8 +11,9 @@ import { readWishes } from './requests.ts';
 import type { Writers } from './write.ts';
 
 /**
- * SendMessageConfiguration of 0.3's proto. Its fields have no presence: an absent `blocking` means false (clients of both official SDKs
- * leave false out, and their servers read it so), and a historyLength of 0 means no limit.
+ * SendMessageConfiguration of 0.3's proto. Its fields have no presence: an absent `blocking` means
+ * false (clients of both official SDKs leave false out, and their servers read it so), and a
+ * historyLength of 0 means no limit.
  */
 export function readConfiguration(raw: unknown, env: ReadEnv): SendConfiguration {
   const c = object(raw);
@@ -81,9 +82,9 @@ export function writeTaskConfig(config: PushConfig): JsonDraft {
 }
 
 /**
- * Reads a create as `{parent, configId, config}` (the only form that both SDKs' servers accept) or as the bare config (the proto's `body`,
- * and the form that the JS client sends). The id in the resource name is ignored: SDKs write `None` or nothing there for a config without
- * an id.
+ * Reads a create as `{parent, configId, config}` (the only form that both SDKs' servers accept) or as
+ * the bare config (the proto's `body`, and the form that the JS client sends). The id in the resource
+ * name is ignored: SDKs write `None` or nothing there for a config without an id.
  */
 export function readPushCreateRequest(raw: unknown, env: ReadEnv): PushConfig {
   const r = object(raw);

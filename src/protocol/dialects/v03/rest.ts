@@ -5,7 +5,10 @@ import { readError, writePlainError } from '../shared/errors.ts';
 import { isRaw } from '../shared/read.ts';
 import { CODES } from './codes.ts';
 
-/** HTTP+JSON of 0.3 (A2A 0.3.0 §3.5.6). For `:subscribe` its text has POST and its proto GET; each SDK uses one of them. */
+/**
+ * HTTP+JSON of 0.3 (A2A 0.3.0 §3.5.6). For `:subscribe` its text has POST and its proto GET; each SDK
+ * uses one of them.
+ */
 export const rest: RestGrammar = {
   tenants: false,
   mediaType: 'application/json',
@@ -38,7 +41,10 @@ export const rest: RestGrammar = {
   },
 };
 
-/** The table of JS 0.3.13, except that errors of the caller for which it has no row are not answered with 500. */
+/**
+ * The table of JS 0.3.13, except that errors of the caller for which it has no row are not answered
+ * with 500.
+ */
 export function restStatus(kind: ErrorKind): number {
   return kind === 'TASK_NOT_CANCELABLE' ? 409 : ERRORS[kind].http;
 }

@@ -111,7 +111,10 @@ function taskWriter(form: Form, write: TaskWriters): Writers['task'] {
   };
 }
 
-/** `final` tells 0.x clients that nothing follows, and they stop reading there. A stream closes at a terminal state, or where its service says so. */
+/**
+ * `final` tells 0.x clients that nothing follows, and they stop reading there. A stream closes at a
+ * terminal state, or where its service says so.
+ */
 function statusUpdateWriter(form: Form, status: TaskWriters['status']): (update: TaskStatusUpdate, closes: boolean) => JsonDraft {
   return (update, closes) => {
     const { taskId, contextId } = update;

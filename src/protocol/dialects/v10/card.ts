@@ -18,7 +18,10 @@ export const card: CardCodec = {
   write: writeCard,
 };
 
-/** Pure 1.0. Conformance kits refuse any key outside of its schema, so a program's own members are left out. */
+/**
+ * Pure 1.0. Conformance kits refuse any key outside of its schema, so a program's own members are left
+ * out.
+ */
 export function writeCard(value: AgentCard): Json {
   return cardView(jsonOf(value));
 }

@@ -3,7 +3,9 @@ import { isRaw } from '../shared/read.ts';
 
 const PASCAL = /^[A-Z][A-Za-z]+$/;
 
-/** Pascal-case methods are 1.0's. `ROLE_*` tells it from Cortex, which sends the same version header. */
+/**
+ * Pascal-case methods are 1.0's. `ROLE_*` tells it from Cortex, which sends the same version header.
+ */
 export function detect(hints: Hints): Confidence {
   if (hints.method === undefined || !PASCAL.test(hints.method)) return 'no';
   const message = isRaw(hints.params) ? hints.params.message : undefined;

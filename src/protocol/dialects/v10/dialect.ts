@@ -33,7 +33,10 @@ import {
 } from './requests.ts';
 import { rest } from './rest.ts';
 
-/** A2A 1.0.1 over JSON-RPC and HTTP+JSON, which differ in envelope and paths, not in bodies (docs/dialects/v10.md). */
+/**
+ * A2A 1.0.1 over JSON-RPC and HTTP+JSON, which differ in envelope and paths, not in bodies
+ * (docs/dialects/v10.md).
+ */
 const methods: Readonly<Partial<Record<Operation, string>>> = {
   send: 'SendMessage',
   stream: 'SendStreamingMessage',

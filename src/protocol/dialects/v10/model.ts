@@ -31,8 +31,9 @@ import {
 import { base64, timestampIf } from '../shared/values.ts';
 
 /**
- * The canonical model is 1.0 JSON, so the readers check and copy. ProtoJSON allows snake_case names and enum numbers on input (A2A 1.0.1
- * §5.5). Unknown members are ignored (§5.7), which is why the known ones are copied.
+ * The canonical model is 1.0 JSON, so the readers check and copy. ProtoJSON allows snake_case names and
+ * enum numbers on input (A2A 1.0.1 §5.5). Unknown members are ignored (§5.7), which is why the known
+ * ones are copied.
  */
 export const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ...TASK_STATES_BY_NUMBER.map((state) => [state, state] as const),
@@ -71,11 +72,15 @@ export function readRequestMessage(raw: unknown, env: ReadEnv): Message {
   return message;
 }
 
-/** @a2a-js/sdk 1.3.0 leaves out `data: null`. A part without content is accepted in results, not in requests. */
+/**
+ * @a2a-js/sdk 1.3.0 leaves out `data: null`. A part without content is accepted in results, not in
+ * requests.
+ */
 function checkContent(part: unknown, at: number): void {
   if (contents(object(part)) === 0) fail(`parts[${at}]`, `${ONE_CONTENT}; has 0`);
 }
 
+/** Part (§4.1.6). A part without content becomes the data `null`. */
 export function readPart(raw: unknown, env: ReadEnv): Part {
   const p = object(raw);
   const out = readContent(p, env);
@@ -120,6 +125,7 @@ export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   return out;
 }
 
+/** Artifact (§4.1.7). */
 export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
   const a = object(raw);
   const out: Mutable<Artifact> = {
@@ -130,6 +136,7 @@ export function readArtifact(raw: unknown, env: ReadEnv): Artifact {
   return out;
 }
 
+/** Task (§4.1.1). */
 export function readTask(raw: unknown, env: ReadEnv): Task {
   const t = object(raw);
   const out: Mutable<Task> = { id: id(t.id, 'id', env), status: member(t.status, 'status', readStatus, env) };
@@ -206,6 +213,10 @@ export function withoutGeneration<T extends { readonly generation?: Seq }>(value
   return jsonOf(rest);
 }
 
+/**
+ * The value with its `generation`, for the variant of the 1.1 draft. `seq` is the number to use if the
+ * value has none.
+ */
 export function withGeneration<T extends { readonly generation?: Seq }>(value: T, seq?: Seq): Json {
   const generation = value.generation ?? seq;
   return jsonOf(generation === undefined ? value : { ...value, generation: String(generation) });

@@ -12,8 +12,9 @@ import { isRaw } from '../shared/read.ts';
 import { v10 } from './dialect.ts';
 
 /**
- * The payload of A2A over MQTT 0.1 (docs/dialects/v10.md): A2A 1.0, except that the requester names the task, in the member that holds an
- * existing task's id in 1.0, and that three error codes have other meanings.
+ * The payload of A2A over MQTT 0.1 (docs/dialects/v10.md): A2A 1.0, except that the requester names the
+ * task, in the member that holds an existing task's id in 1.0, and that three error codes have other
+ * meanings.
  */
 const NAMED = 'A2A over MQTT 0.1: the requester creates the task id and puts it in params.message.taskId of the first message';
 const losses: readonly Loss[] = [...namedTaskLosses(NAMED), ...DRAFT_LOSSES];
@@ -53,7 +54,10 @@ function decode<K extends Shape>(shape: K, raw: unknown, env: ReadEnv): Decoded<
   return name === undefined ? decoded : { ok: true, value: { ...request, message, alias: externalId(name) } as Shapes[K] };
 }
 
-/** The profile writes states both as `TASK_STATE_INPUT_REQUIRED` and as `input-required` (docs/dialects/v10.md). The reader accepts both. */
+/**
+ * The profile writes states both as `TASK_STATE_INPUT_REQUIRED` and as `input-required`
+ * (docs/dialects/v10.md). The reader accepts both.
+ */
 function spelledOut(raw: unknown): unknown {
   if (!isRaw(raw)) return raw;
   if (isRaw(raw['status'])) return { ...raw, status: stateSpelledOut(raw['status']) };

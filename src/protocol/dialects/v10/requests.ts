@@ -38,6 +38,7 @@ import {
 import { timestampIf } from '../shared/values.ts';
 import { generationIf, readEvent, readRequestMessage, readTask, STATES } from './model.ts';
 
+/** SendMessageRequest (A2A 1.0.1 §3.1.1), also of a streaming send (§3.1.2). */
 export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
   const r = object(raw);
   const out: Mutable<SendRequest> = { message: member(r.message, 'message', readRequestMessage, env) };
@@ -72,6 +73,7 @@ export function readSendResult(raw: unknown, env: ReadEnv): SendResult {
   return fail('', 'must have exactly one of task, message');
 }
 
+/** GetTaskRequest (§3.1.3). */
 export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
   const r = object(raw);
   const out: Mutable<GetRequest> = { id: id(r.id, 'id', env) };
@@ -82,6 +84,7 @@ export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
   return withTenant(out, r, env);
 }
 
+/** CancelTaskRequest (§3.1.5). */
 export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
   const r = object(raw);
   const out: Mutable<CancelRequest> = { id: id(r.id, 'id', env) };
@@ -90,6 +93,7 @@ export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
   return withTenant(out, r, env);
 }
 
+/** SubscribeToTaskRequest (§3.1.6). */
 export function readSubscribeRequest(raw: unknown, env: ReadEnv): SubscribeRequest {
   const r = object(raw);
   const out: Mutable<SubscribeRequest> = { id: id(r.id, 'id', env) };
@@ -98,6 +102,7 @@ export function readSubscribeRequest(raw: unknown, env: ReadEnv): SubscribeReque
 
 const PAGE_SIZE_MAX = 100;
 
+/** ListTasksRequest (§3.1.4). The page size must be from 1 to 100. */
 export function readListRequest(raw: unknown, env: ReadEnv): ListRequest {
   const r = object(raw);
   const out: Mutable<ListRequest> = {};
@@ -121,6 +126,7 @@ export function readListRequest(raw: unknown, env: ReadEnv): ListRequest {
   return withTenant(out, r, env);
 }
 
+/** ListTasksResponse (§3.1.4). */
 export function readTaskPage(raw: unknown, env: ReadEnv): TaskPage {
   const p = object(raw);
   const tasks = listIf(p.tasks, 'tasks', readTask, env) ?? [];
@@ -132,6 +138,7 @@ export function readTaskPage(raw: unknown, env: ReadEnv): TaskPage {
   };
 }
 
+/** TaskPushNotificationConfig (§4.3.1). */
 export function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {
   const c = object(raw);
   const out: Mutable<PushConfig> = { url: filledText(c.url, 'url') };
@@ -160,18 +167,21 @@ export function readPushCreateRequest(raw: unknown, env: ReadEnv): PushConfig {
   return readPushConfig(raw, env);
 }
 
+/** GetTaskPushNotificationConfigRequest (§3.1.8). */
 export function readPushGetRequest(raw: unknown, env: ReadEnv): PushGetRequest {
   const r = object(raw);
   const out: Mutable<PushGetRequest> = { taskId: id(r.taskId ?? r.task_id, 'taskId', env), id: id(r.id, 'id', env) };
   return withTenant(out, r, env);
 }
 
+/** DeleteTaskPushNotificationConfigRequest (§3.1.10). */
 export function readPushDeleteRequest(raw: unknown, env: ReadEnv): PushDeleteRequest {
   const r = object(raw);
   const out: Mutable<PushDeleteRequest> = { taskId: id(r.taskId ?? r.task_id, 'taskId', env), id: id(r.id, 'id', env) };
   return withTenant(out, r, env);
 }
 
+/** ListTaskPushNotificationConfigsRequest (§3.1.9). */
 export function readPushListRequest(raw: unknown, env: ReadEnv): PushListRequest {
   const r = object(raw);
   const out: Mutable<PushListRequest> = { taskId: id(r.taskId ?? r.task_id, 'taskId', env) };

@@ -5,8 +5,8 @@ import { readDetails, writeDetails } from '../shared/errors.ts';
 import { isRaw } from '../shared/read.ts';
 
 /**
- * HTTP+JSON of 1.0.1 (§11). The specification has both GET and POST for `:subscribe`. Servers of all SDKs accept both, and their clients
- * send POST.
+ * HTTP+JSON of 1.0.1 (§11). The specification has both GET and POST for `:subscribe`. Servers of all
+ * SDKs accept both, and their clients send POST.
  */
 export const rest: RestGrammar = {
   tenants: true,

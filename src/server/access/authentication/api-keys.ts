@@ -9,15 +9,26 @@ export interface KeyRecord {
   readonly id: string;
   /** The owner: tasks created with the key belong to the principal `key:NAME`. */
   readonly name: string;
+  /** Tenant that the key belongs to. Absent: none. */
   readonly tenant?: string;
+  /** What callers with this key may do, for example `tasks:read`. */
   readonly scopes: readonly string[];
   readonly createdAt: string;
+  /** The key is refused from this time on. */
   readonly expiresAt?: string;
+  /** When an operator revoked the key. */
   readonly revokedAt?: string;
 }
 
-/** Looks up API keys. An implementation must compare hashes, so that its timing reveals nothing about the keys. */
+/**
+ * Looks up API keys. An implementation must compare hashes, so that its timing reveals nothing about
+ * the keys.
+ */
 export interface KeyRing {
+  /**
+   * The record of a key; undefined if there is none. Expired and revoked keys are found too, and
+   * refused later.
+   */
   find(secret: string): KeyRecord | undefined;
 }
 
@@ -63,7 +74,10 @@ function identityOf({ name, scopes, tenant = '' }: KeyRecord): AuthenticatedIden
   return { principal: { id: `key:${name}`, scopes }, tenant: tenant as TenantId };
 }
 
-/** Authenticates the bearer of the node's own token as `local`, the owner of the machine. `isSame` must compare in constant time. */
+/**
+ * Authenticates the bearer of the node's own token as `local`, the owner of the machine. `isSame` must
+ * compare in constant time.
+ */
 export function tokenAuth(isSame: (text: string) => boolean): AuthMethod {
   return {
     name: 'token',

@@ -3,10 +3,17 @@ import type { Principal, SecurityScheme, TenantId } from '#protocol';
 
 /** The identity that a valid credential proves. */
 export interface AuthenticatedIdentity {
+  /** Who calls, and with which scopes. */
   readonly principal: Principal;
-  /** The credential's tenant. `''`: it belongs to no tenant, and its bearer can't choose one. Absent: its bearer may name any tenant. */
+  /**
+   * The credential's tenant. `''`: it belongs to no tenant, and its bearer can't choose one. Absent:
+   * its bearer may name any tenant.
+   */
   readonly tenant?: TenantId;
-  /** Called every few seconds while a stream of this caller is open. The stream ends when it returns false. Absent: the stream stays open. */
+  /**
+   * Called every few seconds while a stream of this caller is open. The stream ends when it returns
+   * false. Absent: the stream stays open.
+   */
   readonly isStillValid?: () => boolean;
 }
 
@@ -16,7 +23,9 @@ export interface CredentialDenial {
   readonly reason: string;
   /** For the caller. Default: "the credential is not valid". */
   readonly message?: string;
-  /** Set when the credential could not be checked; the caller gets a 503 and may retry after this time. */
+  /**
+   * Set when the credential could not be checked; the caller gets a 503 and may retry after this time.
+   */
   readonly retryAfterMs?: number;
 }
 
@@ -24,8 +33,8 @@ export interface CredentialDenial {
 export type AuthenticationResult = AuthenticatedIdentity | CredentialDenial | undefined;
 
 /**
- * One way to authenticate callers: API keys, tokens of an issuer, client certificates, or your own. A node tries its methods in order; the
- * first result that is not undefined decides.
+ * One way to authenticate callers: API keys, tokens of an issuer, client certificates, or your own. A
+ * node tries its methods in order; the first result that is not undefined decides.
  *
  * ```ts
  * const header: AuthMethod = {
@@ -41,10 +50,14 @@ export type AuthenticationResult = AuthenticatedIdentity | CredentialDenial | un
 export interface AuthMethod {
   /** The method's name in the audit log. */
   readonly name: string;
-  /** The security schemes that the agent cards declare for this method. A caller needs only one scheme of all methods. */
+  /**
+   * The security schemes that the agent cards declare for this method. A caller needs only one scheme
+   * of all methods.
+   */
   readonly schemes: Readonly<Record<string, SecurityScheme>>;
   /** The scheme, and its own parameters, for the `WWW-Authenticate` header. */
   readonly challenge?: { readonly scheme: string; readonly parameters?: Readonly<Record<string, string>> };
+  /** Checks the credential of a request. Must not read the body. */
   authenticate(request: HttpRequest): AuthenticationResult | Promise<AuthenticationResult>;
 }
 
@@ -55,8 +68,9 @@ export function isDenial(result: AuthenticatedIdentity | CredentialDenial): resu
 const CREDENTIAL_CHARS_MAX = 8192;
 
 /**
- * Reads the credential of a request from `Authorization: Bearer`, or from `X-API-Key` if there is no `Authorization`. Returns `malformed`
- * for a text that can't be a credential, for example several that a host has joined with commas.
+ * Reads the credential of a request from `Authorization: Bearer`, or from `X-API-Key` if there is no
+ * `Authorization`. Returns `malformed` for a text that can't be a credential, for example several that
+ * a host has joined with commas.
  */
 export function credentialOf(request: HttpRequest): { readonly text: string } | 'none' | 'malformed' {
   const authorization = request.header('authorization');

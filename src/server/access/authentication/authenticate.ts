@@ -9,6 +9,7 @@ import type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, Credentia
 import { credentialOf, isDenial } from './auth-method.ts';
 import type { Authenticate, AuthenticatedCaller } from './caller.ts';
 
+/** Options of `createAuthenticate`. */
 export interface AuthenticateOptions {
   readonly methods: readonly AuthMethod[];
   /** Counts failures by client address, to slow down guessing. */
@@ -16,7 +17,10 @@ export interface AuthenticateOptions {
   readonly ids?: Ids;
 }
 
-/** Step 2 of the access checks: tries the methods in their order. The first that recognises a credential decides. */
+/**
+ * Step 2 of the access checks: tries the methods in their order. The first that recognises a credential
+ * decides.
+ */
 export function createAuthenticate({ methods, failures, ids = countedIds() }: AuthenticateOptions): Authenticate {
   const refuse = (request: HttpRequest, route: Route | undefined, denial: CredentialDenial | undefined): AccessRefusal => {
     const waitMs = failures.take(request.peer?.address ?? 'unknown');
@@ -77,7 +81,10 @@ function unrecognised(request: HttpRequest): CredentialDenial | undefined {
     : { reason: 'an unknown credential' };
 }
 
-/** The `WWW-Authenticate` header (RFC 9110 §11.6.1): every scheme of the node. `problem` describes a rejected bearer token. */
+/**
+ * The `WWW-Authenticate` header (RFC 9110 §11.6.1): every scheme of the node. `problem` describes a
+ * rejected bearer token.
+ */
 export function challengeOf(methods: readonly AuthMethod[], problem: Readonly<Record<string, string>> = {}): string {
   const byScheme = new Map<string, Readonly<Record<string, string>>>();
   for (const { challenge } of methods) {

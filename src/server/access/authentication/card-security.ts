@@ -6,7 +6,10 @@ export interface CardSecurity {
   card(card: AgentCard): AgentCard;
 }
 
-/** Leaves cards as they are. For a custom `authenticate` function: only its author knows what it enforces. */
+/**
+ * Leaves cards as they are. For a custom `authenticate` function: only its author knows what it
+ * enforces.
+ */
 export const AS_DECLARED: CardSecurity = { card: (card) => card };
 
 /** Replaces the schemes of cards by those of the methods. Without methods the cards declare none. */

@@ -10,8 +10,9 @@ const REMEMBERED_MAX = 1000;
 const CHARS_MAX = 1024;
 
 /**
- * Most calls repeat a recent credential, and hashing is most of the cost of checking one. The lookup's timing reveals nothing about the
- * cached credentials: a JavaScript map compares texts only when their hashes are equal, and the seed of those hashes is secret.
+ * Most calls repeat a recent credential, and hashing is most of the cost of checking one. The lookup's
+ * timing reveals nothing about the cached credentials: a JavaScript map compares texts only when their
+ * hashes are equal, and the seed of those hashes is secret.
  */
 export function cacheCredentials<T>(find: (credential: string) => T): CredentialCache<T> {
   const known = new Map<string, T>();

@@ -2,6 +2,7 @@ import type { JWTVerifyGetKey } from 'jose';
 import type { Fetch } from '#protocol';
 import { kept } from '#protocol';
 
+/** Where an issuer's keys are. */
 export interface JwksOptions {
   readonly issuer: string;
   /** Default: read from the issuer's `/.well-known/openid-configuration`. */
@@ -20,8 +21,9 @@ const TIMEOUT_MS = 5000;
 const PAUSE_MS = 5000;
 
 /**
- * The issuer's public keys: fetched on first use, cached for ten minutes, and fetched again for an unknown `kid` at most twice a minute
- * (docs/faults.md, S1). Their address comes from the configuration, never from a token.
+ * The issuer's public keys: fetched on first use, cached for ten minutes, and fetched again for an
+ * unknown `kid` at most twice a minute (docs/faults.md, S1). Their address comes from the
+ * configuration, never from a token.
  */
 export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGetKey {
   let keys: Promise<JWTVerifyGetKey> | undefined;
@@ -78,11 +80,15 @@ async function textOf(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
+/** The address of an issuer's OpenID Connect discovery document. */
 export function configurationUrl(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }
 
-/** Keys must come over https, or from this machine: anyone between the node and a plain http server could replace them. */
+/**
+ * Keys must come over https, or from this machine: anyone between the node and a plain http server
+ * could replace them.
+ */
 export function isSafe(url: string): boolean {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol === 'https:') return true;

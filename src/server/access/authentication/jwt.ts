@@ -6,7 +6,9 @@ import type { AuthenticatedIdentity, AuthMethod, CredentialDenial } from './auth
 import { credentialOf, isDenial } from './auth-method.ts';
 import { configurationUrl, isSafe, KeysUnavailable, remoteKeys } from './jwks.ts';
 
+/** Options of `jwtAuth`. */
 export interface JwtOptions {
+  /** URL of the issuer. A token must name exactly this text as `iss`. */
   readonly issuer: string;
   /** The issuer's names for this node. A token must contain one of them as its audience. */
   readonly audience: string | readonly string[];
@@ -18,11 +20,15 @@ export interface JwtOptions {
   readonly tenantClaim?: string | undefined;
   /** Scopes that every valid token gets in addition to its own. */
   readonly scopes?: readonly string[] | undefined;
-  /** Fetches the discovery document and the keys. Use an `Outbound`, which refuses private addresses. */
+  /**
+   * Fetches the discovery document and the keys. Use an `Outbound`, which refuses private addresses.
+   */
   readonly fetch: Fetch;
+  /** Accepted difference between the clocks. Default 30. */
   readonly clockToleranceSeconds?: number;
 }
 
+/** Accepted algorithms by default. Shared secrets and `none` are never accepted. */
 export const JWT_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 const ASYMMETRIC = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA|Ed25519)$/;
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -110,7 +116,10 @@ function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpReque
   };
 }
 
-/** RFC 8705 §3: a certificate-bound token is valid only with that certificate. Other kinds of `cnf` can't be checked here and are refused. */
+/**
+ * RFC 8705 §3: a certificate-bound token is valid only with that certificate. Other kinds of `cnf`
+ * can't be checked here and are refused.
+ */
 function unboundReason(confirmation: unknown, request: HttpRequest): string | undefined {
   if (confirmation === undefined) return undefined;
   const thumbprint =
@@ -119,7 +128,10 @@ function unboundReason(confirmation: unknown, request: HttpRequest): string | un
   return 'a token that is bound to another connection';
 }
 
-/** Reads `scope` (RFC 8693), `scp` (Entra) and `permissions` (Auth0). The scope `*` is dropped: only this node may grant everything. */
+/**
+ * Reads `scope` (RFC 8693), `scp` (Entra) and `permissions` (Auth0). The scope `*` is dropped: only
+ * this node may grant everything.
+ */
 function scopesIn(payload: JWTPayload): readonly string[] {
   return ['scope', 'scp', 'permissions']
     .flatMap((claim) => {

@@ -2,17 +2,31 @@ import type { TenantId } from '#protocol';
 import { CALLER_SCOPES } from '../authorisation/scopes.ts';
 import type { AuthMethod } from './auth-method.ts';
 
+/** Options of `mutualTls`. */
 export interface MutualTlsOptions {
-  /** Certificate names that may call, such as `URI:spiffe://example.org/agent` or `DNS:agent.example.org`. Default: every certificate that the authority has signed. */
+  /**
+   * Certificate names that may call, such as `URI:spiffe://example.org/agent` or
+   * `DNS:agent.example.org`. Default: every certificate that the authority has signed.
+   */
   readonly clients?: readonly string[] | undefined;
   /** The scopes of these callers. Default: `CALLER_SCOPES`. */
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** Kinds of subject alternative names, the most specific first. The subject's common name is ignored (RFC 9525 §2). */
+/**
+ * Kinds of subject alternative names, the most specific first. The subject's common name is ignored
+ * (RFC 9525 §2).
+ */
 const KINDS = ['URI:', 'DNS:', 'email:'];
 
-/** Authenticates callers by client certificate. The host has already verified the chain; this maps a certificate name to a principal. */
+/**
+ * Authenticates callers by client certificate. The host has already verified the chain; this maps a
+ * certificate name to a principal.
+ *
+ * ```ts
+ * await serve(agent, { host: '0.0.0.0', tls: { cert, key, ca }, auth: [mutualTls({ clients: ['DNS:caller.example.org'] })] });
+ * ```
+ */
 export function mutualTls({ clients, scopes = CALLER_SCOPES }: MutualTlsOptions = {}): AuthMethod {
   const allowed = clients === undefined || clients.length === 0 ? undefined : new Set(clients);
   return {
@@ -41,8 +55,9 @@ function bestOf(names: readonly string[]): string | undefined {
 }
 
 /**
- * Splits OpenSSL's text of subject alternative names, which Node passes on. A text with quotes contains a name that could be read as
- * several (CVE-2021-44532). No legitimate certificate has one, so such a text gives no names.
+ * Splits OpenSSL's text of subject alternative names, which Node passes on. A text with quotes contains
+ * a name that could be read as several (CVE-2021-44532). No legitimate certificate has one, so such a
+ * text gives no names.
  */
 export function namesIn(subjectAltName: string | undefined): readonly string[] {
   if (subjectAltName === undefined || subjectAltName.includes('"')) return [];

@@ -8,13 +8,16 @@ import { isLocal } from '../authentication/caller.ts';
 import type { AuthorisationTarget } from './scopes.ts';
 import { missingScope, missingScopeError } from './scopes.ts';
 
-/** The audit log records these operations when they are allowed, because they change something. Others are recorded only when refused. */
+/**
+ * The audit log records these operations when they are allowed, because they change something. Others
+ * are recorded only when refused.
+ */
 const CHANGING: ReadonlySet<Operation> = new Set(['send', 'stream', 'cancel', 'push.create', 'push.delete']);
 const REFUSED: ReadonlySet<string> = new Set(['PERMISSION_DENIED', 'RATE_LIMITED', 'UNAUTHENTICATED']);
 
 /**
- * Step 4 of the access checks, for A2A operations: checks the tenant and the scope of each call before the service looks anything up, and
- * records the call in the audit log.
+ * Step 4 of the access checks, for A2A operations: checks the tenant and the scope of each call before
+ * the service looks anything up, and records the call in the audit log.
  */
 export function authoriseCalls(service: A2AService, target: AuthorisationTarget, audit: Audit): A2AService {
   const record = ({ operation, request, ctx }: InterceptedCall, thrown: unknown, sent?: SendResult): void => {
@@ -66,7 +69,10 @@ export function authoriseCalls(service: A2AService, target: AuthorisationTarget,
   return interceptCalls(service, interceptor);
 }
 
-/** Without authentication there is one caller, `local`, who may do everything. Authenticated calls carry `request`. */
+/**
+ * Without authentication there is one caller, `local`, who may do everything. Authenticated calls carry
+ * `request`.
+ */
 function isOpenNode(ctx: CallContext): boolean {
   return ctx.request === undefined && isLocal(ctx);
 }

@@ -8,8 +8,8 @@ import { isNodeAdmin, isTenantAdmin, missingScopeError, NODE_ADMIN } from './sco
 const TENANT_PATHS = /^\/api\/parley\/v1\/(?:tasks|approvals)(?:\/|$)/;
 
 /**
- * Step 4 of the access checks, for routes: admin routes need an operator of the node, or for some paths of the caller's tenant. A2A
- * operations are checked by `authoriseCalls`.
+ * Step 4 of the access checks, for routes: admin routes need an operator of the node, or for some paths
+ * of the caller's tenant. A2A operations are checked by `authoriseCalls`.
  */
 export function authoriseRoute(request: HttpRequest, route: Route, caller: Caller): AccessRefusal | undefined {
   if (route.access !== 'admin' || isNodeAdmin(caller)) return undefined;

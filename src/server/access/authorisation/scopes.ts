@@ -2,10 +2,16 @@ import type { Caller } from '#bindings';
 import type { Operation, Principal } from '#protocol';
 import { A2AError, OPERATIONS } from '#protocol';
 
-/** The scopes of a caller by default: every A2A operation, but neither the admin API nor agents that run commands. */
+/**
+ * The scopes of a caller by default: every A2A operation, but neither the admin API nor agents that run
+ * commands.
+ */
 export const CALLER_SCOPES: readonly string[] = ['tasks:read', 'tasks:write', 'tasks:cancel', 'push:write', 'card:extended'];
 
-/** The scope of the node's operators. A credential that belongs to a tenant never has it, whatever its scopes are. */
+/**
+ * The scope of the node's operators. A credential that belongs to a tenant never has it, whatever its
+ * scopes are.
+ */
 export const NODE_ADMIN = 'node-admin';
 
 /** Whether the caller may administer the whole node. */
@@ -24,7 +30,10 @@ export interface AuthorisationTarget {
   readonly runsCommands: boolean;
 }
 
-/** The first scope that the principal lacks. Sends to an agent that runs commands also need `executor:NAME`, which no caller has by default. */
+/**
+ * The first scope that the principal lacks. Sends to an agent that runs commands also need
+ * `executor:NAME`, which no caller has by default.
+ */
 export function missingScope(principal: Principal, operation: Operation, { agent, runsCommands }: AuthorisationTarget): string | undefined {
   const needed = OPERATIONS[operation].scope;
   if (needed !== undefined && !hasScope(principal, needed)) return needed;
@@ -44,7 +53,10 @@ export function hasScope({ scopes }: Principal, scope: string): boolean {
   return scopes.includes('*') || scopes.includes(scope) || scopes.includes(`${scope.slice(0, scope.indexOf(':') + 1)}*`);
 }
 
-/** Whether this server knows the scope: a caller's, `admin`, `node-admin`, `executor:NAME`, or a wildcard over them. */
+/**
+ * Whether this server knows the scope: a caller's, `admin`, `node-admin`, `executor:NAME`, or a
+ * wildcard over them.
+ */
 export function isKnownScope(text: string): boolean {
   return CALLER_SCOPES.includes(text) || /^(?:\*|admin|node-admin|(?:tasks|push|card|executor|admin):\*|executor:[\w.-]+)$/.test(text);
 }

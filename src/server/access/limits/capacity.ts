@@ -5,6 +5,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { ServingOptions } from '../../options.ts';
 import { callerKey } from '../authentication/caller.ts';
 
+/** Options of `createCapacity`. */
 export interface CapacityOptions {
   /** 0 means no limit. */
   readonly streamsMax: number;
@@ -14,8 +15,8 @@ export interface CapacityOptions {
 }
 
 /**
- * Limits open streams, per node and per principal of a tenant, and refuses new work while the process is short of memory (docs/faults.md, H15). Reads
- * and cancels are never refused.
+ * Limits open streams, per node and per principal of a tenant, and refuses new work while the process
+ * is short of memory (docs/faults.md, H15). Reads and cancels are never refused.
  */
 export interface Capacity {
   /** Throws UNAVAILABLE or RATE_LIMITED if the node can't take such a call now. */

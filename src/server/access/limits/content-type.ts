@@ -5,12 +5,15 @@ import type { Route } from '../../routes/routes.ts';
 import type { AccessRefusal } from '../refusal.ts';
 import { errorResponseFor } from '../refusal.ts';
 
-/** `application/json` or `application/…+json`. A browser sends neither to another origin without a CORS preflight. */
+/**
+ * `application/json` or `application/…+json`. A browser sends neither to another origin without a CORS
+ * preflight.
+ */
 const JSON_TYPES = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Refuses bodies that are compressed or not JSON, before they are read. A compressed body can grow a thousandfold when it is decompressed
- * (docs/faults.md, H10 and H11).
+ * Refuses bodies that are compressed or not JSON, before they are read. A compressed body can grow a
+ * thousandfold when it is decompressed (docs/faults.md, H10 and H11).
  */
 export function refuseContent(request: HttpRequest, route: Route): AccessRefusal | undefined {
   const encoding = request.header('content-encoding');

@@ -8,8 +8,8 @@ import { isLoopback } from '../host-origin.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /**
- * Limits the requests and bytes of each caller, and on public routes of each client address. The principal `local` has no limit, nor has
- * loopback on public routes.
+ * Limits the requests and bytes of each caller, and on public routes of each client address. The
+ * principal `local` has no limit, nor has loopback on public routes.
  */
 export interface RateLimiter {
   /** A RATE_LIMITED error, or undefined if the caller is within its limits. */
@@ -28,6 +28,7 @@ type RateLimits = Pick<
   | 'bodyBytesMax'
 >;
 
+/** One bucket for requests and one for bytes, for each caller. */
 export function createRateLimiter(limits: RateLimits): RateLimiter {
   const { callerBytesPerMinuteMax, bodyBytesMax } = limits;
   const ofCallers = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });

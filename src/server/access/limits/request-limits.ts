@@ -6,7 +6,10 @@ import { refusalFor } from '../refusal.ts';
 import { refuseContent } from './content-type.ts';
 import { createRateLimiter } from './rate-limit.ts';
 
-/** Step 3 of the access checks, before the body is read: content type and encoding, then the caller's rate. */
+/**
+ * Step 3 of the access checks, before the body is read: content type and encoding, then the caller's
+ * rate.
+ */
 export interface RequestLimits {
   check(request: HttpRequest, route: Route, caller: Caller): AccessRefusal | undefined;
   /** Counts a body of unknown length against the caller's byte limit while it is read. */

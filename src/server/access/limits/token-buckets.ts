@@ -1,3 +1,4 @@
+/** Options of `createTokenBuckets`. */
 export interface TokenBucketOptions {
   /** How many tokens are added each second. 0 means no limit. */
   readonly perSecond: number;
@@ -7,15 +8,22 @@ export interface TokenBucketOptions {
   readonly ticks?: () => number;
 }
 
-/** Token buckets by name. Full buckets are forgotten, so memory is bounded by the number of recent callers. */
+/**
+ * Token buckets by name. Full buckets are forgotten, so memory is bounded by the number of recent
+ * callers.
+ */
 export interface TokenBuckets {
-  /** Takes tokens and returns 0. If there are too few, takes none and returns how many milliseconds to wait. */
+  /**
+   * Takes tokens and returns 0. If there are too few, takes none and returns how many milliseconds to
+   * wait.
+   */
   take(name: string, amount?: number): number;
   /** Takes tokens for something that was already used, even if the bucket goes below zero. */
   charge(name: string, amount: number): void;
   readonly size: number;
 }
 
+/** Full buckets are removed when there are this many. */
 const SWEEP_AT = 10_000;
 /** Tolerance for floating-point sums. */
 const ROUNDING = 1e-6;

@@ -6,6 +6,7 @@ import { isMainThread } from 'node:worker_threads';
 import type { Log } from '../../observability/log.ts';
 import type { HttpHost } from './http-server.ts';
 
+/** Where to listen. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
@@ -46,7 +47,10 @@ function listenAlone(server: Server, path: string, done: () => void): void {
   }
 }
 
-/** Removes the socket file of a process that was killed. If a process still answers on it, it stays, and listening fails. */
+/**
+ * Removes the socket file of a process that was killed. If a process still answers on it, it stays, and
+ * listening fails.
+ */
 async function removeLeftover(path: string): Promise<void> {
   if (statSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return;
   const isAnswered = await new Promise<boolean>((resolve) => {

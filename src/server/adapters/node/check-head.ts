@@ -2,12 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpResponse } from '#bindings';
 import { refusal } from '../../routes/responses.ts';
 
-/** Headers that must not occur twice: a proxy in between might use one copy and this server the other. */
+/**
+ * Headers that must not occur twice: a proxy in between might use one copy and this server the other.
+ */
 const ONCE: ReadonlySet<string> = new Set(['host', 'authorization', 'content-type', 'origin', 'content-length']);
 
 /**
- * Refuses requests that Node accepts and this server does not (docs/faults.md, H9). Node joins, drops or takes the first of repeated
- * headers, silently drops headers beyond its limit, and accepts request targets that name another host.
+ * Refuses requests that Node accepts and this server does not (docs/faults.md, H9). Node joins, drops
+ * or takes the first of repeated headers, silently drops headers beyond its limit, and accepts request
+ * targets that name another host.
  */
 export function checkHead(incoming: IncomingMessage, headersMax: number): HttpResponse | undefined {
   const { rawHeaders, url = '' } = incoming;

@@ -51,7 +51,10 @@ export class NodeHttpRequest implements HttpRequest {
     return this.#left.signal;
   }
 
-  /** Stops watching the connection: a streamed response notices a disconnect itself and reports it with `leave`. */
+  /**
+   * Stops watching the connection: a streamed response notices a disconnect itself and reports it with
+   * `leave`.
+   */
   handOver(): void {
     if (this.#onClose !== undefined) this.#outgoing.off('close', this.#onClose);
     this.#onClose = undefined;

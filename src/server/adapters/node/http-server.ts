@@ -15,6 +15,7 @@ import type { TlsOptions } from './tls.ts';
 import { httpsOptions } from './tls.ts';
 import { writeAnswer } from './write-response.ts';
 
+/** Options of `createHttpHost`. */
 export interface HttpHostOptions {
   readonly handler: Handler;
   readonly limits: ServerLimits;
@@ -24,6 +25,7 @@ export interface HttpHostOptions {
   readonly trusted?: BlockList | undefined;
 }
 
+/** Node's HTTP server with a handler behind it. */
 export interface HttpHost {
   readonly server: Server;
   readonly isTls: boolean;
@@ -42,6 +44,7 @@ const LINGER_BYTES = 67_108_864;
 /** Longer than the idle timeout of common proxies, so that the proxy closes idle connections. Otherwise its next request could fail. */
 const KEEP_ALIVE_MS = 65_000;
 
+/** Options of `handleRequest`. */
 export interface HandleRequestOptions {
   readonly handler: Handler;
   readonly limits: Pick<ServerLimits, 'headersMax' | 'streamIdleMsMax'>;

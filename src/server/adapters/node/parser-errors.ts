@@ -1,7 +1,9 @@
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** What Node's parser rejects never becomes a request. By default Node answers it without our headers. */
+/**
+ * What Node's parser rejects never becomes a request. By default Node answers it without our headers.
+ */
 export function answerParserErrors(server: Server): void {
   server.on('clientError', (error: Error & { readonly code?: string }, socket: Duplex & HttpSocket) => {
     // Once a response has begun, more bytes would corrupt it.

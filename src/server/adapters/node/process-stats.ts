@@ -16,6 +16,7 @@ const BEAT_MS = 10;
 const OVERLOADED = 0.8;
 const QUANTILES = [50, 90, 99] as const;
 
+/** Adds gauges of the process to the metrics, and watches its memory. */
 export function watchProcess(metrics: Metrics): ProcessStats {
   const delay = monitorEventLoopDelay({ resolution: BEAT_MS });
   delay.enable();

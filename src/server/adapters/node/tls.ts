@@ -9,14 +9,20 @@ import type { Peer, PeerCertificate } from '#bindings';
 import { namesIn } from '../../access/authentication/mtls.ts';
 import { ConfigError } from '../../config/read-value.ts';
 
+/** Certificate and key of a server, in PEM. */
 export interface TlsOptions {
-  /** PEM. */
+  /** The certificate, followed by intermediate ones. */
   readonly cert: string | Buffer;
+  /** The private key. */
   readonly key: string | Buffer;
-  /** The certificate authority for client certificates, in PEM. Without it the server requests no client certificates. */
+  /**
+   * The certificate authority for client certificates, in PEM. Without it the server requests no client
+   * certificates.
+   */
   readonly ca?: string | Buffer | undefined;
 }
 
+/** The options of Node's https server. */
 export function httpsOptions({ cert, key, ca }: TlsOptions): ServerOptions {
   return {
     cert,
@@ -27,6 +33,7 @@ export function httpsOptions({ cert, key, ca }: TlsOptions): ServerOptions {
   };
 }
 
+/** Reads the PEM files. Throws a ConfigError that names the file. */
 export function readTls(paths: { readonly cert: string; readonly key: string; readonly ca?: string | undefined }): TlsOptions {
   const cert = readPem('tls.cert', paths.cert);
   const key = readPem('tls.key', paths.key);
@@ -76,6 +83,7 @@ function certificateOf(socket: Socket): PeerCertificate | undefined {
   return read;
 }
 
+/** Names and thumbprint of a client certificate. */
 export function readCertificate(certificate: X509Certificate): PeerCertificate {
   const thumbprint = Buffer.from(certificate.fingerprint256.replaceAll(':', ''), 'hex').toString('base64url');
   return { names: namesIn(certificate.subjectAltName), thumbprint };

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { HttpResponse, ResponseStream } from '#bindings';
 
+/** Options of `writeAnswer`. */
 export interface WriteOptions {
   /** A client that reads nothing for this long is disconnected. */
   readonly idleMsMax: number;

@@ -6,58 +6,50 @@ export const AUTH_SETTINGS = {
     flag: 'no-auth',
     flagMeans: false,
     flagDoc: 'Do not authenticate callers. Allowed on loopback and sockets only.',
-    reload: 'restart',
     doc: 'Whether callers are authenticated where that is needed. May be off on loopback and sockets only.',
   },
   authRequired: {
     type: 'boolean',
     flag: 'require-auth',
-    reload: 'restart',
     doc: 'Authenticate callers on loopback too. By default an agent that runs no commands is open there.',
   },
   authFolder: {
     type: 'text',
     flag: 'auth-folder',
     placeholder: 'DIR',
-    reload: 'restart',
     doc: "The folder with this machine's token and the API keys. Default: where the platform keeps configuration.",
   },
   token: {
     type: 'secret',
-    reload: 'live',
     doc: "The token of the node's owner, at least 32 characters. Default on loopback: one that is created and kept in `authFolder`.",
   },
 } as const;
 
 /** TLS, and callers who authenticate with a certificate. */
 export const TLS_SETTINGS = {
-  'tls.cert': { type: 'text', flag: 'tls-cert', placeholder: 'FILE', reload: 'live', doc: 'PEM file with the certificate chain.' },
+  'tls.cert': { type: 'text', flag: 'tls-cert', placeholder: 'FILE', doc: 'PEM file with the certificate chain.' },
   'tls.key': {
     type: 'text',
     flag: 'tls-key',
     placeholder: 'FILE',
-    reload: 'live',
     doc: 'PEM file with the private key of the certificate.',
   },
   'tls.ca': {
     type: 'text',
     flag: 'tls-ca',
     placeholder: 'FILE',
-    reload: 'live',
     doc: "PEM file with the authority that signs callers' certificates. If set, callers may authenticate with one.",
   },
   'tls.clients': {
     type: 'list',
     flag: 'tls-client',
     placeholder: 'NAME',
-    reload: 'live',
     doc: 'Names in certificates that may call, as `URI:spiffe://example.org/agent` or `DNS:agent.example.org`. Default: all.',
   },
   'tls.scopes': {
     type: 'scopes',
     flag: 'tls-scope',
     placeholder: 'SCOPE',
-    reload: 'live',
     doc: 'Scopes of callers who authenticate with a certificate.',
   },
 } as const;
@@ -68,14 +60,12 @@ export const JWT_SETTINGS = {
     type: 'url',
     flag: 'jwt-issuer',
     placeholder: 'URL',
-    reload: 'live',
     doc: 'The OAuth 2 or OpenID Connect issuer of the tokens that callers present. https; http on loopback only.',
   },
   'jwt.audience': {
     type: 'list',
     flag: 'jwt-audience',
     placeholder: 'NAME',
-    reload: 'live',
     doc: 'Names of this node at the issuer. A token must be for one of them. Required with `jwt.issuer`.',
   },
   'jwt.algorithms': {
@@ -83,28 +73,24 @@ export const JWT_SETTINGS = {
     default: ['RS256', 'PS256', 'ES256', 'EdDSA'],
     flag: 'jwt-algorithm',
     placeholder: 'NAME',
-    reload: 'live',
     doc: 'Accepted signature algorithms. `none` and those with a shared secret are never accepted.',
   },
   'jwt.jwksUrl': {
     type: 'url',
     flag: 'jwt-jwks-url',
     placeholder: 'URL',
-    reload: 'live',
     doc: "The URL of the issuer's keys. Default: as the issuer's `/.well-known/openid-configuration` states.",
   },
   'jwt.tenantClaim': {
     type: 'text',
     flag: 'jwt-tenant-claim',
     placeholder: 'CLAIM',
-    reload: 'live',
     doc: 'The claim that holds the tenant. A token without it belongs to no tenant.',
   },
   'jwt.scopes': {
     type: 'list',
     flag: 'jwt-scope',
     placeholder: 'SCOPE',
-    reload: 'live',
     doc: "Scopes that every token has besides its own, for issuers that do not know Parley's scopes.",
   },
 } as const;
@@ -117,7 +103,6 @@ export const RECORD_SETTINGS = {
     flag: 'no-audit',
     flagMeans: false,
     flagDoc: 'Keep no audit log of rejected callers and administrative changes.',
-    reload: 'restart',
     doc: 'Record rejected callers and administrative changes in `audit.jsonl` beside the tasks. Not with `memory`.',
   },
 } as const;

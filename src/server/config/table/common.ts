@@ -4,7 +4,6 @@ export const COMMON_SETTINGS = {
     type: 'agents',
     default: ['demo'],
     alsoEnv: ['AGENT_ADAPTER'],
-    reload: 'restart',
     doc: 'The agents to serve: built-in names, coding CLIs, files, and in a `.ts` file what `defineAgent` returns. The first is the root agent. On the command line they are arguments.',
   },
   port: {
@@ -13,7 +12,6 @@ export const COMMON_SETTINGS = {
     default: 41_242,
     flag: 'port',
     alsoEnv: ['PORT'],
-    reload: 'restart',
     doc: 'The port to listen on. 0 picks a free one.',
   },
   host: {
@@ -21,23 +19,20 @@ export const COMMON_SETTINGS = {
     default: '127.0.0.1',
     flag: 'host',
     placeholder: 'ADDRESS',
-    reload: 'restart',
     doc: 'The address to listen on. An address that others can reach needs authentication, and TLS or a proxy that provides it.',
   },
   data: {
     type: 'text',
     flag: 'data',
     placeholder: 'DIR',
-    reload: 'restart',
     doc: 'The folder for tasks. Default: one for these agents, where the platform keeps application data.',
   },
-  memory: { type: 'boolean', flag: 'memory', reload: 'restart', doc: 'Keep tasks in memory only.' },
+  memory: { type: 'boolean', flag: 'memory', doc: 'Keep tasks in memory only.' },
   log: {
     type: 'choice',
     oneOf: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
     flag: 'log',
-    reload: 'live',
     doc: 'The least important level to log. Logs are JSON lines on standard error.',
   },
 } as const;

@@ -4,14 +4,12 @@ export const NETWORK_SETTINGS = {
     type: 'url',
     flag: 'url',
     placeholder: 'URL',
-    reload: 'live',
     doc: 'The public URL of the node, as its cards state it. Default: the address that each caller used.',
   },
   socket: {
     type: 'text',
     flag: 'socket',
     placeholder: 'PATH',
-    reload: 'restart',
     doc: 'A Unix socket to listen on in place of host and port. Only its owner may open it.',
   },
   console: {
@@ -20,34 +18,29 @@ export const NETWORK_SETTINGS = {
     flag: 'no-console',
     flagMeans: false,
     flagDoc: 'Do not serve the web console.',
-    reload: 'restart',
     doc: 'Whether the web console is served at `/console/`. The admin API is served either way.',
   },
   insecureBehindProxy: {
     type: 'boolean',
     flag: 'insecure-behind-proxy',
-    reload: 'restart',
     doc: 'Serve other machines without TLS. A proxy in front must provide TLS and be the only way to the node.',
   },
   trustedProxies: {
     type: 'list',
     flag: 'trust-proxy',
     placeholder: 'ADDRESS',
-    reload: 'live',
     doc: 'Addresses or networks of proxies whose `X-Forwarded-For` header is trusted, as `10.0.0.0/8`.',
   },
   allowedHosts: {
     type: 'list',
     flag: 'allow-host',
     placeholder: 'NAME',
-    reload: 'live',
     doc: 'Accepted Host names, besides loopback and the host of `url`. `*` accepts all.',
   },
   allowedOrigins: {
     type: 'list',
     flag: 'allow-origin',
     placeholder: 'ORIGIN',
-    reload: 'live',
     doc: 'Origins of web pages that may call, as `https://app.example.org`.',
   },
 } as const;
@@ -58,13 +51,11 @@ export const WEBHOOK_SETTINGS = {
     type: 'list',
     flag: 'allow-target',
     placeholder: 'TARGET',
-    reload: 'live',
     doc: 'Names, addresses and networks (`10.1.0.0/16`) that webhooks and agent cards may name although they are private, also without TLS.',
   },
   allowLoopbackTargets: {
     type: 'boolean',
     flag: 'allow-loopback-targets',
-    reload: 'live',
     doc: 'For development: let webhooks and agent cards name addresses on this machine.',
   },
 } as const;
@@ -76,7 +67,6 @@ export const PROTOCOL_SETTINGS = {
     oneOf: ['superset', 'strict'],
     default: 'superset',
     flag: 'card',
-    reload: 'live',
     doc: '`superset`: cards that clients of every version read. `strict`: cards of A2A 1.0 only.',
   },
   publisher: {
@@ -84,7 +74,6 @@ export const PROTOCOL_SETTINGS = {
     default: 'agent.localhost',
     flag: 'publisher',
     placeholder: 'DOMAIN',
-    reload: 'live',
     doc: 'The domain that publishes the agents in `ai-catalog.json`.',
   },
   idempotency: {
@@ -92,13 +81,11 @@ export const PROTOCOL_SETTINGS = {
     oneOf: ['key', 'messageId'],
     default: 'key',
     flag: 'idempotency',
-    reload: 'live',
     doc: '`key`: a repeated message is recognised by its Idempotency-Key, or if the first response was not delivered. `messageId`: always by its id.',
   },
   versionRequired: {
     type: 'boolean',
     flag: 'version-required',
-    reload: 'live',
     doc: 'Reject 1.0 calls without the header `A2A-Version: 1.0`.',
   },
 } as const;

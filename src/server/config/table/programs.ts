@@ -5,7 +5,6 @@ export const PROGRAM_SETTINGS = {
     flag: 'cwd',
     placeholder: 'DIR',
     alsoEnv: ['AGENT_REPO_PATH'],
-    reload: 'live',
     doc: 'The working folder of coding agents and commands. Default: this folder.',
   },
   'run.roots': {
@@ -13,7 +12,6 @@ export const PROGRAM_SETTINGS = {
     flag: 'root',
     placeholder: 'DIR',
     alsoEnv: ['AGENT_ALLOWED_REPO_ROOTS'],
-    reload: 'live',
     doc: 'Folders that a request may choose as working folder, with all folders below them. Default: `run.cwd` only.',
   },
   'run.model': {
@@ -21,21 +19,18 @@ export const PROGRAM_SETTINGS = {
     flag: 'model',
     placeholder: 'NAME',
     alsoEnv: ['AGENT_MODEL'],
-    reload: 'live',
     doc: 'The model for requests that choose none.',
   },
   'run.approveAll': {
     type: 'boolean',
     flag: 'approve-all',
     alsoEnv: ['AGENT_FORCE'],
-    reload: 'live',
     doc: 'DANGEROUS: allow coding agents and commands everything, without asking.',
   },
   'run.rules': {
     type: 'list',
     flag: 'rule',
     placeholder: 'RULE',
-    reload: 'live',
     doc: 'Decisions made without asking: `allow:Read`, `deny:execute`, `allow:edit:src/**`. The first rule that matches decides. Without a match the caller is asked.',
   },
   'run.approvalMs': {
@@ -43,7 +38,6 @@ export const PROGRAM_SETTINGS = {
     max: 86_400_000,
     default: 900_000,
     flag: 'approval-ms',
-    reload: 'live',
     doc: 'A request for approval that gets no answer for this long is denied.',
   },
   'run.approvePattern': {
@@ -51,7 +45,6 @@ export const PROGRAM_SETTINGS = {
     flag: 'approve-pattern',
     placeholder: 'REGEXP',
     alsoEnv: ['AGENT_APPROVAL_PATTERN'],
-    reload: 'live',
     doc: "A regular expression that finds a command's questions in its output. The answer is written to its input.",
   },
   'run.approveWord': {
@@ -59,7 +52,6 @@ export const PROGRAM_SETTINGS = {
     default: 'y',
     flag: 'approve-word',
     alsoEnv: ['AGENT_APPROVAL_RESPONSE'],
-    reload: 'live',
     doc: 'The text that is written to such a command for a yes.',
   },
   'run.sandbox': {
@@ -67,7 +59,6 @@ export const PROGRAM_SETTINGS = {
     oneOf: ['auto', 'bubblewrap', 'limits', 'plain'],
     default: 'auto',
     flag: 'sandbox',
-    reload: 'live',
     doc: 'How programs are confined. `auto`: the strongest way that works on this machine.',
   },
   'run.network': {
@@ -76,20 +67,17 @@ export const PROGRAM_SETTINGS = {
     flag: 'no-network',
     flagMeans: false,
     flagDoc: 'Give programs that bubblewrap confines no network. Coding agents need it for their models.',
-    reload: 'live',
     doc: 'Whether programs that bubblewrap confines can use the network. Coding agents need it for their models.',
   },
   'run.trust': {
     type: 'boolean',
     flag: 'trust',
-    reload: 'live',
     doc: 'Use the configuration of coding agents found in the working folder. It can make them run programs without asking.',
   },
   'run.environment': {
     type: 'list',
     flag: 'pass-env',
     placeholder: 'NAME',
-    reload: 'live',
     doc: 'Environment variables that programs get besides those they need. `FOO_*` stands for all that start so.',
   },
   'run.concurrency': {
@@ -98,7 +86,6 @@ export const PROGRAM_SETTINGS = {
     max: 10_000,
     default: 4,
     flag: 'concurrency',
-    reload: 'live',
     doc: 'Maximum number of concurrent runs of one agent. Further runs wait. One folder never has two runs.',
   },
   'run.timeoutMs': {
@@ -107,7 +94,6 @@ export const PROGRAM_SETTINGS = {
     default: 0,
     flag: 'timeout-ms',
     alsoEnv: ['AGENT_TIMEOUT_MS'],
-    reload: 'live',
     doc: 'Maximum duration of a run. 0: the value of `limits.runMsMax`.',
   },
   'run.idleMs': {
@@ -116,7 +102,6 @@ export const PROGRAM_SETTINGS = {
     default: 0,
     flag: 'idle-ms',
     alsoEnv: ['AGENT_IDLE_EXIT_MS'],
-    reload: 'live',
     doc: 'Maximum time of a run without output. 0: the value of `limits.runIdleMsMax`.',
   },
   'run.quietMs': {
@@ -124,14 +109,12 @@ export const PROGRAM_SETTINGS = {
     max: 86_400_000,
     default: 30_000,
     flag: 'quiet-ms',
-    reload: 'live',
     doc: 'After this long without output of a run, its caller gets one notice with the likely cause. 0: no notice.',
   },
   'run.prompt': {
     type: 'choice',
     oneOf: ['stdin', 'argument'],
     flag: 'prompt',
-    reload: 'live',
     doc: 'How a command gets the message. Default: in the argument that contains `{prompt}`, otherwise on standard input.',
   },
   'run.output': {
@@ -139,20 +122,17 @@ export const PROGRAM_SETTINGS = {
     oneOf: ['auto', 'text', 'ndjson'],
     default: 'auto',
     flag: 'output',
-    reload: 'live',
     doc: 'What a command writes: text, or one JSON object per line.',
   },
   'run.answerPath': {
     type: 'text',
     flag: 'answer-path',
     placeholder: 'PATH',
-    reload: 'live',
     doc: "Where the answer is in a command's JSON objects, as `choices[0].delta`.",
   },
   'run.agents': {
     type: 'launches',
     isFileOnly: true,
-    reload: 'restart',
     doc: 'More agents that speak the Agent Client Protocol, by name: `argv`, and optionally `title`, `environment`, `homePaths`, `projectConfig`.',
   },
 } as const;

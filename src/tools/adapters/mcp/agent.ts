@@ -13,17 +13,24 @@ export type McpSource =
   | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>>; readonly cwd?: string }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
 
+/** Options of `mcpAgent`. */
 export interface McpAgentOptions {
   /** The agent's name. Default: the server's name. */
   readonly name?: string;
-  /** The maximum time until the server has started and listed its tools. */
+  /**
+   * Maximum time until the server has started and listed its tools, in milliseconds. Default 30,000.
+   */
   readonly startMsMax?: number;
-  /** Sends the requests to a server with an HTTP address. Default: the platform's `fetch`, which follows no redirect. */
+  /**
+   * Sends the requests to a server with an HTTP address. Default: the platform's `fetch`, which follows
+   * no redirect.
+   */
   readonly fetch?: Fetch;
 }
 
-/** An agent whose skills are an MCP server's tools. */
+/** An agent whose skills are an MCP server's tools. Dispose of it to end the server. */
 export interface McpAgent extends Agent, AsyncDisposable {
+  /** The tools that the server listed at the start. */
   readonly tools: readonly Tool[];
 }
 
@@ -32,8 +39,9 @@ const START_MS_MAX = 30_000;
 const CALL_MS_MAX = 24 * 3_600_000;
 
 /**
- * Starts an MCP server, or connects to it, and offers its tools as skills of an agent, with their schemas. A server that dies is started again
- * for the next call. A call is never repeated automatically, because its tool may have done something already.
+ * Starts an MCP server, or connects to it, and offers its tools as skills of an agent, with their
+ * schemas. A server that dies is started again for the next call. A call is never repeated
+ * automatically, because its tool may have done something already.
  *
  * ```ts
  * const agent = await mcpAgent({ command: 'npx', args: ['-y', 'some-mcp-server'] });

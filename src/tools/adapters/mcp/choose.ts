@@ -2,15 +2,17 @@ import type { Tool } from '@modelcontextprotocol/client';
 import type { Json, JsonObject, Message, Turn } from '#protocol';
 import { getTextFromMessage, isObject } from '#protocol';
 
+/** A tool and the arguments for its call. */
 export interface ChosenTool {
   readonly tool: Tool;
   readonly args: JsonObject;
 }
 
 /**
- * Finds the tool that a message is for, and its arguments. The tool is the named skill, or the one whose name the text begins with, or the only one.
- * The arguments are the message's data, its text as JSON, or, for a tool with one string argument, the text. Otherwise it returns a text that
- * lists the tools.
+ * Finds the tool that a message is for, and its arguments. The tool is the named skill, or the one
+ * whose name the text begins with, or the only one. The arguments are the message's data, its text as
+ * JSON, or, for a tool with one string argument, the text. Otherwise it returns a text that lists the
+ * tools.
  */
 export function choose(tools: readonly Tool[], turn: Turn): ChosenTool | string {
   const named = turn.message.metadata?.['skillId'] ?? turn.task.metadata?.['skillId'];

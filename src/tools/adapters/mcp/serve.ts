@@ -11,14 +11,23 @@ import { contentOf } from './content.ts';
 import type { McpCaller } from './sessions.ts';
 import { mcpHandler } from './sessions.ts';
 
+/** Options of the MCP servers. */
 export interface McpServerOptions {
+  /** Name that hosts show. Default `parley`. */
   readonly name?: string;
+  /** Version that hosts show. Default `1.0.0`. */
   readonly version?: string;
   /** Called with errors that could not be sent to the host. */
   readonly onError?: (error: Error) => void;
 }
 
-/** Serves agents' tools on standard input and output, to an MCP host that started this process. */
+/**
+ * Serves agents' tools on standard input and output, to an MCP host that started this process.
+ *
+ * ```ts
+ * serveMcpStdio(await toolsOf([{ url: 'https://agent.example' }]));
+ * ```
+ */
 export function serveMcpStdio(tools: readonly AgentTool[], options: McpServerOptions = {}): StdioServerHandle {
   return serveStdio(() => serverOf(tools, options), options.onError === undefined ? {} : { onerror: options.onError });
 }
@@ -35,7 +44,14 @@ export function mcpFetch(tools: readonly AgentTool[], options: McpServerOptions 
   return (request) => handle(request, { principal: LOCAL_PRINCIPAL });
 }
 
-/** Serves the agents of a node at `/mcp`. The caller of a tool owns the task that it creates. */
+/**
+ * Serves the agents of a node at `/mcp`. The caller of a tool owns the task that it creates.
+ *
+ * ```ts
+ * const mount = mcpMount([{ name: 'echo', service, card }]);
+ * const response = await mount(request, { principal });
+ * ```
+ */
 export function mcpMount(
   agents: readonly (Reachable & { readonly name: string })[],
   options: McpServerOptions & Pick<AgentToolOptions, 'naming'> = {},

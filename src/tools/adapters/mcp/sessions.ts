@@ -2,6 +2,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { CallContext } from '#protocol';
 
+/** The caller of an MCP request. */
 export type McpCaller = Pick<CallContext, 'principal' | 'tenant'>;
 
 interface Session {
@@ -10,13 +11,17 @@ interface Session {
   usedAt: number;
 }
 
+/** Maximum number of sessions in memory. */
 const SESSIONS_MAX = 1000;
+/** Maximum number of sessions of one caller. */
 const OWNER_SESSIONS_MAX = 100;
+/** Unused sessions are closed after an hour. */
 const IDLE_MS_MAX = 3_600_000;
 
 /**
- * Serves MCP over HTTP to hosts of both protocol generations. Hosts of 2026 send independent requests. Hosts of 2025 have sessions, because they
- * cancel a call by another request, whose number is unique only within a session. A session belongs to one caller.
+ * Serves MCP over HTTP to hosts of both protocol generations. Hosts of 2026 send independent requests.
+ * Hosts of 2025 have sessions, because they cancel a call by another request, whose number is unique
+ * only within a session. A session belongs to one caller.
  */
 export function mcpHandler(
   serverFor: (caller: McpCaller) => Server | Promise<Server>,
@@ -71,12 +76,17 @@ async function isInitialize(request: Request): Promise<boolean> {
   }
 }
 
-/** Includes the scopes: a key with fewer scopes must not use a session of another key with the same name. */
+/**
+ * Includes the scopes: a key with fewer scopes must not use a session of another key with the same
+ * name.
+ */
 function ownerOf({ principal, tenant }: McpCaller): string {
   return JSON.stringify([principal.id, tenant ?? '', [...principal.scopes].sort()]);
 }
 
-/** Closes sessions that hosts left open. A caller with many sessions loses its own oldest ones first. */
+/**
+ * Closes sessions that hosts left open. A caller with many sessions loses its own oldest ones first.
+ */
 function makeRoom(sessions: Map<string, Session>, owner: string): void {
   const byAge = [...sessions].sort(([, left], [, right]) => left.usedAt - right.usedAt);
   const oldest = performance.now() - IDLE_MS_MAX;

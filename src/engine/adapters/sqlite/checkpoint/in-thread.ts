@@ -5,22 +5,26 @@ import type { StoreThread } from './thread.ts';
 import type { CheckpointMode } from './worker.ts';
 
 /**
- * Keeps the WAL small without blocking the event loop. Above `walBytes` the thread copies it to the main file while commits continue.
- * When few pages are left, commits wait for the rest (they return a promise), and the WAL restarts. Above `walBytesMax` commits wait for
- * the whole checkpoint.
+ * Keeps the WAL small without blocking the event loop. Above `walBytes` the thread copies it to the
+ * main file while commits continue. When few pages are left, commits wait for the rest (they return a
+ * promise), and the WAL restarts. Above `walBytesMax` commits wait for the whole checkpoint.
  *
- * The WAL's file is not truncated: a commit that overwrites allocated blocks needs no journal entry of the file system, and its fsync
- * takes a tenth of the time. For the same reason the file grows by a megabyte at a time, ahead of use.
+ * The WAL's file is not truncated: a commit that overwrites allocated blocks needs no journal entry of
+ * the file system, and its fsync takes a tenth of the time. For the same reason the file grows by a
+ * megabyte at a time, ahead of use.
  */
 export interface Checkpoints {
   /** The promise that the next commit must wait for, if any. It never rejects. */
   gate(): Promise<void> | undefined;
+  /** To be called after each commit: starts a checkpoint when the WAL is large enough. */
   committed(): void;
   /** Empties the WAL now. `TRUNCATE` also truncates its file. */
   empty(mode: CheckpointMode): Promise<void>;
+  /** Empties the WAL and stops the thread. */
   close(): Promise<void>;
 }
 
+/** Options of `createCheckpoints`. */
 export interface CheckpointsOptions {
   readonly db: DatabaseSync;
   readonly path: string;
@@ -33,12 +37,16 @@ export interface CheckpointsOptions {
   readonly onFailed: (thrown: unknown) => void;
 }
 
+/** Size of a frame in the WAL: a page of the database and its header. */
 const PAGE = 4096 + 24;
+/** The WAL's file grows by this many bytes at a time. */
 const STEP = 2 ** 20;
 /** Copying this many pages takes as long as one or two commits. */
 const PAGES_LEFT = 512;
+/** Passive checkpoints before commits have to wait. */
 const ROUNDS_MAX = 4;
 
+/** Checkpoints in a thread, for SQLite versions in which that is safe (`mayShareWal`). */
 export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
   const { db, thread, walBytes, walBytesMax, commits, onEmptied, onFailed } = options;
   const size = query<{ log: number }>(db, 'PRAGMA wal_checkpoint(NOOP)');
@@ -107,7 +115,10 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
 
 const ZEROS = new Uint8Array(STEP);
 
-/** POSIX locks end when a process closes any handle of a file. SQLite holds none on the WAL, so closing this handle is safe. */
+/**
+ * POSIX locks end when a process closes any handle of a file. SQLite holds none on the WAL, so closing
+ * this handle is safe.
+ */
 function openWal(path: string): number {
   return openSync(`${path}-wal`, 'r+');
 }

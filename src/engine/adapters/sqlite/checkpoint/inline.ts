@@ -13,7 +13,10 @@ interface InlineOptions {
 /** Large enough to checkpoint rarely, small enough to checkpoint fast. */
 const WAL_BYTES = 4 * 2 ** 20;
 
-/** For SQLite versions in which two connections must not write and checkpoint at once: commits checkpoint, in small portions. */
+/**
+ * For SQLite versions in which two connections must not write and checkpoint at once: commits
+ * checkpoint, in small portions.
+ */
 export function createInlineCheckpoints({ db, path, walBytes, onEmptied }: InlineOptions): Checkpoints {
   const limit = Math.min(walBytes, WAL_BYTES);
   const empty = (): void => {

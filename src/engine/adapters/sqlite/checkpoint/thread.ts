@@ -1,9 +1,14 @@
 import { Worker } from 'node:worker_threads';
 import type { Checkpointed, CheckpointMode, ThreadJob, ThreadOutcome, ThreadReply, ThreadRequest, ThreadSetup } from './worker.ts';
 
-/** Sends jobs to the thread of `worker.ts`. The thread starts with the first job and keeps the process alive only while a job runs. */
+/**
+ * Sends jobs to the thread of `worker.ts`. The thread starts with the first job and keeps the process
+ * alive only while a job runs.
+ */
 export interface StoreThread {
+  /** Copies the WAL to the main file. */
   checkpoint(mode: CheckpointMode, commits?: number): Promise<Checkpointed>;
+  /** Checks the whole file. Resolves with the problems found. */
   verify(): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -4,7 +4,10 @@ import { startMarks } from '../commit/marks.ts';
 import { structureProblems } from '../damage/integrity.ts';
 import { connect } from '../database/connection.ts';
 
-/** The thread for slow work. It has a connection of its own, so the event loop of the process is not blocked. */
+/**
+ * The thread for slow work. It has a connection of its own, so the event loop of the process is not
+ * blocked.
+ */
 export interface ThreadSetup {
   readonly path: string;
   readonly marks: string;
@@ -12,12 +15,21 @@ export interface ThreadSetup {
   readonly cacheBytes: number;
 }
 
+/**
+ * `PASSIVE` copies what no reader needs. `RESTART` waits, so that the next commit starts the WAL anew.
+ * `TRUNCATE` also empties the file.
+ */
 export type CheckpointMode = 'PASSIVE' | 'RESTART' | 'TRUNCATE';
 
+/** Work for the thread. */
 export type ThreadJob =
-  /** `commits` is the number of commits so far, given if no commit runs meanwhile. If the whole WAL is copied, the marks restart at it. */
+  /**
+   * `commits` is the number of commits so far, given if no commit runs meanwhile. If the whole WAL is
+   * copied, the marks restart at it.
+   */
   { readonly kind: 'checkpoint'; readonly mode: CheckpointMode; readonly commits?: number } | { readonly kind: 'verify' };
 
+/** The result of a checkpoint. */
 export interface Checkpointed {
   /** The number of pages in the WAL, and how many of them are copied to the main file. */
   readonly log: number;

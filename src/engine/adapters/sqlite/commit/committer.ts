@@ -10,6 +10,7 @@ import type { Transactions } from './transactions.ts';
 
 /** Commits batches, and deletes long logs in portions. */
 export interface Committer {
+  /** Writes a batch. Returns a promise only if the commit had to wait for a checkpoint. */
   commit(batch: readonly Write[]): void | Promise<void>;
   /** Stops deleting long logs. The next start continues. */
   stop(): void;
@@ -26,8 +27,10 @@ interface CommitterOptions {
   readonly report: (what: string, cause: unknown) => void;
 }
 
+/** Pause between two portions of a deleted log, so that other commits can run. */
 const PURGE_MS = 10;
 
+/** Connects transactions, marks, checkpoints and the handling of a full disk. */
 export function createCommitter(options: CommitterOptions): Committer {
   const { tables, transactions, guard, space, marks, checkpoints, onCheckpointFailed, report } = options;
   const { deferredDeletes } = tables;

@@ -3,12 +3,14 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 /**
- * The marks file: a log of commits beside the WAL. SQLite drops the end of a damaged WAL without an error, so each commit also gets a
- * line here, with the tasks that it changed, before the commit is acknowledged. At the next start, a commit with a line that is not in
- * the database was lost, and its tasks are known. The file is not synced: it must survive the process, and after a power failure it is
+ * The marks file: a log of commits beside the WAL. SQLite drops the end of a damaged WAL without an
+ * error, so each commit also gets a line here, with the tasks that it changed, before the commit is
+ * acknowledged. At the next start, a commit with a line that is not in the database was lost, and its
+ * tasks are known. The file is not synced: it must survive the process, and after a power failure it is
  * at worst incomplete. It is restarted whenever the whole WAL is copied to the main file.
  */
 export interface Marks {
+  /** Appends the line of a commit. To be called before the commit is acknowledged. */
   note(commit: number, touched: string): void;
   /** Must be called after `startMarks` has replaced the file. */
   reopen(): void;
@@ -17,7 +19,10 @@ export interface Marks {
 
 const HEADER = 'parley-marks-1';
 
-/** Creates an empty marks file for a database whose main file holds all commits up to a number. Durable when this returns. */
+/**
+ * Creates an empty marks file for a database whose main file holds all commits up to a number. Durable
+ * when this returns.
+ */
 export function startMarks(path: string, store: string, commits: number): void {
   const temporary = `${path}.new`;
   const file = openSync(temporary, 'w', 0o600);
@@ -28,6 +33,7 @@ export function startMarks(path: string, store: string, commits: number): void {
   syncFolder(dirname(path));
 }
 
+/** Makes new and renamed files of a folder durable. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const file = openSync(folder, 'r');
@@ -38,6 +44,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
+/** Opens the marks file for appending. */
 export function openMarks(path: string): Marks {
   let file = openSync(path, 'a');
   return {
@@ -52,11 +59,13 @@ export function openMarks(path: string): Marks {
   };
 }
 
+/** A task in the line of a commit. `id` is present if the commit created the task. */
 export interface MarkedTask {
   readonly key: number;
   readonly id?: string;
 }
 
+/** One line of the marks file. */
 export interface MarkedCommit {
   readonly commit: number;
   readonly tasks: readonly MarkedTask[];
@@ -64,6 +73,7 @@ export interface MarkedCommit {
   readonly hasOther: boolean;
 }
 
+/** The content of the marks file. */
 export interface MarksRead {
   readonly store: string;
   /** The main file holds everything up to this commit. */
@@ -71,7 +81,10 @@ export interface MarksRead {
   readonly commits: readonly MarkedCommit[];
 }
 
-/** Returns undefined if the file is missing or has no valid first line. Skips invalid lines: a crash may leave the last one incomplete. */
+/**
+ * Returns undefined if the file is missing or has no valid first line. Skips invalid lines: a crash may
+ * leave the last one incomplete.
+ */
 export function readMarks(path: string): MarksRead | undefined {
   if (!existsSync(path)) return undefined;
   const [, head, ...lines] = readFileSync(path, 'utf8').split('\n').map(unsealed);

@@ -1,7 +1,10 @@
 import type { Write } from '../../../ports.ts';
 import { toText } from '../database/text.ts';
 
-/** The tasks that a commit changes, for its mark: `12` is a task, `12=id` a new task, `*` a change that belongs to no task. */
+/**
+ * The tasks that a commit changes, for its mark: `12` is a task, `12=id` a new task, `*` a change that
+ * belongs to no task.
+ */
 export function touchedBy(batch: readonly Write[]): string {
   let out = '';
   let hasOther = false;

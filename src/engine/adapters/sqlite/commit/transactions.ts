@@ -22,6 +22,7 @@ interface InMemory {
   readonly names: Pick<SendNames, 'flush' | 'settle'>;
 }
 
+/** Numbers the transactions, starting after the last commit of the store. */
 export function createTransactions(db: DatabaseSync, meta: StoreMeta, { realms, counts, names }: InMemory): Transactions {
   const begin = command(db, 'BEGIN IMMEDIATE');
   const commit = command(db, 'COMMIT');

@@ -13,7 +13,10 @@ interface CheckOptions {
   readonly verifyBytesMax: number;
 }
 
-/** Checks a small file at once and a large one in a thread. Reads before the end of the check verify each row anyway. */
+/**
+ * Checks a small file at once and a large one in a thread. Reads before the end of the check verify
+ * each row anyway.
+ */
 export function checkFile(db: DatabaseSync, { files, thread, guard, verifyBytesMax }: CheckOptions): Promise<void> {
   const judge = (problems: readonly string[]): void => {
     if (problems.length === 0) return;

@@ -2,8 +2,12 @@ import { A2AError } from '#protocol';
 import { StoreError, troubleOf } from './store-error.ts';
 import { conflict, notNow } from './task-errors.ts';
 
-/** Wraps every call of the store. After a disk failure it rejects all calls: a second fsync may report success for lost pages. */
+/**
+ * Wraps every call of the store. After a disk failure it rejects all calls: a second fsync may report
+ * success for lost pages.
+ */
 export interface FailureGuard {
+  /** Runs a read. Turns SQLite's errors into ours. */
   read<T>(work: () => T): T;
   /** `onFull` makes the error for a full disk. */
   write(work: () => void, onFull: (cause: unknown) => A2AError): void;
@@ -11,9 +15,11 @@ export interface FailureGuard {
   fail(cause: unknown): void;
   /** The same for a regular close, without a report. */
   close(): void;
+  /** Why all calls are rejected. Undefined while the store works. */
   readonly broken: StoreError | undefined;
 }
 
+/** `report` gets the failure that breaks the store, once. */
 export function createFailureGuard(report: (what: string, cause: unknown) => void): FailureGuard {
   let broken: StoreError | undefined;
 

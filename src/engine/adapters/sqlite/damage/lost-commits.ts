@@ -10,11 +10,16 @@ import { structureProblems } from './integrity.ts';
 import type { Quarantine, Quarantined } from './quarantine.ts';
 import { StoreError } from './store-error.ts';
 
+/** What was lost at the end of the WAL. */
 export interface LostCommits {
   /** Tasks that the lost commits changed. */
   readonly tasks: readonly Quarantined[];
-  /** The number of lost commits with changes that belong to no task: responses to sends that made no task. */
+  /**
+   * The number of lost commits with changes that belong to no task: responses to sends that made no
+   * task.
+   */
   readonly others: number;
+  /** The number of lost commits. */
   readonly commits: number;
   /** The marks file must be restarted. */
   readonly isStale: boolean;
@@ -30,7 +35,9 @@ interface LossOptions {
   readonly acceptLoss: boolean;
 }
 
-/** Must be called before SQLite opens the files. Without marks, a WAL can't be checked for lost commits. */
+/**
+ * Must be called before SQLite opens the files. Without marks, a WAL can't be checked for lost commits.
+ */
 export function readMarksOf(files: StoreFiles, { acceptLoss }: LossOptions): MarksRead | undefined {
   const marks = readMarks(files.marks);
   if (marks === undefined && sizeOf(files.wal) > 0 && !acceptLoss) {
@@ -40,8 +47,8 @@ export function readMarksOf(files: StoreFiles, { acceptLoss }: LossOptions): Mar
 }
 
 /**
- * Compares the database with its marks, and returns the tasks that lost commits changed. Throws if they can't be determined: the store
- * is then not opened.
+ * Compares the database with its marks, and returns the tasks that lost commits changed. Throws if they
+ * can't be determined: the store is then not opened.
  */
 export function findLostCommits(
   db: DatabaseSync,

@@ -4,7 +4,10 @@ import type { TaskRecord } from '../tables/task-record.ts';
 import { TASK_COLUMNS } from '../tables/task-record.ts';
 import { isDamage, taskDamaged } from './task-errors.ts';
 
-/** A task that is not served, because part of it was lost or damaged. Serving the rest would pass off a part as the whole. */
+/**
+ * A task that is not served, because part of it was lost or damaged. Serving the rest would pass off a
+ * part as the whole.
+ */
 export interface Quarantined {
   readonly key: number;
   /** Undefined if the id was lost too. */
@@ -12,6 +15,7 @@ export interface Quarantined {
   readonly why: string;
 }
 
+/** The tasks that are not served. */
 export interface Quarantine {
   readonly size: number;
   /** Throws if the task is quarantined. By id, it also works if the task's row is lost. */
@@ -25,9 +29,11 @@ export interface Quarantine {
   notice(record: TaskRecord, thrown: unknown): void;
   /** Rows of quarantined tasks. The task counts include them, lists do not. */
   records(): readonly TaskRecord[];
+  /** Every quarantined task, for operators. */
   all(): readonly Quarantined[];
 }
 
+/** Loads the recorded tasks of the quarantine. */
 export function createQuarantine(db: DatabaseSync, report: (what: string, cause: unknown) => void): Quarantine {
   const insert = command(db, 'INSERT OR REPLACE INTO quarantine (key, id, why, at) VALUES (?, ?, ?, ?)');
   const rowOf = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE key = ?`);

@@ -16,9 +16,10 @@ export type StoreFault =
   /** A write contradicts the stored data. Nothing was written. */
   | 'conflict';
 
-/** An error of the store, with its cause as a `fault`. */
+/** An error of the store. `fault` tells programs what happened; the message tells people what to do. */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError';
+  /** What happened, for programs. */
   readonly fault: StoreFault;
 
   constructor(fault: StoreFault, message: string, cause?: unknown) {
@@ -36,11 +37,15 @@ const FULL = 13;
 const CANTOPEN = 14;
 const CONSTRAINT = 19;
 const NOTADB = 26;
-/** The shared-memory file of the WAL could not grow. It holds no durable data, so this is treated as a full disk. */
+/**
+ * The shared-memory file of the WAL could not grow. It holds no durable data, so this is treated as a
+ * full disk.
+ */
 const IOERR_SHMSIZE = IOERR | (19 << 8);
 
 type SqliteTrouble = 'busy' | 'read-only' | 'full' | 'corrupt' | 'constraint' | 'io' | 'other';
 
+/** Classifies an error by SQLite's result code. */
 export function troubleOf(thrown: unknown): SqliteTrouble {
   if (!(thrown instanceof Error) || !('errcode' in thrown) || typeof thrown.errcode !== 'number') return 'other';
   if (thrown.errcode === IOERR_SHMSIZE) return 'full';

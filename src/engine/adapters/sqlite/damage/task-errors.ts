@@ -13,6 +13,7 @@ export function taskDamaged(task: string | number, why: string): A2AError {
   );
 }
 
+/** Whether an error means that stored data is lost or changed. */
 export function isDamage(thrown: unknown): boolean {
   const cause = thrown instanceof A2AError ? thrown.cause : thrown;
   return cause instanceof StoreError && cause.fault === 'damaged';
@@ -23,6 +24,7 @@ export function notNow(message: string, cause?: unknown): A2AError {
   return new A2AError('UNAVAILABLE', message, { retryAfterMs: 1000, cause });
 }
 
+/** A write that contradicts the stored data. Nothing was written. */
 export function conflict(message: string, cause?: unknown): StoreError {
   return new StoreError('conflict', message, cause);
 }

@@ -2,8 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../damage/store-error.ts';
 
 /**
- * Pragmas that are set and read back on every connection. SQLite ignores unknown pragmas in silence, and builds differ in their
- * defaults: with `synchronous = NORMAL` a power failure loses acknowledged commits.
+ * Pragmas that are set and read back on every connection. SQLite ignores unknown pragmas in silence,
+ * and builds differ in their defaults: with `synchronous = NORMAL` a power failure loses acknowledged
+ * commits.
  */
 const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNow: string | number])[] = [
   ['page_size', 4096, 4096],
@@ -17,14 +18,20 @@ const SETTINGS: readonly (readonly [pragma: string, value: string | number, isNo
   ['temp_store', 'memory', 2],
 ];
 
+/** Options of a connection. */
 export interface SqliteConnectionOptions {
   readonly cacheBytes: number;
-  /** How long to wait for another connection. Keep it short on the thread of the event loop, which retries later. */
+  /**
+   * How long to wait for another connection. Keep it short on the thread of the event loop, which
+   * retries later.
+   */
   readonly busyMs?: number;
 }
 
+/** Short, because the event loop waits meanwhile. */
 const BUSY_MS = 100;
 
+/** Opens a connection, and sets and checks its pragmas. */
 export function connect(path: string, { cacheBytes, busyMs = BUSY_MS }: SqliteConnectionOptions): DatabaseSync {
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   try {
@@ -39,6 +46,7 @@ export function connect(path: string, { cacheBytes, busyMs = BUSY_MS }: SqliteCo
   }
 }
 
+/** Throws if a pragma does not have the required value. */
 export function assertSettings(db: DatabaseSync): void {
   for (const [pragma, , isNow] of SETTINGS) {
     const read = readPragma(db, pragma);
@@ -50,7 +58,10 @@ export function assertSettings(db: DatabaseSync): void {
   }
 }
 
-/** Rolls back, if a transaction is open. Some errors end the transaction by themselves, and then ROLLBACK fails. */
+/**
+ * Rolls back, if a transaction is open. Some errors end the transaction by themselves, and then
+ * ROLLBACK fails.
+ */
 export function rollBack(db: DatabaseSync): void {
   try {
     db.exec('ROLLBACK');
@@ -65,8 +76,8 @@ export function readPragma(db: DatabaseSync, pragma: string): unknown {
 }
 
 /**
- * Up to SQLite 3.51.2, two connections that write and checkpoint at the same moment can corrupt the database (the "WAL-reset bug").
- * With those versions one connection does both.
+ * Up to SQLite 3.51.2, two connections that write and checkpoint at the same moment can corrupt the
+ * database (the "WAL-reset bug"). With those versions one connection does both.
  */
 export function mayShareWal(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);

@@ -10,6 +10,7 @@ import { connect, readPragma } from './connection.ts';
 import { APPLICATION_ID, assertSchema, migrate } from './schema.ts';
 import { query } from './statement.ts';
 
+/** Options of `openDatabase`. */
 export interface OpenOptions {
   readonly mayCreate: boolean;
   readonly cacheBytes: number;
@@ -32,7 +33,10 @@ export function openDatabase(files: StoreFiles, options: OpenOptions): DatabaseS
   }
 }
 
-/** Creates the database under another name and renames it, so that a crash leaves a complete database or none. */
+/**
+ * Creates the database under another name and renames it, so that a crash leaves a complete database or
+ * none.
+ */
 function create(path: string, options: OpenOptions): void {
   const fresh = `${path}.new`;
   for (const end of ['', '-wal', '-shm']) rmSync(fresh + end, { force: true });
@@ -65,9 +69,13 @@ export function explainOpening(path: string, thrown: unknown): unknown {
   }
 }
 
+/** The row that describes the store itself. */
 export interface StoreMeta {
+  /** Random id of the store, which its marks file repeats. */
   readonly store: string;
+  /** Number of commits so far. */
   readonly commits: number;
+  /** Highest task key that was ever used. */
   readonly last_key: number;
   /** All sends up to this number have their names in the index (send-names.ts). */
   readonly named: number;

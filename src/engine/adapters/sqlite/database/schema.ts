@@ -9,9 +9,10 @@ export const APPLICATION_ID = 0x50726c79;
 /**
  * Step n migrates from version n to n + 1. A released step is never changed.
  *
- * Rows are clustered by small integers that only grow, so a commit writes to the right edge of each tree, in pages that are dirty
- * anyway. A row of `log` is a segment: the entries of one task in one commit, with the id `task << 24 | first`. Status changes and
- * messages (`words`) are stored apart from artifact chunks. `sum`, `twin` and `hash` detect damage (task-record.ts, task-counts.ts,
+ * Rows are clustered by small integers that only grow, so a commit writes to the right edge of each
+ * tree, in pages that are dirty anyway. A row of `log` is a segment: the entries of one task in one
+ * commit, with the id `task << 24 | first`. Status changes and messages (`words`) are stored apart from
+ * artifact chunks. `sum`, `twin` and `hash` detect damage (task-record.ts, task-counts.ts,
  * log-segments.ts).
  */
 export const MIGRATIONS: readonly string[] = [

@@ -7,10 +7,11 @@ import { notNow } from '../damage/task-errors.ts';
 import { sizeOf } from './store-files.ts';
 
 /**
- * Handles a full disk. SQLite can then neither delete nor checkpoint, so a ballast file lies beside the database and is deleted at that
- * moment. With its space the WAL can be checkpointed, running tasks can finish, and retention can delete. Until then a batch with new
- * tasks is rejected once and accepted on its retry, so that the reserve lasts. When there is enough space again, the ballast file is
- * written again.
+ * Handles a full disk. SQLite can then neither delete nor checkpoint, so a ballast file lies beside the
+ * database and is deleted at that moment. With its space the WAL can be checkpointed, running tasks can
+ * finish, and retention can delete. Until then a batch with new tasks is rejected once and accepted on
+ * its retry, so that the reserve lasts. When there is enough space again, the ballast file is written
+ * again.
  */
 export interface DiskSpace {
   /** Throws if the batch must be retried later. */
@@ -30,6 +31,7 @@ interface SpaceOptions {
 
 const RETRY_MS = 1000;
 
+/** Writes the ballast file, unless it exists. `onLow` is called each time the disk runs full. */
 export function createDiskSpace({ path, ballastBytes, onLow }: SpaceOptions): DiskSpace {
   const ballast = `${path}.ballast`;
   let isLow = false;

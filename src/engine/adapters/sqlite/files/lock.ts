@@ -4,9 +4,10 @@ import { StoreError, troubleOf } from '../damage/store-error.ts';
 import { query } from '../database/statement.ts';
 
 /**
- * Lets only one process open a store. The lock file is a database of its own. It names the holder (process id and start time), and the
- * holder keeps a write transaction open in it. The operating system ends the transaction when the process dies, so there are no stale
- * locks: the process id is only shown, never trusted, and two processes that start at once can't both get the lock.
+ * Lets only one process open a store. The lock file is a database of its own. It names the holder
+ * (process id and start time), and the holder keeps a write transaction open in it. The operating
+ * system ends the transaction when the process dies, so there are no stale locks: the process id is
+ * only shown, never trusted, and two processes that start at once can't both get the lock.
  */
 export interface StoreLock {
   release(): void;
@@ -19,6 +20,7 @@ interface Holder {
 
 const ATTEMPTS = 3;
 
+/** Takes the lock, or throws a StoreError that names the process that holds it. */
 export function lockStore(path: string): StoreLock {
   const file = `${path}.lock`;
   const db = openLock(file);
@@ -79,7 +81,10 @@ function holderOf(db: DatabaseSync): Holder | undefined {
   }
 }
 
-/** Linux has the exact start of a process, in clock ticks since boot. Elsewhere it is computed from the uptime. */
+/**
+ * Linux has the exact start of a process, in clock ticks since boot. Elsewhere it is computed from the
+ * uptime.
+ */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -8,13 +8,17 @@ export interface StoreFiles {
   readonly marks: string;
 }
 
+/** The names of the files of a store. */
 export function filesOf(path: string): StoreFiles {
   return { path, wal: `${path}-wal`, marks: `${path}.marks` };
 }
 
 const MAGIC = 'SQLite format 3\0';
 
-/** Rejects files that must not be opened, before SQLite would create a missing one. Returns whether the database exists. */
+/**
+ * Rejects files that must not be opened, before SQLite would create a missing one. Returns whether the
+ * database exists.
+ */
 export function inspect({ path, wal, marks }: StoreFiles, mayCreate: boolean): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   const left = [wal, marks].filter((file) => sizeOf(file) > 0);

@@ -108,7 +108,10 @@ function sourcesOf(filter: ListFilter, realms: Realms): { source: ListSource; wi
   return { source: filter.contextId === undefined ? 'realm' : 'context', within };
 }
 
-/** One index scan for each state, merged in order by SQLite: it reads no more rows than it returns, on any page. */
+/**
+ * One index scan for each state, merged in order by SQLite: it reads no more rows than it returns, on
+ * any page.
+ */
 function newestFirst(source: ListSource, states: readonly number[]): string {
   const { index, where } = SOURCES[source];
   const scans = states.map(

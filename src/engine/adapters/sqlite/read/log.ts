@@ -12,6 +12,7 @@ export type ReadLog = (key: number, range: EntryRange) => readonly LogEntry[];
 
 const COLUMNS = 'id & 0xffffff AS first, last, words_before, prev, hash, words, chunks';
 
+/** Prepares the statements for reading logs. */
 export function createReadLog(db: DatabaseSync): ReadLog {
   const task = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE key = ?`);
   const start = query<Start>(

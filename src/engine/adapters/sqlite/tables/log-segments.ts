@@ -4,9 +4,9 @@ import type { LogEntry } from '../../../ports.ts';
 import { StoreError } from '../damage/store-error.ts';
 
 /**
- * Entries of one task that were committed together, as one row: a stream of small chunks costs one insert per commit, not one per
- * entry. The hash of a segment covers the hash of the segment before it, and the task's row holds the last hash. So a changed, deleted
- * or moved entry is detected.
+ * Entries of one task that were committed together, as one row: a stream of small chunks costs one
+ * insert per commit, not one per entry. The hash of a segment covers the hash of the segment before it,
+ * and the task's row holds the last hash. So a changed, deleted or moved entry is detected.
  */
 export interface Segment {
   readonly first: number;

@@ -7,7 +7,10 @@ import { taskDamaged } from '../damage/task-errors.ts';
 import { command, query } from '../database/statement.ts';
 import { toText } from '../database/text.ts';
 
-/** Push notification configs of tasks. Their secrets are encrypted by the engine before they arrive here. */
+/**
+ * Push notification configs of tasks. Their secrets are encrypted by the engine before they arrive
+ * here.
+ */
 export interface PushConfigs {
   of(task: number): readonly PushRow[];
   put(task: number, push: PushRow): void;

@@ -12,11 +12,13 @@ export interface Realm {
   readonly agent: string;
 }
 
+/** All realms, cached in memory. */
 export interface Realms {
   find(owner: Owner, agent: string): Realm | undefined;
   /** Finds or creates the realm. Must be called in a transaction. */
   obtain(owner: Owner, agent: string): Realm;
   byKey(key: number): Realm;
+  /** The realms of a scope, for lists. */
   within(scope: TaskScope, agent: string | undefined): readonly Realm[];
   /** Must be called at the end of a transaction: keeps or drops the realms that it created. */
   settle(isCommitted: boolean): void;

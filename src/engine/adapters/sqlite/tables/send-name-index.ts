@@ -8,9 +8,10 @@ export interface NamedSend {
 }
 
 /**
- * The table of names, behind a Bloom filter. Most looked-up names are new, and a query for each would lock the file twice. The filter
- * never misses a name that is in the table, and rarely reports one that is not. Names are added to the filter before the table changes
- * and never removed, so a rollback can't make it wrong.
+ * The table of names, behind a Bloom filter. Most looked-up names are new, and a query for each would
+ * lock the file twice. The filter never misses a name that is in the table, and rarely reports one that
+ * is not. Names are added to the filter before the table changes and never removed, so a rollback can't
+ * make it wrong.
  */
 export interface SendNameIndex {
   /** The numbers of the sends whose name has this hash. */
@@ -19,10 +20,16 @@ export interface SendNameIndex {
   remove(name: NamedSend): void;
 }
 
-/** One MiB. With a million names one lookup in fifty queries the table in vain; with five million most do, as without the filter. */
+/**
+ * One MiB. With a million names one lookup in fifty queries the table in vain; with five million most
+ * do, as without the filter.
+ */
 const BITS = 2 ** 23;
 const ROUNDS = 4;
-/** After a start, each lookup adds this many names of the table to the filter. So the start is fast and the first sends slightly slower. */
+/**
+ * After a start, each lookup adds this many names of the table to the filter. So the start is fast and
+ * the first sends slightly slower.
+ */
 const PORTION = 128;
 const ALL = Number.POSITIVE_INFINITY;
 const NONE: readonly number[] = [];
@@ -62,7 +69,10 @@ interface Filter {
   mayHave(hash: number): boolean;
 }
 
-/** The hash is already random: one half gives the first bit, the other half the distance between the bits. */
+/**
+ * The hash is already random: one half gives the first bit, the other half the distance between the
+ * bits.
+ */
 function createFilter(): Filter {
   const words = new Uint32Array(BITS / 32);
   const strideOf = (hash: number): number => (Math.floor(hash / BITS) % BITS) | 1;

@@ -3,9 +3,10 @@ import type { NamedSend } from './send-name-index.ts';
 import { createSendNameIndex } from './send-name-index.ts';
 
 /**
- * Finds the send of a name. Names arrive in random order, so with a plain index every send would write a page of its own. Instead the
- * newest names are kept in memory, and move to the index later, sorted, so that many share a page. After a restart they are read again
- * from their sends. All sends up to the number `named` are in the index.
+ * Finds the send of a name. Names arrive in random order, so with a plain index every send would write
+ * a page of its own. Instead the newest names are kept in memory, and move to the index later, sorted,
+ * so that many share a page. After a restart they are read again from their sends. All sends up to the
+ * number `named` are in the index.
  */
 export interface SendNames {
   /** Calls `tryOne` with each send that may have the name, until it returns a value. */
@@ -31,6 +32,7 @@ interface Draining {
   done: number;
 }
 
+/** What is known about names at the start. */
 export interface SendNamesStart {
   readonly named: number;
   /** Names of the sends after `named`. */

@@ -17,8 +17,10 @@ import { createSendNames } from './send-names.ts';
 export interface Sends {
   get(name: SendName): SendRecord | undefined;
   put(record: SendRecord): void;
+  /** Marks the answer of a send as delivered. */
   deliver(name: SendName): void;
   forgetTask(task: number): void;
+  /** Deletes older records of sends without a task. */
   forgetBefore(at: number): void;
   readonly names: Pick<SendNames, 'flush' | 'settle'>;
 }
@@ -134,7 +136,9 @@ function whole(stored: Stored): Stored {
   return stored;
 }
 
-/** `delivered` is added to the checksum, so that it can be changed without reading the rest of the row. */
+/**
+ * `delivered` is added to the checksum, so that it can be changed without reading the rest of the row.
+ */
 function sumOf({ n, name, realm, token, fingerprint, at, task, seq, answer, delivered }: Omit<Stored, 'sum'>): number {
   return crc32(`${n} ${name} ${realm} ${at} ${task} ${seq} ${fingerprint} ${token.length} ${token} ${answer}`) + delivered;
 }

@@ -21,10 +21,12 @@ export const WAITING_CODES: readonly number[] = [CODES.TASK_STATE_INPUT_REQUIRED
 export const FIRST_FINISHED: number = CODES.TASK_STATE_COMPLETED;
 export const FINISHED_CODES: readonly number[] = ALL_CODES.filter((code) => code >= FIRST_FINISHED);
 
+/** The number of a state on disk. */
 export function codeOf(state: TaskState): number {
   return CODES[state];
 }
 
+/** The state of a number. Undefined for a number that no version wrote, that is, for damage. */
 export function stateOf(code: number): TaskState | undefined {
   return STATES.get(code);
 }

@@ -4,13 +4,15 @@ import type { SqlCommand } from '../database/statement.ts';
 import { command, query } from '../database/statement.ts';
 
 /**
- * The number of tasks by realm, state and time of the last status, so that a list knows its total without counting a million rows.
- * Times are grouped in buckets of about 17 minutes. TOTAL is the bucket of all times, EVERYONE the realm of all realms.
+ * The number of tasks by realm, state and time of the last status, so that a list knows its total
+ * without counting a million rows. Times are grouped in buckets of about 17 minutes. TOTAL is the
+ * bucket of all times, EVERYONE the realm of all realms.
  */
 export const EVERYONE = 0;
 const TOTAL = -1;
 const BUCKET_MS = 2 ** 20;
 
+/** Keeps the counts up to date with each commit. */
 export interface TaskCounts {
   add(realm: number, state: number, statusAt: number): void;
   remove(realm: number, state: number, statusAt: number): void;
@@ -23,7 +25,10 @@ export interface TaskCounts {
   from(realm: number, time: number, state?: number): number;
 }
 
-/** The start of the first bucket at or after a time. Tasks between the time and this start must be counted one by one. */
+/**
+ * The start of the first bucket at or after a time. Tasks between the time and this start must be
+ * counted one by one.
+ */
 export function bucketStart(time: number): number {
   return Math.ceil(time / BUCKET_MS) * BUCKET_MS;
 }

@@ -38,6 +38,7 @@ function sumOf(record: Omit<TaskRecord, 'sum'>): number {
   );
 }
 
+/** The row to store for a task, with its checksum. */
 export function recordOf(row: TaskRow, realm: Realm, log: { readonly words: number; readonly head: string }): TaskRecord {
   const record = {
     key: row.key,
@@ -58,6 +59,7 @@ export function recordOf(row: TaskRow, realm: Realm, log: { readonly words: numb
   return { ...record, sum: sumOf(record) };
 }
 
+/** The task of a stored row. Throws if the row is damaged. */
 export function rowOf(record: TaskRecord, realms: Realms): TaskRow {
   assertIntact(record);
   const state = stateOf(record.state);
@@ -80,6 +82,7 @@ export function rowOf(record: TaskRecord, realms: Realms): TaskRow {
   };
 }
 
+/** Throws if the checksum is wrong. */
 export function assertIntact(record: TaskRecord): void {
   if (record.sum !== sumOf(record)) throw taskDamaged(record.id, 'the checksum of its row is wrong');
 }

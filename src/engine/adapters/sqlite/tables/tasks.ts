@@ -82,7 +82,10 @@ export function createTasks(db: DatabaseSync, realms: Realms, counts: TaskCounts
   };
 }
 
-/** Checks that the entries continue the stored log and end at the row's `last`. Otherwise the writer saw an older version. */
+/**
+ * Checks that the entries continue the stored log and end at the row's `last`. Otherwise the writer saw
+ * an older version.
+ */
 function assertContinues(row: TaskRow, entries: readonly LogEntry[], last: number): void {
   let next = last;
   for (const entry of entries) {
