@@ -21,6 +21,7 @@ export function sentence(problems: readonly Problem[]): string {
   return problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
 }
 
+/** A path as people write it: `items[0].price`. */
 function pathOf({ path = [] }: SchemaIssue): string {
   let text = '';
   for (const step of path) {

@@ -146,6 +146,7 @@ function skillId(metadata: Metadata | undefined): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
+/** The input of a skill: data, or text that is JSON, or the text itself. */
 function inputOf(message: Message): unknown {
   const part = message.parts.find((candidate): candidate is DataPart => isDataPart(candidate));
   if (part !== undefined) return part.data;

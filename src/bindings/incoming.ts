@@ -59,6 +59,7 @@ interface Gathering {
   readonly error?: unknown;
 }
 
+/** Reads the frames of one network chunk. Events before an error are kept, because they did happen. */
 function gather(frames: readonly SseEvent[], incoming: Incoming, template: FrameTemplate): Gathering {
   const batch: Logged[] = [];
   try {
@@ -121,6 +122,7 @@ interface Learning {
   readonly template: FrameTemplate;
 }
 
+/** Tries to make a template of the last frame, for dialects in which each frame stands alone. */
 function learn(frame: SseEvent | undefined, logged: Logged | undefined, { incoming, template }: Learning): void {
   if (incoming.reader.isPlain !== true || frame === undefined || frame.event !== undefined || frame.data === '') return;
   if (logged === undefined) return;

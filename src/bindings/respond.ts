@@ -83,8 +83,9 @@ async function stream(incoming: IncomingCall, operation: StreamOperation, respon
     const writer = responseWriter.openStream();
     const events = await openStream(open(service, ctx));
     const isReset = operation === 'subscribe' && wasReset(httpRequest, events);
+    const isResumed = operation === 'subscribe' && !isReset && resumeAfter(httpRequest) !== undefined;
     return eventAnswer(
-      events,
+      isResumed && dialect.wire.snapshotAsEvents === true ? afterSnapshot(events, writer) : events,
       new Wire(incoming.options, { service, writer, responseWriter, disconnect, ctx, isReset }),
       headersFor(incoming, ctx),
     );
@@ -159,6 +160,13 @@ class Wire implements EventWire {
   ended(): void {
     this.#disconnect.release();
   }
+}
+
+/** The stream without the snapshot at the position that the caller resumes from. The writer reads it, because it numbers artifacts. */
+function afterSnapshot({ first, rest }: OpenStream, writer: StreamWriter): OpenStream {
+  if (first.done === true || first.value[0]?.event.task === undefined) return { first, rest };
+  writer.frames(first.value.slice(0, 1));
+  return { first: { done: false, value: first.value.slice(1) }, rest };
 }
 
 /** Whether the caller asked to resume from a position that the log does not have, so that the stream begins elsewhere (docs/faults.md, H3). */

@@ -54,6 +54,7 @@ export function createService(parts: ServiceParts, agent: string, extendedCard?:
 
 type GetCall = TaskRequest & { readonly request: GetRequest };
 
+/** The task as it is on disk, with as much history as the caller wants. */
 async function get(parts: ServiceParts, asked: GetCall): Promise<Task> {
   const { request, ctx } = asked;
   return withTask(parts, asked, async (task) => {
@@ -88,6 +89,7 @@ function isFinished({ row, committed }: LiveTask): boolean {
   return isTerminal(row.state) && committed >= row.last;
 }
 
+/** Ends the task, and answers when that is on disk. */
 async function cancel(parts: ServiceParts, asked: TaskRequest): Promise<Task> {
   return withTask(parts, asked, async (task) => {
     const { row } = task;

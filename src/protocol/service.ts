@@ -72,6 +72,10 @@ export interface CallSemantics {
    * §3.1.6).
    */
   readonly showsFinished?: true;
+  /** A subscription ends when the task asks its caller something. Otherwise it continues. */
+  readonly subscriptionEndsOnQuestion?: true;
+  /** Maximum time that a send waits. It then answers with the unfinished task. */
+  readonly sendMsMax?: number;
 }
 
 /** Everything about a call besides its request. */

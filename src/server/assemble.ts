@@ -133,6 +133,10 @@ interface AdminParts extends Pick<ServedNode, 'log' | 'health' | 'traffic'> {
   readonly mesh: MeshAgents | undefined;
 }
 
+/**
+ * The engine's admin service with the parts that only the server knows: health, traffic, mesh, audit
+ * log and log lines.
+ */
 function adminOf(
   engine: Engine | undefined,
   { audit }: HandlerOptions,

@@ -131,6 +131,13 @@ describe('a hand-written server', () => {
     }
   }
 
+  it('that declares streams and refuses a message to a task gets that message once', async () => {
+    const { url } = kept(await answered({ code: -32004, message: 'the task has ended' }, { capabilities: { streaming: true } }));
+    const { client, asked } = await watched(url);
+    await expect(client.stream('again', { taskId: 't' }).result()).rejects.toMatchObject({ kind: 'UNSUPPORTED_OPERATION' });
+    expect(asked).toEqual(['SendStreamingMessage', 'GetTask']);
+  });
+
   it('that fails during the stream gets no second message', async () => {
     const { url } = kept(await answered({ code: -32603, message: 'it broke' }, { capabilities: {} }));
     const { client, asked } = await watched(url);

@@ -78,7 +78,7 @@ export const CONVERSATIONS: readonly Conversation[] = [
       const reply = await talk.send({ text: 'parts', file: FILE, data: { answer: 42 } });
       assert.equal(reply.state, 'completed');
       assert.equal(reply.files[0]?.base64, FILE.base64);
-      assert.equal(reply.files[0]?.name, FILE.name);
+      if (talk.losesFileNames === undefined) assert.equal(reply.files[0]?.name, FILE.name);
       assert.deepEqual(reply.data, [{ answer: 42 }]);
     },
   },

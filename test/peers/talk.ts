@@ -12,6 +12,8 @@ export interface Talk {
   close(): Promise<void>;
   /** The agent keeps a streamed text as one part. Ours do; the official SDKs keep a part for each chunk. */
   readonly joinsText: boolean;
+  /** The peer's own client drops the names of files. */
+  readonly losesFileNames?: true;
 }
 
 export interface Say {

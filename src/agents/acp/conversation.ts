@@ -113,6 +113,7 @@ async function leave(child: Child): Promise<void> {
   left.abort();
 }
 
+/** The event for the reason with which the agent stopped. */
 function endFor(stopReason: acp.StopReason): RunEvent {
   switch (stopReason) {
     case 'end_turn':

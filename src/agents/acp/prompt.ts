@@ -12,6 +12,7 @@ export function contentOf({ message, prompt }: Job, capabilities: AgentCapabilit
   return [...(prompt === '' ? [] : [{ type: 'text' as const, text: prompt }]), ...rest];
 }
 
+/** One part in the best form that the agent supports. */
 function blockOf(part: Part, capabilities: AgentCapabilities | undefined): ContentBlock {
   if (part.data !== undefined) return { type: 'text', text: JSON.stringify(part.data, null, 2) };
   const { mediaType: mimeType = 'application/octet-stream', filename: name = 'file' } = part;

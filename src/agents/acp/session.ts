@@ -100,6 +100,7 @@ interface Wanted {
   readonly value: string;
 }
 
+/** Sets a configuration option of the session. Throws with the known values if the value does not exist. */
 async function chooseOption(agent: ClientContext, { sessionId, options, modes }: OpenSession, { category, value }: Wanted): Promise<void> {
   const option = options.find((each) => each.category === category && each.type === 'select');
   const values =

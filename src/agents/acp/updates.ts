@@ -36,6 +36,7 @@ export function eventsOf(update: SessionUpdate, calls: Map<string, KnownCall>): 
   }
 }
 
+/** Reports the start of a tool call once, and its end once. */
 function callEvents(update: ToolCallUpdate, calls: Map<string, KnownCall>): readonly RunEvent[] {
   const before = calls.get(update.toolCallId);
   const call = knownCall(update, before);
@@ -87,6 +88,7 @@ function resultIn({ content, rawOutput }: ToolCallUpdate): string {
 
 type Block = Extract<SessionUpdate, { sessionUpdate: 'agent_message_chunk' }>['content'];
 
+/** The text of a content block; the address if it has none. */
 function textIn(block: Block): string {
   switch (block.type) {
     case 'text':

@@ -35,6 +35,7 @@ export function createScript(): Agent {
   };
 }
 
+/** Follows the directives of the first message. A later message is the answer to its question. */
 async function* run(turn: Turn): AsyncGenerator<AgentOutput> {
   const said = getTextFromMessage(turn.message);
   if (turn.history.length > 0) {
@@ -77,6 +78,7 @@ function chunk(count: number, size: number | undefined): string {
   return size === undefined ? words : words.padEnd(size, '.').slice(0, size);
 }
 
+/** The final output that a directive asks for. */
 function lastWord(ending: Ending): AgentOutput {
   switch (ending) {
     case 'ask':

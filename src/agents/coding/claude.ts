@@ -21,6 +21,7 @@ export const claude: NativeAdapter = {
   reader,
 };
 
+/** Without trust, only the user's own settings apply, not those of the project. */
 function launch({ prompt, session, settings, isTrusted, isPermissive }: Job): NativeLaunch {
   const argv = [
     ...['claude', '-p', '--output-format', 'stream-json', '--input-format', 'stream-json', '--verbose', '--include-partial-messages'],
@@ -37,6 +38,10 @@ function launch({ prompt, session, settings, isTrusted, isPermissive }: Job): Na
   return { argv, input: `${JSON.stringify(turn)}\n`, keepsInput: true };
 }
 
+/**
+ * Reads the stream of JSON lines. Messages come in pieces and then whole; the whole is read only if no
+ * piece came.
+ */
 function reader({ send }: CliReply): CliLineReader {
   const partial = new Set<string>();
   const requests = new Map<string, AbortController>();
@@ -127,6 +132,7 @@ function resultsOf(line: JsonObject): readonly RunEvent[] {
   });
 }
 
+/** The result line, with its usage. */
 function endOf(line: JsonObject): readonly RunEvent[] {
   const counted = objectAt(line, 'usage');
   const usage = compact({

@@ -77,6 +77,7 @@ function itemEvents(item: JsonObject, started: ReadonlySet<string>): readonly Ru
   }
 }
 
+/** The start of a command, a patch, a search or another tool. */
 function useOf(item: JsonObject): RunEvent {
   const id = textAt(item, 'id') ?? '';
   switch (textAt(item, 'type')) {

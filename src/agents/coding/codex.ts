@@ -17,6 +17,7 @@ const MODES = ['read-only', 'workspace-write'];
 const OVERLOADED = -32_001;
 const LOST = 'The earlier session is lost: this is a new one, which does not know the earlier messages.';
 
+/** Starts the app-server for one turn. Refuses every mode that is not in `MODES`. */
 async function* run(job: Job): AsyncGenerator<RunEvent> {
   const { mode } = job.settings;
   if (mode !== undefined && !MODES.includes(mode)) {
@@ -34,6 +35,10 @@ async function* run(job: Job): AsyncGenerator<RunEvent> {
   yield* flow;
 }
 
+/**
+ * One turn: initialize, open the thread, send the message, and answer approvals until the turn has
+ * ended.
+ */
 async function converse(job: Job, child: Child, flow: PushQueue<RunEvent>): Promise<RunEvent> {
   const { settings, folder, prompt, isPermissive } = job;
   const ended = Promise.withResolvers<RunEvent>();
@@ -81,6 +86,7 @@ interface Thread {
   readonly note: string | undefined;
 }
 
+/** Continues the earlier thread, or starts a new one if it is lost. */
 async function openThread(rpc: Rpc, session: string | undefined, policy: JsonObject): Promise<Thread> {
   const read = (answer: JsonObject, note?: string): Thread => ({
     threadId: textAt(objectAt(answer, 'thread'), 'id') ?? '',
@@ -96,6 +102,7 @@ async function openThread(rpc: Rpc, session: string | undefined, policy: JsonObj
   }
 }
 
+/** The events of a notification. Unknown ones have none: new versions add some. */
 function noticeEvents(method: string, params: JsonObject, startedItems: Set<string>): readonly RunEvent[] {
   const item = objectAt(params, 'item');
   switch (method) {
@@ -149,6 +156,7 @@ function useOf(item: JsonObject): RunEvent {
   return { kind: 'tool_use', id: textAt(item, 'id') ?? '', tool, title, toolKind: TOOLS.get(type) ?? 'other', input, paths };
 }
 
+/** The end of an item. The text of a message that came in pieces is not repeated. */
 function completed(item: JsonObject, startedItems: ReadonlySet<string>): readonly RunEvent[] {
   const type = textAt(item, 'type') ?? '';
   const id = textAt(item, 'id') ?? '';
@@ -201,6 +209,7 @@ const ASKS: ReadonlyMap<string, ToolKind> = new Map<string, ToolKind>([
   ['item/permissions/requestApproval', 'other'],
 ]);
 
+/** The error of Codex itself, or how its process ended. */
 async function failure(thrown: unknown, child: Child): Promise<RunEvent> {
   if (thrown instanceof RpcError) {
     const busy = thrown.code === OVERLOADED ? 'Codex is overloaded; try again later: ' : '';

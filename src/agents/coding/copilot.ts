@@ -65,6 +65,7 @@ function reader(): CliLineReader {
   };
 }
 
+/** Tool calls, denied permissions and usage. */
 function toolEvents(type: string | undefined, data: JsonObject, tally: ReturnType<typeof createTally>): readonly RunEvent[] {
   const id = textAt(data, 'toolCallId') ?? '';
   switch (type) {

@@ -74,6 +74,7 @@ interface Outcome {
   readonly hasBegun: boolean;
 }
 
+/** Starts the CLI once and yields its events. Returns its result after it has exited. */
 async function* attempt(adapter: NativeAdapter, job: Job, note: string | undefined): AsyncGenerator<RunEvent, Outcome> {
   const { argv, env, input, keepsInput = false } = adapter.launch(job);
   const child = job.start(argv, env);
@@ -116,6 +117,7 @@ async function begun(
   return words === undefined ? event : { ...event, note: words };
 }
 
+/** Reads lines. Text that is not JSON becomes a note, so that warnings of the CLI are visible. */
 async function* lineEvents(child: Child, read: CliLineReader): AsyncGenerator<RunEvent> {
   for await (const lines of linesOf(child.stdout)) {
     for (const { text, dropped } of lines) {

@@ -62,6 +62,7 @@ interface Wire {
   send(message: JsonObject): void;
 }
 
+/** Reads messages, no faster than their events are consumed. */
 async function listen(child: Child, listener: Listener, wire: Wire): Promise<void> {
   for await (const lines of linesOf(child.stdout)) {
     for (const { text, dropped } of lines) {
@@ -73,6 +74,7 @@ async function listen(child: Child, listener: Listener, wire: Wire): Promise<voi
   }
 }
 
+/** A response, a notification or a request of the program. */
 function receive(message: JsonObject, listener: Listener, { pending, send }: Wire): void {
   const method = textAt(message, 'method');
   const { id } = message;

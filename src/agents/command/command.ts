@@ -27,6 +27,7 @@ export function commandDriver(options: CommandOptions): Driver {
   };
 }
 
+/** Runs the program once for a message. A failed exit counts more than the result it reported. */
 async function* runCommand(options: CommandOptions, job: Job): AsyncGenerator<RunEvent> {
   const named = await conversation(options, job);
   const { argv, input } = commandLine({ ...options, argv: [...options.argv, ...named] }, job);
@@ -52,6 +53,7 @@ async function conversation({ sessionFlag, resumeFlag }: CommandOptions, { sessi
   return [sessionFlag, id];
 }
 
+/** Chooses how to read the output: as text, or as one JSON object per line. */
 async function* eventsOf(options: CommandOptions, child: Child): AsyncGenerator<RunEvent> {
   const { output = 'auto', approvePattern, answerPath } = options;
   if (output === 'text' || approvePattern !== undefined) {

@@ -26,6 +26,7 @@ export function fromExecutor(executor: SdkExecutor, card: SdkCard, options: Exec
   return { card: readCard(card), recovery: options.recovery ?? 'fail', run: (turn) => run(executor, turn) };
 }
 
+/** Runs the executor and passes its events on until a final one. */
 async function* run(executor: SdkExecutor, turn: Turn): AsyncGenerator<AgentOutput> {
   const bus = new ExecutorBus();
   const read = createReader(turn);
@@ -61,6 +62,7 @@ async function settled(work: () => Promise<void>): Promise<{ readonly thrown: un
   }
 }
 
+/** The turn in the SDK's form. */
 function requestContext(turn: Turn): SdkRequestContext {
   const { task, contextId, message, acceptedOutputModes } = turn;
   const userMessage = writeMessage({ ...message, taskId: task.id, contextId });
@@ -79,6 +81,7 @@ function requestContext(turn: Turn): SdkRequestContext {
   };
 }
 
+/** The SDK's call context. Every caller but `local` counts as authenticated. */
 function callContext({ principal, message }: Turn): SdkCallContext {
   let tenant: string | undefined;
   let requested: string[] | undefined = message.extensions === undefined ? undefined : [...message.extensions];

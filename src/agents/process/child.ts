@@ -118,6 +118,7 @@ function unstartable(thrown: unknown): Child {
   };
 }
 
+/** How the process ended. An error event without a process id means that it could not be started. */
 function exitOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Exit> {
   return new Promise((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
@@ -134,6 +135,7 @@ function written(stdin: Writable, text: string): Promise<void> {
   return new Promise((resolve) => stdin.write(text, () => resolve()));
 }
 
+/** Keeps the last bytes of a stream in bounded memory. */
 function tailOf(stream: Readable): () => string {
   let tail = Buffer.alloc(0);
   stream.on('error', () => undefined);

@@ -62,6 +62,7 @@ export function openLedger(folder: string): Ledger {
   };
 }
 
+/** Kills what a dead server left behind, by process id and by mark, and removes its records. */
 async function reapServer(folder: string): Promise<number> {
   let count = 0;
   for (const name of listed(folder)) {
@@ -98,6 +99,7 @@ function startOf(pid: number): string | undefined {
   }
 }
 
+/** Whether a process exists. EPERM means that it does, but belongs to another user. */
 function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0);

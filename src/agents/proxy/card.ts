@@ -44,6 +44,7 @@ function optional({ required: _, ...extension }: AgentExtension): AgentExtension
   return extension;
 }
 
+/** The extension that tells callers whose agent this is. */
 function originExtension({
   url,
   verdict,

@@ -65,6 +65,10 @@ async function* asked({ service, id, ctx }: Following): AsyncGenerator<TaskEvent
   yield { task: await service.get({ id }, ctx) };
 }
 
+/**
+ * Reads the task, then subscribes. The final event is replaced by the whole task, which has what
+ * happened between the two calls.
+ */
 async function* streamed(following: Following): AsyncGenerator<TaskEvent> {
   const { service, id, ctx } = following;
   const task = await service.get({ id }, ctx);

@@ -83,6 +83,10 @@ async function extendedCard({ service, origin }: Proxy, options: ProxyOptions): 
   return proxyCard(await service.extendedCard({}, ctx), options);
 }
 
+/**
+ * Passes one message to the origin and its events back. The origin's ids are stored as soon as they are
+ * known.
+ */
 async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
   const conversation = turn.conversation as Conversation | undefined;
   const merge = startMerge(turn.task);
@@ -164,6 +168,10 @@ function isUnauthorized(event: TaskEvent | undefined): boolean {
   return event !== undefined && stateIn(event) === 'TASK_STATE_AUTH_REQUIRED';
 }
 
+/**
+ * Sends the message. When the task is canceled before the origin has named it, the call continues for a
+ * moment.
+ */
 async function* sending(proxy: Proxy, turn: Turn, message: Message = turn.message): AsyncGenerator<TaskEvent> {
   const { service, origin, patience } = proxy;
   const request = await requestFor(turn, message);
@@ -210,6 +218,7 @@ function contextFor(proxy: Proxy, turn: Turn, idempotencyKey?: string): CallCont
   });
 }
 
+/** Cancels the task at the origin. Failures are ignored: here it is canceled in any case. */
 async function cancel(proxy: Proxy, id: TaskId, principal: Principal): Promise<void> {
   const { service, origin } = proxy;
   const calling = { signal: AbortSignal.timeout(CANCEL_MS_MAX), extensions: extensionsFor(origin), ...asCaller(proxy, principal) };

@@ -1,5 +1,5 @@
 import type { A2AService, CallContext, EventStream, SendRequest, TaskEvent } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, isA2AError, isInterrupted } from '#protocol';
 import type { ProxyTimeouts } from './follow.ts';
 import { follow, isSettled, isUnsupported, stateIn } from './follow.ts';
 import { idIn } from './origin.ts';
@@ -23,7 +23,9 @@ export interface RemoteCall {
 export async function* talk({ service, request, ctx, later = ctx, patience, streams }: RemoteCall): AsyncGenerator<TaskEvent> {
   let last: TaskEvent | undefined;
   for await (const event of begun(service, { request, ctx, streams })) {
+    const isOpening = last === undefined;
     last = event;
+    if (isOpening && isBeforeMessage(event, request)) continue;
     yield event;
     if (isEnd(event)) return;
   }
@@ -52,11 +54,27 @@ async function* begun(service: A2AService, { request, ctx, streams }: Begin): As
       return;
     }
   } catch (thrown) {
-    if (ctx.signal.aborted || (!hasBegun && !isUnsupported(thrown))) throw thrown;
+    if (ctx.signal.aborted || (!hasBegun && !refusesStream(thrown, request))) throw thrown;
     if (hasBegun) return; // the stream broke: the caller of this function reconnects to the task
   }
   const configuration = { ...request.configuration, returnImmediately: true };
   yield await service.send({ ...request, configuration }, ctx);
+}
+
+/**
+ * The agent refuses the stream and not the message, so that the message can be sent without a stream. "Unsupported operation" for a message to a
+ * task is about that task: the agent may have worked on the message already.
+ */
+function refusesStream(thrown: unknown, { message }: SendRequest): boolean {
+  return isUnsupported(thrown) && !(message.taskId !== undefined && isA2AError(thrown) && thrown.kind === 'UNSUPPORTED_OPERATION');
+}
+
+/**
+ * Some servers open the stream of a continued task with the task as it was before the message: it still asks the question that the message
+ * answers. A task that really asks again is found when the stream has ended.
+ */
+function isBeforeMessage({ task }: TaskEvent, { message }: SendRequest): boolean {
+  return message.taskId !== undefined && task !== undefined && isInterrupted(task.status.state);
 }
 
 async function* flat(stream: EventStream): AsyncGenerator<TaskEvent> {

@@ -54,6 +54,7 @@ export async function settle(turn: Turn, approval: Approval, options: ApprovalOp
   return await askCaller(turn, approval, options.approvalMs);
 }
 
+/** Asks until one of the options is chosen, the time is over, or the agent withdraws its request. */
 async function askCaller(turn: Turn, approval: Approval, approvalMs: number): Promise<Settled> {
   const asking = linkSignals([approval.withdrawn], approvalMs);
   const { signal } = asking;

@@ -137,6 +137,7 @@ function note(parts: readonly Part[], event: string, data?: JsonObject): AgentOu
     : { kind: 'status', message: createAgentPartsMessage(all), metadata: { event } };
 }
 
+/** A tool call as a status message: one line for people, and data for programs. */
 function toolUse({ id, tool, title, toolKind, input, paths, diffs }: Extract<RunEvent, { readonly kind: 'tool_use' }>): AgentOutput {
   const data = compact({
     ...{ id, tool, title, kind: toolKind },
@@ -147,6 +148,7 @@ function toolUse({ id, tool, title, toolKind, input, paths, diffs }: Extract<Run
   return note([createTextPart(`Using tool: ${clip(stripAnsi(title ?? tool), RESULT_CHARACTERS)}`)], 'tool_use', data);
 }
 
+/** The result of a tool call, shortened for people. */
 function toolResult(
   { id, output, isError, diffs }: Extract<RunEvent, { readonly kind: 'tool_result' }>,
   tool: string | undefined,

@@ -54,6 +54,7 @@ export function allowsAll({ rules = [], otherwise = 'ask' }: ApprovalPolicy, kin
   return otherwise === 'allow';
 }
 
+/** Whether a rule matches a request. A path rule must cover every path of the request. */
 function fits({ tool, kind, path }: ApprovalRule, request: Requested, folder: string): boolean {
   if (tool !== undefined && !matches(tool, request.tool)) return false;
   if (kind !== undefined && kind !== request.toolKind) return false;

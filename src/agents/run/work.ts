@@ -79,6 +79,7 @@ interface Following {
   readonly baseline: Baseline | undefined;
 }
 
+/** Reads the driver's events until its result, and answers permission requests on the way. */
 async function* follow(bench: RunSettings, task: Work, { watch, children, baseline }: Following): AsyncGenerator<AgentOutput> {
   const { turn, folder, late } = task;
   const { driver, policy, approvalMs } = bench;
@@ -128,6 +129,7 @@ async function* eventsOf(bench: RunSettings, task: Work, following: Following): 
   }
 }
 
+/** The run as its driver sees it. */
 function jobFor(
   bench: RunSettings,
   { turn, folder, writable, settings, late, session, holder }: Work,

@@ -94,6 +94,7 @@ const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.venv', '.cac
 const SMALL_FILES = 5000;
 const SMALL_BYTES = 64 * 1024 * 1024;
 
+/** Whether the folder is small enough to be recorded although it is not a repository. */
 async function isSmall(folder: string): Promise<boolean> {
   let [files, bytes] = [0, 0];
   for (const folders = [folder]; folders.length > 0; ) {
@@ -108,6 +109,7 @@ async function isSmall(folder: string): Promise<boolean> {
   return true;
 }
 
+/** Splits a diff into files. At most 200 are reported, and long patches are cut. */
 function changesIn(diff: string): readonly FileChange[] {
   return diff
     .split(/^(?=diff --git )/m)

@@ -69,6 +69,7 @@ export function createSandbox(level: SandboxLevel, limits: Partial<Limits> = {})
   };
 }
 
+/** The command that sets the limits. None may exceed our own. */
 function bounds({ memoryBytesMax, cpuSecondsMax, fileBytesMax, openFilesMax, processesMax }: Limits): readonly string[] {
   const own = ownLimits();
   const bound = (flag: string, name: string, wanted: number): string => `--${flag}=${Math.min(wanted, own.get(name) ?? wanted)}`;
@@ -130,6 +131,10 @@ const INSTALLED = [
   'go/bin',
 ];
 
+/**
+ * The command that confines a program: everything read-only, the home folder empty but for what the
+ * program needs, the working folder writable.
+ */
 function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], network = true }: Room): readonly string[] {
   const home = homedir();
   const isHomeHidden = home !== '/' && existsSync(home);
@@ -210,6 +215,7 @@ function has(program: string): boolean {
   return (process.env['PATH'] ?? '/usr/bin:/bin').split(delimiter).some((folder) => folder !== '' && existsSync(join(folder, program)));
 }
 
+/** Whether a command succeeds. */
 function tries([file = '', ...args]: readonly string[]): boolean {
   try {
     execFileSync(file, args, { stdio: 'ignore', timeout: 5000 });

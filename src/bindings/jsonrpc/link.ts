@@ -66,6 +66,7 @@ async function call<Op extends UnaryOperation>(operation: Op, request: Requests[
   return decodeResult(operation, await resultOf(answer, id, calling), calling.link);
 }
 
+/** Opens a stream. Yields one batch for each network chunk. */
 async function* events<Op extends StreamOperation>(
   operation: Op,
   request: Requests[Op],
@@ -118,6 +119,7 @@ interface Prepared {
   readonly outgoing: LinkRequest | Promise<LinkRequest>;
 }
 
+/** Encodes the request. Synchronous unless the headers have to be fetched first, for example a token. */
 function prepare<Op extends Operation>(
   operation: Op,
   given: Requests[Op],

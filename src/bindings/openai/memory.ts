@@ -46,6 +46,7 @@ export function createChatMemory(chatsMax: number = CHATS_MAX): ChatMemory {
   };
 }
 
+/** Hash of the caller, the agent and the conversation. The conversation itself is not kept. */
 async function nameOf({ caller, agent, messages }: ChatIdentity): Promise<string> {
   const { principal, tenant } = caller;
   // Trimmed, because some clients trim the answers that they display and then send the trimmed text back.

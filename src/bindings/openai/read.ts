@@ -70,6 +70,7 @@ function readContent(content: unknown, where: string): readonly Part[] {
   return content.map((part, at) => readPart(objectAt(part, `${where}[${at}]`), `${where}[${at}]`));
 }
 
+/** Reads one content part of OpenAI's types: text, image, audio or file. */
 function readPart(part: RawObject, where: string): Part {
   switch (part['type']) {
     case 'text':

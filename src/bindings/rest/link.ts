@@ -65,6 +65,7 @@ async function call<Op extends UnaryOperation>(operation: Op, request: Requests[
   return decodeResult(operation, parsed.ok ? parsed.value : undefined, link);
 }
 
+/** Opens a stream. An agent that answers with a document instead gives one batch. */
 async function* events<Op extends StreamOperation>(
   operation: Op,
   request: Requests[Op],
@@ -128,6 +129,7 @@ interface Going extends Calling {
   readonly accept: string;
 }
 
+/** Sends one request: members of the path first, the rest in the query or in the body. */
 async function go<Op extends Operation>(operation: Op, given: Requests[Op], { link, ctx, route, accept }: Going): Promise<LinkResponse> {
   const { options, grammar } = link;
   const { params } = encodeRequest(operation, given, link.dialect);

@@ -30,6 +30,7 @@ export interface RouteMatch {
 /** Parsed routes by grammar, since a grammar never changes. */
 const compiled = new WeakMap<RestGrammar, CompiledGrammar>();
 
+/** Splits the routes of a grammar into segments, once. */
 function compile(grammar: RestGrammar): CompiledGrammar {
   const known = compiled.get(grammar);
   if (known !== undefined) return known;
@@ -66,6 +67,7 @@ function fitting({ routes, suffixes }: CompiledGrammar, parts: readonly string[]
   });
 }
 
+/** The members that a path holds for a route. Undefined if the path does not fit. */
 function membersOf(
   segments: readonly Segment[],
   suffixes: readonly string[],

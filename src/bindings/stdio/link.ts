@@ -77,6 +77,7 @@ async function exchange(request: Request, { write, pending }: Wire): Promise<Res
   return await promise;
 }
 
+/** Reads lines until the pipe closes, then fails everything that still waits. */
 async function listen(channel: Channel, pending: Map<string, Pending>): Promise<void> {
   const gone = new A2AError('UNAVAILABLE', 'the agent has closed the pipe');
   try {
@@ -96,6 +97,7 @@ async function listen(channel: Channel, pending: Map<string, Pending>): Promise<
 
 const utf8 = new TextEncoder();
 
+/** Passes a line to the call that waits for it: a whole response, or the next event of a stream. */
 function receive(message: RawObject, waiting: Pending, pending: Map<string, Pending>): void {
   const { stream: isStream, end, seq, ...frame } = message;
   if (isStream !== true) {

@@ -57,6 +57,7 @@ interface Serving {
   readonly open: Map<string, AbortController>;
 }
 
+/** Handles one line. `$/cancel` aborts the request with that id. */
 async function take(serving: Serving, line: string | undefined): Promise<void> {
   if (line === undefined) {
     await serving.write(errorText(null, { code: -32_600, message: 'the line is too long' }));
@@ -83,6 +84,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
+/** Answers one request, with one line or with the lines of a stream. */
 async function answer({ fetch, write }: Serving, asking: Asking): Promise<void> {
   const id = readableId(asking.raw);
   const isCard = isObject(asking.raw) && asking.raw['method'] === CARD;

@@ -64,6 +64,10 @@ export function deviceCode(options: DeviceOptions): Authenticator {
   return tokenSession({ ...session(options), isInteractive: true, grant: (server) => byDevice(server, options) });
 }
 
+/**
+ * Polls until the person has approved, at the interval that the server asks for, or until the code
+ * expires.
+ */
 async function byDevice({ as, client, auth, options: http }: Server, options: DeviceOptions): Promise<oauth.TokenEndpointResponse> {
   const asked = await oauth.deviceAuthorizationRequest(as, client, auth, parametersOf(options), http);
   const device = await oauth.processDeviceAuthorizationResponse(as, client, asked);
@@ -102,6 +106,10 @@ export function authorizationCode(options: AuthorizationCodeOptions): Authentica
   return tokenSession({ ...session(options), isInteractive: true, grant: (server) => byCode(server, options) });
 }
 
+/**
+ * Sends the person to the authorization endpoint and exchanges the code. State and PKCE protect the
+ * exchange.
+ */
 async function byCode(
   { as, client, auth, options: http }: Server,
   options: AuthorizationCodeOptions,

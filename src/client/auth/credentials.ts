@@ -50,6 +50,7 @@ export function authenticatorOf(auth: Auth, env: Env | undefined): Authenticator
   };
 }
 
+/** The API key where the card wants it. */
 function placed(key: string, name: string, where: ApiKeySecurityScheme['location']): PresentedCredentials {
   switch (where) {
     case 'header':

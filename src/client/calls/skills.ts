@@ -66,6 +66,7 @@ function valueIn(result: SendResult, id: string): unknown {
   }
 }
 
+/** The error for a task that did not complete, with the agent's last message as the reason. */
 function unfinished({ task }: SendResult, id: string): ClientError {
   const state = task?.status.state.replace('TASK_STATE_', '').toLowerCase().replace('_', '-') ?? 'unknown';
   const said = task?.status.message === undefined ? '' : answerText({ message: task.status.message });

@@ -64,6 +64,7 @@ export async function establish(target: string | AgentCard | FoundAgentCard, opt
     endpoints: [first, ...rest],
     http,
     options,
+    declaresStreams: card?.capabilities.streaming === true,
     more: () => otherDialects([first, ...rest], reached, options),
     onSettled: (endpoint) => void remember(reached.name, endpoint, options),
   });

@@ -1,7 +1,7 @@
 import type { LinkOptions } from '#bindings';
 import { bindingOf, NotA2A } from '#bindings';
 import type { A2AService, CallContext, EventStream, SendRequest, TenantId } from '#protocol';
-import { A2AError, isA2AError } from '#protocol';
+import { A2AError, isA2AError, isInterrupted } from '#protocol';
 import { returningImmediately } from '../calls/request.ts';
 import type { Endpoint } from '../discovery/endpoint.ts';
 import { hasOperation } from '../discovery/endpoints.ts';
@@ -27,6 +27,8 @@ export interface ConnectOver {
   readonly options: ClientOptions;
   /** Further endpoints, if the agent understands none of these. Called at most once. */
   readonly more: () => Promise<readonly Endpoint[]>;
+  /** The card says `streaming: true`. */
+  readonly declaresStreams: boolean;
   /** Called when the agent has answered at an endpoint. */
   readonly onSettled: (endpoint: Endpoint) => void;
 }
@@ -37,7 +39,7 @@ export interface ConnectOver {
  */
 export function connectOver(over: ConnectOver): Connected {
   const finder = new EndpointFinder(over);
-  const streams = new Streams();
+  const streams = new Streams(over.declaresStreams);
   return {
     service: overCurrent(
       (call) => finder.tried(call),
@@ -59,24 +61,40 @@ interface Sending {
 }
 
 /**
- * Remembers which agents refuse streams. A card can be silent or wrong about streaming. An agent that refuses a stream has not started to
- * work, so the same message is sent without one. Its answer is the only batch; `withStreamResumption` polls for the rest.
+ * Remembers which agents stream and which refuse to. A card can be silent or wrong about streaming. An agent that refuses a stream has not
+ * started to work, so the same message is sent without one. Its answer is the only batch; `withStreamResumption` polls for the rest.
  */
 class Streams {
+  readonly #declared: boolean;
+  readonly #working = new WeakSet<A2AService>();
   readonly #refusing = new WeakSet<A2AService>();
+
+  constructor(declared: boolean) {
+    this.#declared = declared;
+  }
 
   async sent(link: A2AService, { request, ctx, endpoint }: Sending): Promise<StartedStream> {
     const isKnown = this.#refusing.has(link);
     if (!isKnown) {
       try {
-        return await startStream(link.stream(request, ctx));
+        const started = await startStream(link.stream(request, ctx));
+        this.#working.add(link);
+        return started;
       } catch (thrown) {
         if (!refusesStreams(thrown)) throw thrown;
+        if (this.#refusesMessage(link, request, thrown) && !(await isWaiting(link, { request, ctx, endpoint }))) throw thrown;
       }
     }
     const event = await link.send(hasOperation(endpoint, 'get') ? returningImmediately(request) : request, ctx);
-    if (!isKnown) this.#refusing.add(link); // only now: the agent may have refused the message, not the stream
+    // Only now: the agent may have refused the message, not the stream.
+    if (!isKnown && !this.#working.has(link)) this.#refusing.add(link);
     return singleBatch([{ event }]);
+  }
+
+  /** "Unsupported operation" may also refuse a message to a task that has ended: not because of the stream, if the agent is known to stream. */
+  #refusesMessage(link: A2AService, { message }: SendRequest, thrown: unknown): boolean {
+    const streams = this.#declared || this.#working.has(link);
+    return streams && message.taskId !== undefined && isA2AError(thrown) && thrown.kind === 'UNSUPPORTED_OPERATION';
   }
 
   async followed(link: A2AService, stream: () => EventStream): Promise<StartedStream> {
@@ -86,6 +104,17 @@ class Streams {
 }
 
 /** Tries endpoints in order until one answers. */
+/**
+ * The task still waits for an answer. @a2a-js/sdk 1.3 refuses a streamed message to such a task unless its agent publishes the task first, and
+ * drops what the agent then says: the message has to be sent again, without a stream.
+ */
+async function isWaiting(link: A2AService, { request, ctx, endpoint }: Sending): Promise<boolean> {
+  const { taskId: id } = request.message;
+  if (id === undefined || !hasOperation(endpoint, 'get')) return false;
+  const task = await link.get({ id }, ctx).catch(() => undefined);
+  return task !== undefined && isInterrupted(task.status.state);
+}
+
 class EndpointFinder {
   readonly #over: ConnectOver;
   readonly #endpoints: Endpoint[];

@@ -103,6 +103,10 @@ async function throwForStatus(url: string, response: Response): Promise<never> {
   throw asA2AError(status === 401 ? unauthenticated(url, details) : forbidden(url, details));
 }
 
+/**
+ * The error for a redirect. It is never followed, because credentials are for the address that the
+ * caller named.
+ */
 function redirected(url: string, response: Response): A2AError {
   void response.body?.cancel().catch(() => undefined); // the body is for browsers
   const location = response.headers.get('location');

@@ -54,6 +54,10 @@ export async function followed(raw: unknown, source: DocumentSource, options: Fe
   return { ...readCardDocument(next === undefined ? raw : next.card, where, options.registry), url };
 }
 
+/**
+ * Fetches a document. Throws a ClientError that tells a web page, an error status and invalid JSON
+ * apart.
+ */
 async function fetchJson(url: string, options: FetchCardOptions): Promise<unknown> {
   const response = await getCard(url, options);
   const mediaType = response.headers.get('content-type')?.split(';')[0] ?? 'no content type';
@@ -123,6 +127,7 @@ async function get(url: string, headers: Readonly<Record<string, string>>, optio
   }
 }
 
+/** Reads a card's body up to the maximum size. */
 async function bodyOf(response: Response, url: string, options: FetchCardOptions): Promise<Uint8Array> {
   try {
     return await readBytes(response, CARD_BYTES_MAX, { signal: options.signal, idleMs: options.timeoutMs });

@@ -30,6 +30,7 @@ export function endpointsOf(document: CardDocument, options: EndpointOptions): r
   return [...named, ...wanted.filter((endpoint) => !named.includes(endpoint))];
 }
 
+/** The endpoint of an interface. Undefined if this client does not support its binding or version. */
 function endpointFor(iface: AgentInterface, { found, url }: CardDocument, options: EndpointOptions): Endpoint | undefined {
   const { registry } = options;
   const binding = findBinding(iface.protocolBinding);
@@ -82,6 +83,7 @@ export function fixed({ dialect, registry }: Pick<EndpointOptions, 'dialect' | '
   throw new ClientError('bad-target', `there is no dialect ${dialect}`, { hint: `one of ${registry.all.map(({ id }) => id).join(', ')}` });
 }
 
+/** The error for a card without a usable interface: what it offers, and what the client supports. */
 function noEndpoint(offered: readonly AgentInterface[], { binding }: EndpointOptions): ClientError {
   const list = offered.map((iface) => `${iface.protocolBinding} ${iface.protocolVersion}`).join(', ');
   return new ClientError('no-interface', 'the card offers no interface that this client supports', {

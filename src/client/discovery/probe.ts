@@ -38,6 +38,7 @@ const UNKNOWN_TASK = '00000000-0000-4000-8000-000000000000';
 
 const UNDERSTOOD: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['TASK_NOT_FOUND']);
 
+/** Whether the agent understood the request. Throws for failures that every dialect would share. */
 async function understood(ask: () => Promise<unknown>, url: string): Promise<boolean> {
   try {
     await ask();

@@ -27,6 +27,7 @@ export function readTarget(text: string): ConnectTarget {
   throw bad(target, 'it is not an address', 'use an address such as https://agent.example or localhost:41242, or the path of a card file');
 }
 
+/** Parses an address. Rejects a user and a password in it, because addresses end up in logs. */
 function checkedUrl(text: string): URL {
   if (!URL.canParse(text)) throw bad(text, 'it is not an address', 'an address looks like https://agent.example/path');
   const url = new URL(text);

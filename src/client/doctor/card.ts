@@ -55,6 +55,7 @@ export async function lookForCard(url: string, options: CardSearchOptions): Prom
   return await bodyOf(response, url, options);
 }
 
+/** The finding for an HTTP status that is not a success. */
 function refusalOf({ status, headers }: Response, url: string): Finding | undefined {
   const said = { why: `HTTP ${status}`, url };
   if (status >= 300 && status < 400) {
@@ -75,6 +76,7 @@ function refusalOf({ status, headers }: Response, url: string): Finding | undefi
   return undefined;
 }
 
+/** Reads and parses the body. Failures become findings. */
 async function bodyOf(response: Response, url: string, { signal, timeoutMs }: CardSearchOptions): Promise<CardSearchResult> {
   const type = response.headers.get('content-type') ?? '';
   let bytes: Uint8Array;
@@ -121,6 +123,7 @@ function failed(finding: Finding): CardSearchResult {
   return { findings: [finding], ends: false };
 }
 
+/** Reads the card in any dialect, and checks what it declares. */
 function readCard(raw: unknown, { url, type }: { readonly url: string; readonly type: string }): CardSearchResult {
   const found = registry.readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   if (found === undefined)
@@ -167,6 +170,7 @@ function readCard(raw: unknown, { url, type }: { readonly url: string; readonly 
 const SHOWN_MAX = 5;
 const registry = createRegistry(DIALECTS);
 
+/** Violations of the 1.0 schema. Cards of older versions are only noted. */
 function validity(raw: unknown, dialect: Dialect): readonly Finding[] {
   if (dialect.id !== CURRENT_DIALECT) return [note('card-older', `it is written for ${dialect.title}; parley supports that too`)];
   const problems = cardProblems(raw);

@@ -53,6 +53,7 @@ function wordFindings({ card }: Pick<ExaminedCard, 'card'>): readonly Finding[] 
   ];
 }
 
+/** Interface addresses that no client can use, or only clients on the same machine. */
 function addressFindings(iface: AgentInterface, cardUrl: string): readonly Finding[] {
   const { url } = iface;
   if (!hasAddress(iface)) {
@@ -94,6 +95,7 @@ function addressFindings(iface: AgentInterface, cardUrl: string): readonly Findi
   return [];
 }
 
+/** Requirements without a scheme, and schemes that nothing requires. */
 function schemeFindings({ card }: Pick<ExaminedCard, 'card'>): readonly Finding[] {
   const known = new Set(Object.keys(card.securitySchemes ?? {}));
   const missing = (card.securityRequirements ?? []).flatMap(({ schemes }) => Object.keys(schemes)).filter((name) => !known.has(name));

@@ -87,6 +87,7 @@ async function* cardOf(url: URL, options: Examination): AsyncGenerator<Finding, 
 
 const CALL_PATHS = ['', '/a2a', '/a2a/jsonrpc', '/api/a2a'];
 
+/** Looks for an agent that answers calls although it has no card. */
 async function* withoutCard(url: URL, examination: Examination): AsyncGenerator<Finding, WorkingInterface | undefined> {
   const base = withoutEndSlashes(`${url.origin}${url.pathname}`);
   const options: InterfaceTestOptions = { ...examination, authenticated: false, declaresAuth: false };
@@ -107,6 +108,7 @@ async function* withoutCard(url: URL, examination: Examination): AsyncGenerator<
   return undefined;
 }
 
+/** Tests every interface of the card. Returns the first one that works. */
 async function* interfacesOf(found: ExaminedCard, examination: Examination): AsyncGenerator<Finding, WorkingInterface | undefined> {
   const declared = declaredFindings(found);
   yield* declared;

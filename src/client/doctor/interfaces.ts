@@ -88,6 +88,10 @@ interface ProbeResult {
   readonly service: A2AService;
 }
 
+/**
+ * Reads a task that does not exist. "Task not found" means that the agent works and understood the
+ * request.
+ */
 async function probe(
   url: string,
   { dialect, binding }: { readonly dialect: Dialect; readonly binding: ClientBinding },
@@ -185,6 +189,10 @@ function redirect(name: string, more: { readonly url: string; readonly why: stri
   });
 }
 
+/**
+ * The finding for a 401 or 403, depending on whether credentials were sent and whether the card asks
+ * for them.
+ */
 function authFinding(
   name: string,
   more: { readonly url: string; readonly why: string | undefined },

@@ -42,6 +42,7 @@ export function networkFinding(thrown: unknown, url: string): Finding | undefine
   return error(id, `${hostOf(url)}: ${what}`, { why: failure.why, fix, url });
 }
 
+/** The finding for a failed TLS handshake, by its exact reason. */
 function tlsFinding(failure: ClientError, url: string): Finding {
   const seen = `${failure.why ?? ''} ${codesOf(failure)}`;
   const row = TLS.find(([pattern]) => pattern.test(seen));

@@ -30,6 +30,7 @@ function timeLimit({ signal, timeoutMs }: MessageTest): AbortSignal {
   return linkSignals([signal], timeoutMs).signal;
 }
 
+/** Sends the message and waits for the result. */
 async function sendFindings({ service, dialect, url }: WorkingInterface, saying: MessageTest): Promise<readonly Finding[]> {
   try {
     const result = await service.send(
@@ -66,6 +67,7 @@ async function sendFindings({ service, dialect, url }: WorkingInterface, saying:
   }
 }
 
+/** Judges the task that a blocking send returned. */
 function taskFindings(task: Task, url: string): readonly Finding[] {
   const { state } = task.status;
   if (!isSettled(state))
@@ -80,6 +82,7 @@ function taskFindings(task: Task, url: string): readonly Finding[] {
   return [ok('send', `it answers with a task, ${state}`, { url })];
 }
 
+/** Sends the message as a stream and reads all of it. */
 async function streamFindings({ service, dialect, url }: WorkingInterface, saying: MessageTest): Promise<readonly Finding[]> {
   const events: TaskEvent[] = [];
   try {
@@ -100,6 +103,10 @@ async function streamFindings({ service, dialect, url }: WorkingInterface, sayin
   return endFindings(events, url);
 }
 
+/**
+ * The finding for a stream that failed. Undefined if it failed after its last event, which harms
+ * nobody.
+ */
 function brokenStream(
   thrown: unknown,
   { events, url }: { readonly events: readonly TaskEvent[]; readonly url: string },
@@ -133,6 +140,7 @@ function brokenStream(
   });
 }
 
+/** Judges how the stream started and ended. */
 function endFindings(events: readonly TaskEvent[], url: string): readonly Finding[] {
   const [first] = events;
   if (first === undefined)

@@ -17,6 +17,7 @@ export function explain(thrown: unknown, url: string): A2AError | ClientError {
   return ofCause(thrown, url) ?? ofKind(thrown, url);
 }
 
+/** The error by the cause that the link gave. Undefined if there is none. */
 function ofCause(error: A2AError, url: string): ClientError | undefined {
   const { cause, message: why } = error;
   if (cause instanceof NotA2A) return ofStatus(cause, { url, cause: error, why });
@@ -157,6 +158,7 @@ function silent(why: string, details: { readonly url: string; readonly cause: un
   });
 }
 
+/** The error by its kind alone. Errors of the agent itself stay as they are. */
 function ofKind(error: A2AError, url: string): A2AError | ClientError {
   const { message: why, cause } = error;
   switch (error.kind) {

@@ -81,6 +81,7 @@ interface Attempting extends RetryOptions {
   readonly signal: AbortSignal;
 }
 
+/** Repeats the call as the policy allows. After a 401 it gets new credentials once. */
 async function attempt<T>(call: () => Promise<T>, attempting: Attempting): Promise<T> {
   const { policy, effect, signal, refresh } = attempting;
   let hasRefreshed = false;

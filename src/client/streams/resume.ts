@@ -49,6 +49,7 @@ interface StreamSource {
   cut: A2AError | undefined;
 }
 
+/** Yields new events over as many connections as it takes. */
 async function* resumed(first: EventStream, seen: StreamProgress, resuming: Resuming): AsyncGenerator<readonly Logged[], void> {
   const current: StreamSource = { source: first, mode: 'first', backoff: new Backoff(resuming.policy), cut: undefined };
   for (;;) {
@@ -79,6 +80,10 @@ async function* fresh(
   }
 }
 
+/**
+ * Chooses the next way to follow the task (subscribe, then poll), and waits before it is used. Throws
+ * the failure of the lost connection if there is no way left.
+ */
 async function reconnect(
   current: StreamSource,
   failed: A2AError | undefined,

@@ -64,6 +64,7 @@ export function chooseCredentials(card: Pick<AgentCard, 'securitySchemes' | 'sec
   return { ok: true, placed: first, unused: unusedOf(have, first) };
 }
 
+/** The credential for a scheme, if the caller has one. */
 function placedFor(scheme: SecurityScheme, have: Credentials): PlacedCredential | undefined {
   switch (credentialKind(scheme)) {
     case 'bearer':
@@ -90,6 +91,7 @@ function slotOf(credential: PlacedCredential): string {
   return credential.at === 'connection' ? 'connection' : `${credential.at} ${credential.name}`;
 }
 
+/** Given credentials that are not sent. */
 function unusedOf({ bearer, apiKey, basic }: Credentials, sent: readonly PlacedCredential[]): readonly CredentialKind[] {
   const isUnused = (secret: string | undefined): boolean =>
     secret !== undefined && !sent.some((one) => one.at !== 'connection' && one.value.includes(secret));
@@ -105,6 +107,7 @@ export function cardCredentials(placed: readonly PlacedCredential[]): Authentica
   return { present: (card) => (card === undefined ? {} : presented(placed)) };
 }
 
+/** The credentials as headers and query parameters. Several cookies share one header. */
 function presented(placed: readonly PlacedCredential[]): PresentedCredentials {
   const headers: Record<string, string> = {};
   const query: Record<string, string> = {};

@@ -41,6 +41,7 @@ export function catalogEntry(wanted?: string): CardFollower {
   };
 }
 
+/** The error for a catalog entry that does not exist, or that has to be named. */
 function missing(wanted: string | undefined, cards: readonly CatalogObject[]): ClientError {
   const names = cards.map((entry) => namesOf(entry).at(-1) ?? '');
   const what = wanted === undefined ? `this is a catalog of ${cards.length} agents` : `the catalog has no single agent ${wanted}`;

@@ -70,6 +70,10 @@ export function openBlobs(folder: string): FileBlobs {
   };
 }
 
+/**
+ * Writes and syncs the content under a temporary name, then renames it: the final name never has a part
+ * of it.
+ */
 async function writeWhole(place: string, content: Uint8Array): Promise<void> {
   const unfinished = `${place}.${randomUUID()}${UNFINISHED}`;
   try {
@@ -82,6 +86,10 @@ async function writeWhole(place: string, content: Uint8Array): Promise<void> {
   }
 }
 
+/**
+ * Removes the folder of a deleted task, or the incomplete files in the folder of an existing one.
+ * Returns the number of removed items.
+ */
 async function sweepTask(folder: string, isThere: boolean): Promise<number> {
   if (!isThere) {
     await rm(folder, { recursive: true, force: true });
@@ -116,6 +124,7 @@ async function makeFolder(folder: string, root: string): Promise<void> {
   }
 }
 
+/** Makes a rename durable. Windows can't sync a folder. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   let handle: FileHandle | undefined;

@@ -161,6 +161,10 @@ class MemoryTasks {
   }
 }
 
+/**
+ * Throws if the entries do not continue the stored log: the writer has seen another version of the
+ * task.
+ */
 function checkContinues({ row, isNew, entries }: TaskWrite, stored: number | undefined): void {
   if (isNew !== (stored === undefined)) throw new Error(`task ${row.key} ${isNew ? 'exists already' : 'does not exist'}`);
   let last = stored ?? 0;
@@ -171,6 +175,10 @@ function checkContinues({ row, isNew, entries }: TaskWrite, stored: number | und
   if (row.last !== last) throw new Error(`the last entry of task ${row.key} is ${last}, not ${row.last}`);
 }
 
+/**
+ * A page of the log. Entries without chunks are found by binary search, so the cost does not depend on
+ * the number of chunks.
+ */
 function entriesOf(kept: StoredTask | undefined, { after, limit, only }: EntryRange): readonly LogEntry[] {
   if (kept === undefined) return [];
   if (only === undefined) return kept.entries.slice(after, after + limit);

@@ -21,6 +21,7 @@ export async function withTaskIn<T>(
   }
 }
 
+/** A stored row as operators see it. */
 export function adminTask(tasks: TaskTable, row: TaskRow): AdminTask {
   const { id, agent, owner, contextId, dialect, alias, state, statusAt, last, bytes, attempt } = row;
   return {

@@ -135,6 +135,10 @@ function newDestination(origin: string): Destination {
   return { origin, waiting: new Set(), active: 0, failures: 0, trips: 0, openUntil: 0, isProven: false };
 }
 
+/**
+ * Whether another delivery to this receiver may start. After repeated failures one attempt at a time
+ * decides, and receivers without a recent success share a part of all slots.
+ */
 function mayStart(
   destination: Destination,
   { activeMax, perDestinationMax, hasBreaker, now }: DestinationOptions,

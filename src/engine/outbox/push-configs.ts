@@ -81,6 +81,7 @@ async function configsOf({ store }: PushConfigParts, { row }: LiveTask): Promise
   return (await store.pushConfigs(row.key)).filter((push) => !isReplyConfig(push));
 }
 
+/** One page of a task's configs. The token is a position in the list. */
 async function listConfigs(parts: PushServiceParts, task: LiveTask, request: PushListRequest): Promise<PushPage> {
   const size = request.pageSize ?? PAGE_MAX;
   if (!Number.isInteger(size) || size < 1 || size > PAGE_MAX) {
@@ -172,6 +173,7 @@ function shown({ config }: PushRow, taskId: TaskId): PushConfig {
   return { ...rest, ...(authentication === undefined ? {} : { authentication: { scheme: authentication.scheme } }), taskId };
 }
 
+/** Throws if the task or its owner has too many configs. Replacing a config is always allowed. */
 async function checkCount(parts: PushConfigParts, task: LiveTask, config: PushConfig): Promise<void> {
   const rows = await configsOf(parts, task);
   if (rows.some((row) => row.config.id === config.id)) return;

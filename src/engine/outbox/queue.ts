@@ -94,6 +94,7 @@ export interface QueueContent {
   readonly reply?: ReplyAddress | undefined;
 }
 
+/** A queue that has not started. */
 export function newQueue({ row, task, progress, reply }: QueueContent): DeliveryQueue {
   const { key, id, owner, agent, alias } = task;
   return {

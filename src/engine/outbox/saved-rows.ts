@@ -17,6 +17,7 @@ export interface SavedRows {
 
 const GATHER_MS = 200;
 
+/** Of several changes of one queue only the last is written. */
 export function createSavedRows(commits: Pick<Commits, 'add'>, timers: Timers): SavedRows {
   let gathered = new Map<number, Write>();
   let isDue = false;

@@ -70,6 +70,10 @@ export function judge(row: OutboxRow, attempt: DeliveryAttempt): QueueChange {
   }
 }
 
+/**
+ * Retries later, or gives up. After `attemptsMax` attempts the event becomes a dead letter and the
+ * queue continues with the next one. A receiver that has failed for `disableMs` gets nothing more.
+ */
 function afterFailure(row: OutboxRow, { outcome, seq, last, now, random, disableMs }: DeliveryAttempt, attemptsMax: number): QueueChange {
   if (now - (row.failingSince ?? now) >= disableMs) return { row: undefined, deadLetter: deadLetterOf(row, last) };
   if (row.attempts < attemptsMax) {

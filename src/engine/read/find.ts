@@ -65,7 +65,11 @@ type NameParts = Pick<FindParts, 'tasks' | 'store'>;
  * The agent's task with this id, or the newest task that this caller gave this name, held. Callers who name tasks mean their name first, all
  * others the id. Both find the task, in whatever dialect it was made.
  */
-export async function holdNamed(parts: NameParts, name: TaskName, { semantics }: Pick<CallContext, 'semantics'>): Promise<LiveTask | undefined> {
+export async function holdNamed(
+  parts: NameParts,
+  name: TaskName,
+  { semantics }: Pick<CallContext, 'semantics'>,
+): Promise<LiveTask | undefined> {
   if (semantics?.taskNames === undefined) return (await holdById(parts, name)) ?? (await holdByName(parts, name));
   return (await holdByName(parts, name)) ?? (await holdById(parts, name));
 }

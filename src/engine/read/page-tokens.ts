@@ -28,6 +28,7 @@ export async function openToken(key: TokenKey, token: string, scope: unknown): P
 
 const keys = new WeakMap<Uint8Array, Promise<CryptoKey>>();
 
+/** HMAC-SHA-256, cut to 144 bits, in base64url. */
 async function mac({ secret }: TokenKey, text: string, scope: unknown): Promise<string> {
   let key = keys.get(secret);
   if (key === undefined) {

@@ -24,6 +24,7 @@ export function subscribe(parts: SubscribeParts, asked: Subscription): EventStre
   return new Follower(parts, { open: () => openSubscription(parts, asked), isHeld: true });
 }
 
+/** Finds the task and decides where the stream starts. A position that is not in the log counts as none. */
 async function openSubscription(parts: SubscribeParts, asked: Subscription): Promise<FollowedTask> {
   const { request, ctx, agent } = asked;
   checkStreaming(parts.agents, agent);
@@ -36,5 +37,6 @@ async function openSubscription(parts: SubscribeParts, asked: Subscription): Pro
     task.release();
     throw new A2AError('UNSUPPORTED_OPERATION', `task ${request.id} is finished: it has no further events`);
   }
-  return { task, options: { from: from ?? task.committed, names, signal: ctx.signal, endsOnQuestion: false } };
+  const endsOnQuestion = names?.subscriptionEndsOnQuestion === true;
+  return { task, options: { from: from ?? task.committed, names, signal: ctx.signal, endsOnQuestion } };
 }

@@ -67,7 +67,8 @@ async function byName(
  * and the answer if the run asks. Queued behind the run, it would be lost with the task that the run completes.
  */
 export function isBusy({ request, ctx }: SendCall, task: LiveTask): boolean {
-  if (ctx.semantics?.taskNames !== 'reusable' || request.message.taskId !== undefined) return false;
+  // A message from a broker is acknowledged when it is in the log, so it does not wait here.
+  if (ctx.semantics?.taskNames !== 'reusable' || request.message.taskId !== undefined || ctx.reply !== undefined) return false;
   const { run, row, isGone } = task;
   return run !== undefined && run.answer === undefined && !isGone && !isTerminal(row.state) && !isInterrupted(row.state);
 }

@@ -73,6 +73,7 @@ interface Later {
   readonly accepted?: Promise<AcceptedMessage>;
 }
 
+/** The same over a store that answers later. The reservation lets repetitions wait for the outcome. */
 async function firstLater(parts: IdempotencyParts, call: SendCall, later: Later): Promise<Sent> {
   const { identity } = later;
   const { reservations } = parts.recentSends;
@@ -101,6 +102,7 @@ interface Joining {
   readonly reservation: Reservation;
 }
 
+/** A repetition of a send that is being accepted: waits for it and gets the same task. */
 async function join(parts: IdempotencyParts, call: SendCall, { identity, reservation }: Joining): Promise<Sent> {
   checkBody(reservation, identity);
   const accepted = await reservation.accepted;
@@ -126,6 +128,10 @@ interface Attaching {
   readonly record: SendRecord | undefined;
 }
 
+/**
+ * A repetition of a stored send: its task or its direct answer. Undefined if it is a new send after
+ * all.
+ */
 async function attachTo(parts: IdempotencyParts, call: SendCall, { identity, record }: Attaching): Promise<Sent | undefined> {
   if (record === undefined || !isRepetition(parts, call, { record, key: identity.key })) return undefined;
   checkBody(record, identity);

@@ -41,6 +41,7 @@ export async function sweepTasks(parts: RetentionParts): Promise<number> {
   return deleted;
 }
 
+/** Deletes finished tasks in batches, oldest first, until `left` returns 0 or no more can be deleted. */
 async function deleteWhile(parts: RetentionParts, before: number, left: (done: number) => number): Promise<number> {
   let done = 0;
   for (;;) {
@@ -75,6 +76,7 @@ async function deleteFree({ tasks, commits, outbox, blobs, report }: RetentionPa
   return free.length;
 }
 
+/** Fails tasks that have waited too long for their caller and have no run. */
 async function failUnanswered({ store, tasks, commits, stopTask }: RetentionParts, before: number): Promise<void> {
   for (;;) {
     const rows = await store.quiet('waiting', { before, limit: BATCH });

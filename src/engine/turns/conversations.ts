@@ -43,6 +43,7 @@ interface ConversationOptions {
   readonly report: (what: string, cause: unknown) => void;
 }
 
+/** The least recently used conversation is closed first. Conversations in use are never closed. */
 export function createConversations({ clock, openMax, msMax, report }: ConversationOptions): Conversations {
   // A Map keeps insertion order, and every use moves its entry to the end: the first one is unused for longest.
   const open = new Map<string, OpenConversation>();

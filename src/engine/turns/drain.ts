@@ -64,6 +64,7 @@ function mayLeaveNow({ row }: LiveTask, run: AgentRun): boolean {
   return run.cancelStart !== undefined || (isInterrupted(row.state) && !run.isOver);
 }
 
+/** Waits until no run is left, or for `ms`. Runs that start meanwhile, for queued messages, count too. */
 async function runsEnded({ runs, timers }: DrainParts, ms: number): Promise<void> {
   if (ms <= 0) return;
   let isOverdue = false;

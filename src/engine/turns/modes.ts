@@ -114,6 +114,10 @@ export function fitParts(parts: readonly Part[], accepted: Modes): FittedParts {
   return { parts: kept, leftOut };
 }
 
+/**
+ * The part in a type that the caller accepts. Undefined for links, and for bytes that are neither text
+ * nor JSON.
+ */
 function converted(part: Part, accepted: Modes): Part | undefined {
   const { text, raw, url, data, mediaType: _, ...rest } = part;
   if (url !== undefined) return undefined;

@@ -147,6 +147,7 @@ function chunkEvent(parts: OutputParts, task: OutputTask, outputs: RunOutputs, c
   return { artifactUpdate: update };
 }
 
+/** Adds a chunk to the size of its artifact. Throws if the artifact would become too large. */
 function countBytes({ limits }: OutputParts, outputs: RunOutputs, chunk: Chunk): void {
   let bytes = 0;
   for (const part of chunk.parts) bytes += contentLength(part);

@@ -39,6 +39,7 @@ export interface MessageDelivery {
   readonly onAppended: (seq: AcceptedMessage['seq']) => void;
 }
 
+/** The functions of `turns/`, bound to the parts that they need. */
 export function createTurns(parts: TurnParts): Turns {
   const { slots, quotas } = parts;
   return {
@@ -55,6 +56,7 @@ export function createTurns(parts: TurnParts): Turns {
   };
 }
 
+/** Logs the message first, so that a crash does not lose it, then starts or continues the run. */
 function deliver(parts: TurnParts, task: LiveTask, { message, notes, inputAt, onAppended }: MessageDelivery): AcceptedMessage {
   const { row, run } = task;
   const waits = run !== undefined && run.answer === undefined;

@@ -144,8 +144,15 @@ export interface Traits {
   readonly directMessage: 'allowed' | 'as-task';
   /** History in the answer to a request without historyLength. */
   readonly historyDefault: 'all' | 'none';
-  /** Result of subscribing to a finished task: an error, or its snapshot and then the end of the stream. */
-  readonly subscribeFinished: 'error' | 'returns-task';
+  /**
+   * Result of subscribing to a finished task: an error, or its snapshot and then the end of the stream.
+   * `returns-status`: only its status. A task that waits for its caller then ends the stream too.
+   */
+  readonly subscribeFinished: 'error' | 'returns-task' | 'returns-status';
+  /** A list has whole tasks, with their artifacts, unless the request says otherwise. */
+  readonly listsArtifacts?: true;
+  /** Maximum time that a send waits for its answer. It then answers with the unfinished task. Absent: no maximum. */
+  readonly sendMsMax?: number;
 }
 
 /** HTTP details of a dialect besides its JSON. Both halves of each binding read these. */
@@ -167,6 +174,8 @@ export interface DialectWire {
    * nothing else (`Accept`). Absent: it is a JSON response. Only for errors whose HTTP status is 200.
    */
   readonly streamErrors?: 'event' | 'event-if-only';
+  /** Streams have no task event. A snapshot is written as several events, which a client that resumes has already seen. */
+  readonly snapshotAsEvents?: true;
   /** `get` and `cancel` of an unknown task return null instead of an error. */
   readonly nullForUnknownTask?: true;
 }

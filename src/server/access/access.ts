@@ -122,6 +122,7 @@ function authenticateBy({ auth, authenticate }: AccessOptions['options'], limits
 
 type RequestDraft = Omit<AuditDraft, 'action' | 'decision'> & { readonly requestId: string };
 
+/** The facts of a request that every audit record has. */
 function auditDraft(request: HttpRequest, caller: Caller | undefined, ids: Ids): RequestDraft {
   const { id, client } = caller?.request ?? requestFactsOf(request, ids);
   const tenant = caller?.tenant ?? '';

@@ -77,6 +77,7 @@ interface Exposed {
   readonly hasTls: boolean;
 }
 
+/** Throws if other machines can reach the node without authentication or without TLS. */
 function checkExposed({ host, insecureBehindProxy }: Settings, { isConfigured, hasTls }: Exposed): void {
   const missing: string[] = [];
   if (!isConfigured) missing.push('authentication: parley keys create NAME (or --jwt-issuer and --jwt-audience, or --tls-ca)');
@@ -91,6 +92,7 @@ interface Methods extends AccessSettingsOptions {
   readonly token: string | undefined;
 }
 
+/** The ways to authenticate, in the order in which they are tried. */
 function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Methods): readonly AuthMethod[] {
   const methods: AuthMethod[] = [];
   if (token !== undefined) methods.push(tokenAuth(sameSecret(token)));
@@ -100,6 +102,7 @@ function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Met
   return methods;
 }
 
+/** Turns errors of the options into errors that name the setting. */
 function jwtFrom(options: Parameters<typeof jwtAuth>[0]): AuthMethod {
   if (options.audience.length === 0) {
     throw new ConfigError(
@@ -113,6 +116,7 @@ function jwtFrom(options: Parameters<typeof jwtAuth>[0]): AuthMethod {
   }
 }
 
+/** Reads the certificate files. Undefined: the node has no TLS. */
 function tlsOf({ tls: { cert, key, ca }, socket }: Settings): TlsOptions | undefined {
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
   if (cert === undefined || key === undefined) {

@@ -116,6 +116,10 @@ function stampOf(path: string): string {
   return found === undefined ? '' : `${found.ino} ${found.mtimeMs} ${found.size}`;
 }
 
+/**
+ * Reads the key file. Throws if it is damaged: starting without its keys would lock callers out without
+ * a reason.
+ */
 function readKeys(path: string): readonly StoredKey[] {
   const text = readSecretFile(path);
   if (text === undefined) return [];
@@ -133,6 +137,7 @@ function save(folder: string, keys: readonly StoredKey[]): void {
   writeSecretFile(keysFile(folder), `${JSON.stringify({ keys }, null, 2)}\n`);
 }
 
+/** Throws for a name, a scope or a token that is not allowed. */
 function checkNew({ name, scopes, secret }: { readonly name: string; readonly scopes: readonly string[]; readonly secret: string }): void {
   if (!/^[\w.@-]{1,64}$/.test(name))
     throw new ConfigError(`${JSON.stringify(name)} is not a valid key name: use letters, digits and . _ @ - only`);

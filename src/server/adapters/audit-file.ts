@@ -127,6 +127,7 @@ function chainIn(bytes: Buffer, isWhole: boolean): ChainEnd | undefined {
   };
 }
 
+/** Reads a page from the start of the file. Audit logs are read rarely, so there is no index. */
 async function pageOf(path: string, { after = 0, limit = LIMIT }: AuditRequest, last: number): Promise<AuditPage> {
   const records: AuditRecord[] = [];
   const most = Math.min(limit, LIMIT_MAX);

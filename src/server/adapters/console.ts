@@ -89,6 +89,7 @@ export function createConsole({
   };
 }
 
+/** Reads all files of the console into memory, after building them in a checkout. */
 async function load(folder: string, say: (line: string) => void): Promise<ReadonlyMap<string, HttpResponse>> {
   if (canBuild() && isOld(folder)) {
     say('building the web console, which takes a few seconds the first time');

@@ -46,6 +46,7 @@ function keysIn({ signing, sealing }: KeyFile): NodeKeys {
   return { signing, sealing: sealing.map((text) => new Uint8Array(Buffer.from(text, 'base64'))) };
 }
 
+/** Reads the key file. Throws if other users can read it, or if it is damaged. */
 function read(path: string): KeyFile {
   if (process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0) {
     throw new ConfigError(`other users can read ${path}; type: chmod 600 ${path}`);

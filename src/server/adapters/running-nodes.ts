@@ -75,6 +75,7 @@ function isNode(value: unknown): value is RunningNode {
   return Number.isInteger(pid) && typeof started === 'string' && URL.canParse(url ?? '') && Array.isArray(agents);
 }
 
+/** Whether the process still runs. The start time detects a reused process id. */
 function isAlive({ pid, started }: RunningNode): boolean {
   try {
     process.kill(pid, 0);

@@ -96,6 +96,7 @@ export function writeSecretFile(path: string, text: string): void {
   renameSync(fresh, path);
 }
 
+/** Creates a file that only its owner can read. Fails if it exists. */
 function writeNew(path: string, text: string): void {
   const file = openSync(path, 'wx', 0o600);
   try {

@@ -53,6 +53,7 @@ export async function serveOnStdio(
   }
 }
 
+/** Standard input and output as a channel. */
 function pipes(): Channel {
   return {
     input: input(),

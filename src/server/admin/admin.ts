@@ -53,6 +53,7 @@ interface Wanted {
   readonly action: string | undefined;
 }
 
+/** The handlers of `/tasks`, `/tasks/{id}` and what is below it. */
 function routesFor({ admin, query, id, isEvents, action }: Wanted): MethodHandlers {
   if (id === undefined) return { GET: async () => shown(await admin.tasks(listRequest(query))) };
   if (action === 'cancel') return { POST: async () => shown(await admin.cancel(id)) };

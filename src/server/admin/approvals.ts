@@ -16,6 +16,7 @@ export function waitingRoutes(admin: AdminService, path: string, request: HttpRe
   return { POST: async () => shown(await admin.answer(id, await answerIn(request))) };
 }
 
+/** Reads the answer: a JSON object with `optionId` or `text`. */
 async function answerIn(request: HttpRequest): Promise<AdminAnswer> {
   const text = new TextDecoder().decode(await request.body(ANSWER_BYTES_MAX));
   let body: unknown;

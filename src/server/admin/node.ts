@@ -28,6 +28,7 @@ export function nodeRoutes(admin: AdminService, path: string, query: URLSearchPa
   };
 }
 
+/** `/wire`: reading, starting, stopping and clearing the recording of traffic. */
 function wireRoutes({ wire }: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
   const done = (act: (wire: AdminWire) => void) => async (): Promise<HttpResponse> => {
     if (wire === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node can’t record traffic');

@@ -69,6 +69,7 @@ function nested(outer: AroundRun, inner: AroundRun): AroundRun {
   return (run, turn, name) => outer((given) => inner(run, given, name), turn, name);
 }
 
+/** Adds the figures of the engine to the metrics. */
 function showStats(engine: Engine, metrics: Metrics): void {
   const stat = (name: string, help: string, read: (stats: ReturnType<Engine['stats']>) => number): void =>
     metrics.gauge({ name, help, ...(name.endsWith('_total') ? { type: 'counter' } : {}) }, () => read(engine.stats()));

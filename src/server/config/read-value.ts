@@ -69,6 +69,7 @@ function checkNumber(value: unknown, { min = 0, max = Number.MAX_SAFE_INTEGER }:
   throw new ConfigError(`${where}: ${shown(value)} is not a whole number ${range}`);
 }
 
+/** Checks a text against the choices and the form of its type. */
 function checkText(value: unknown, { type, oneOf }: SettingDeclaration, where: string): string {
   if (typeof value !== 'string' || value === '') throw new ConfigError(`${where}: ${shown(value)} is not a text`);
   if (oneOf !== undefined && !oneOf.includes(value)) throw new ConfigError(`${where}: ${shown(value)} is not one of ${oneOf.join(', ')}`);
@@ -99,6 +100,7 @@ const REMOTE_MEMBERS: Readonly<Record<string, 'string' | 'number'>> = {
   timeout: 'number',
 };
 
+/** Checks the remote agents of CortexPrism's block. */
 function checkRemotes(value: unknown, where: string): unknown {
   if (!isObject(value)) throw new ConfigError(`${where}: must be an object of agents by name`);
   for (const [name, agent] of Object.entries(value)) {
@@ -117,6 +119,7 @@ function checkRemotes(value: unknown, where: string): unknown {
 
 const LAUNCH_LISTS = ['argv', 'environment', 'homePaths', 'projectConfig'];
 
+/** Checks how programs are started. */
 function checkLaunches(value: unknown, where: string): unknown {
   if (!isObject(value)) throw new ConfigError(`${where}: must be an object of launches by name`);
   for (const [name, launch] of Object.entries(value)) {

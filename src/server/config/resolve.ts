@@ -27,6 +27,7 @@ export function resolveConfig(sources: ConfigSources): Settings {
   return resolveValues(sources) as Settings;
 }
 
+/** The value of every setting, nested by the dots in its name. */
 function resolveValues(sources: ConfigSources): object {
   const resolved: Record<string, unknown> = { limits: {} };
   for (const setting of SETTINGS) {
@@ -38,6 +39,7 @@ function resolveValues(sources: ConfigSources): object {
   return resolved;
 }
 
+/** Sets a value at a dotted name. */
 function place(into: Record<string, unknown>, name: string, value: unknown): void {
   const path = name.split('.');
   const last = path.pop() ?? name;

@@ -95,6 +95,7 @@ function envOf(name: string, { isFileOnly, sameAs, alsoEnv = [] }: SettingDeclar
   return [`PARLEY_${words.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, ...alsoEnv];
 }
 
+/** The default of a type, for settings without one of their own. */
 function defaultOf({ type, default: value, sameAs }: SettingDeclaration): Json | undefined {
   if (value !== undefined || sameAs !== undefined) return value;
   switch (type) {

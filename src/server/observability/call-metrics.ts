@@ -88,6 +88,7 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
   };
 }
 
+/** Measures a commit. A failed one is not counted. */
 function timed(
   store: Store,
   batch: readonly Write[],

@@ -112,6 +112,7 @@ interface Series {
   count: number;
 }
 
+/** A histogram in Prometheus' text form. Buckets are cumulative. */
 function seriesText(
   options: MetricOptions & { readonly buckets: readonly number[] },
   values: Values,

@@ -117,6 +117,10 @@ interface Running {
   readonly otel: OtelApi;
 }
 
+/**
+ * Runs the agent's code inside the span, one step after the other, because a generator loses the
+ * context between steps.
+ */
 async function* runInSpan(run: Parameters<AroundRun>[0], turn: Turn, { opened, otel }: Running): AsyncGenerator<AgentOutput, void> {
   const within = <T>(act: () => T): T => otel.context.with(opened.context, act);
   let thrown: unknown;
@@ -175,6 +179,7 @@ function traceIn({ traceparent, tracestate }: { traceparent?: string; tracestate
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
 }
 
+/** Ends the span, with the kind of the error if there was one. */
 function closeSpan(otel: OtelApi, { span }: Opened, thrown: unknown): void {
   if (thrown !== undefined) {
     const { kind } = A2AError.from(thrown);

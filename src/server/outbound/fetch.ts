@@ -47,6 +47,7 @@ export function guardedFetch({ agent, policy, limits }: GuardedFetchOptions): Fe
   };
 }
 
+/** A web `Response` of undici's response. The deadline ends when the body is read or dropped. */
 function responseOf(answer: Dispatcher.ResponseData, bytesMax: number, deadline: Linked): Response {
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {

@@ -44,6 +44,7 @@ const WEB_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
 const FIRST_FREE_PORT = 1024;
 const NAME = /^(?=.{1,253}\.?$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?$/i;
 
+/** Parses the rules once. Throws a ConfigError for a target that is neither a name nor an address. */
 export function createPolicy({ allowedTargets = [], allowLoopbackTargets = false, namedUrls = [] }: TargetRules): Policy {
   const names = new Set<string>();
   const ranges: IpRange[] = [];

@@ -11,6 +11,7 @@ export interface OutboundTransport {
   close(): Promise<void>;
 }
 
+/** A connection pool whose sockets go only to checked addresses. */
 export function openTransport(options: OutboundConnectOptions): OutboundTransport {
   const agent = new Agent({
     connect: guardedConnector(options),

@@ -25,6 +25,7 @@ export function pushFor({ options, signer, metrics, webhookMsMax: msMax }: Webho
   return sealing === undefined ? { webhookSender } : { webhookSender, vault: createVault(sealing) };
 }
 
+/** Counts and times delivery attempts. */
 function counted(metrics: Metrics): (outcome: DeliveryOutcome, seconds: number) => void {
   const attempts = metrics.counter({
     name: 'parley_webhook_attempts_total',

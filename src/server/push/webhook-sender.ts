@@ -40,6 +40,10 @@ interface Posting {
   readonly now: Date;
 }
 
+/**
+ * The signed request of a delivery. The timestamp is that of the attempt, so it differs between
+ * attempts.
+ */
 async function requestFor(delivery: WebhookDelivery, { signer, signal, now }: Posting): Promise<Request> {
   const { id, url, mediaType, body, token, authentication } = delivery;
   const timestamp = Math.floor(now.getTime() / 1000);
@@ -55,6 +59,7 @@ async function requestFor(delivery: WebhookDelivery, { signer, signal, now }: Po
   return kept(new Request(url, { method: 'POST', headers, body, signal, redirect: 'manual' }));
 }
 
+/** Sends the request. Rejects only when the delivery is aborted. */
 async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promise<DeliveryOutcome> {
   try {
     const response = await fetch(request);
@@ -68,6 +73,7 @@ async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promis
   }
 }
 
+/** What a status means: 2xx delivered, 410 gone, temporary errors are retried, other 4xx are not. */
 function outcomeOf({ status, headers }: Response): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   const problem = `HTTP ${status}`;

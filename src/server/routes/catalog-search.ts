@@ -46,6 +46,7 @@ function listed(entries: readonly JsonObject[], query: URLSearchParams): HttpRes
   return json({ items: page, total: entries.length, ...(pageToken === undefined ? {} : { pageToken }) }, 200);
 }
 
+/** Agents that contain at least one of the words, the best first. At most 32 words count. */
 function searched(entries: readonly JsonObject[], body: RawObject, source: string): HttpResponse {
   const unknown = Object.keys(body).find((name) => !ROOT_MEMBERS.has(name));
   if (unknown !== undefined) throw new Invalid(`unknown member ${unknown.slice(0, 50)}`);
@@ -92,6 +93,7 @@ function valueAt(entry: JsonObject, path: string): Json | undefined {
     .reduce<Json | undefined>((value, step) => (isObject(value) ? ((value as JsonObject)[step] as Json) : undefined), entry);
 }
 
+/** One page. The token is an offset, because the list changes rarely. */
 function paged<T>(
   all: readonly T[],
   { size, token }: { readonly size: unknown; readonly token: unknown },

@@ -62,6 +62,7 @@ function codeOf(thrown: unknown): string {
   return code;
 }
 
+/** The headers for the other agent. This node's own credentials are never among them. */
 function headersFor(httpRequest: HttpRequest): Headers {
   const headers = new Headers();
   for (const name of PASSED) {

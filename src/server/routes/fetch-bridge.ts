@@ -46,6 +46,7 @@ async function answerOf(response: Response): Promise<HttpResponse> {
   return { status, headers, body: isStream ? flowOf(body) : await response.text() };
 }
 
+/** A web stream as the stream of a response. */
 function flowOf(body: ReadableStream<Uint8Array>): ResponseStream {
   const listeners: ((flow: ResponseStream) => void)[] = [];
   const reader = body.getReader();

@@ -23,6 +23,7 @@ export function welcome(request: HttpRequest, { agents, base, hasConsole }: Welc
   return { ...answer, headers: { ...answer.headers, Link: LINKS, Vary: 'Accept' } };
 }
 
+/** The text for `curl`: the agents, and what to try. */
 function wordsFor(agents: readonly ServedAgent[], base: string): string {
   const width = Math.max(...agents.map(({ name }) => name.length));
   return [

@@ -55,6 +55,7 @@ export async function openServer(given: OAuthClient): Promise<Server> {
   };
 }
 
+/** The server's metadata, made from the endpoints that the caller gave. */
 function declared(source: Exclude<TokenSource, { readonly issuer: string }>): oauth.AuthorizationServer {
   return {
     issuer: new URL(source.tokenUrl).origin,

@@ -102,6 +102,7 @@ export function tokenSession(options: SessionOptions): Authenticator {
   };
 }
 
+/** Turns every failure into a `ClientError` with the server's reason. */
 async function told<T>(get: () => Promise<T>): Promise<T> {
   try {
     return await get();

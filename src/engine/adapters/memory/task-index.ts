@@ -212,6 +212,7 @@ function isExact({ owner, agent, contextId, state, statusFrom }: ListFilter): bo
   return contextId === undefined || state === undefined;
 }
 
+/** Whether a row matches all filters but the time, which the order of the rows covers. */
 function fits(row: TaskRow, { owner, agent, contextId, state }: ListFilter): boolean {
   return (
     isIn(owner, row.owner) &&

@@ -97,6 +97,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
   };
 }
 
+/** Prepares the statements of all tables. */
 function createTables(db: DatabaseSync, meta: StoreMeta): Tables {
   const realms = createRealms(db);
   const counts = createTaskCounts(db);
@@ -122,6 +123,7 @@ interface Choice {
   readonly restartMarks: () => void;
 }
 
+/** Checkpoints in a thread where two connections may share the WAL, otherwise within commits. */
 function chooseCheckpoints({ db, files, settings, thread, commits, onFailed, marks, restartMarks }: Choice): Checkpoints {
   const { walBytes, walBytesMax } = settings;
   if (mayShareWal(versionOf(db))) {

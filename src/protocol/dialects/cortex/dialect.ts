@@ -66,6 +66,7 @@ const traits: Traits = {
   directMessage: 'as-task',
   historyDefault: 'all',
   subscribeFinished: 'returns-task',
+  listsArtifacts: true,
 };
 
 const wire: DialectWire = {

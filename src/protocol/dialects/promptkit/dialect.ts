@@ -90,7 +90,10 @@ const traits: Traits = {
   cancelFinished: 'error',
   directMessage: 'as-task',
   historyDefault: 'none',
-  subscribeFinished: 'returns-task',
+  subscribeFinished: 'returns-status',
+  listsArtifacts: true,
+  // Its client gives up after 60 seconds and then has no task id to ask with.
+  sendMsMax: 50_000,
 };
 
 const wire: DialectWire = {
@@ -99,6 +102,7 @@ const wire: DialectWire = {
   bodyBytesMax: 10_485_760,
   extensionsHeader: undefined,
   versionHeader: undefined,
+  snapshotAsEvents: true,
 };
 
 const PARAMS = 'PromptKit runtime/a2a/types.go, params of the methods';

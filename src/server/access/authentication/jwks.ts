@@ -55,6 +55,7 @@ export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGe
   };
 }
 
+/** The address of the issuer's keys, from its discovery document. */
 async function discovered(issuer: string, get: (url: string, init: RequestInit) => Promise<Response>): Promise<string> {
   const response = await get(configurationUrl(issuer), {
     redirect: 'manual',
@@ -69,6 +70,7 @@ async function discovered(issuer: string, get: (url: string, init: RequestInit) 
   return document.jwks_uri;
 }
 
+/** Reads a document up to the maximum size. Throws for bytes that are not UTF-8. */
 async function textOf(response: Response): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let [text, bytes] = ['', 0];

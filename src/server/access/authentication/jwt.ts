@@ -78,6 +78,7 @@ interface VerifiedToken {
   readonly expiresAt?: number;
 }
 
+/** Verifies signature, issuer, audience and expiry. `exp` and `sub` are required. */
 function verifier(options: JwtOptions): (token: string, request: HttpRequest) => Promise<VerifiedToken> {
   const keys = remoteKeys(options);
   const rules = {
@@ -101,6 +102,7 @@ function verifier(options: JwtOptions): (token: string, request: HttpRequest) =>
   };
 }
 
+/** The caller of a verified token. */
 function identityOf(payload: JWTPayload, options: JwtOptions, request: HttpRequest): AuthenticatedIdentity | CredentialDenial {
   // Typed as a string, but jose does not check it: the array ["eve"] would turn into the text eve.
   const sub: unknown = payload.sub;
@@ -142,6 +144,7 @@ function scopesIn(payload: JWTPayload): readonly string[] {
     .filter((scope) => isScope(scope) && scope !== '*');
 }
 
+/** Why a token is rejected. If the issuer's keys are unavailable, the caller may retry. */
 function denialOf(thrown: unknown, errors: typeof JoseErrors): CredentialDenial {
   if (thrown instanceof KeysUnavailable || thrown instanceof errors.JWKSTimeout)
     return { reason: 'the issuer’s keys could not be fetched', retryAfterMs: 5000 };
@@ -155,6 +158,7 @@ function looksLikeJwt(text: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text);
 }
 
+/** Throws for settings that would accept forged or foreign tokens. */
 function checkOptions({ issuer, audience, algorithms = [], jwksUrl }: JwtOptions): void {
   for (const url of jwksUrl === undefined ? [issuer] : [jwksUrl]) {
     if (!isSafe(url)) throw new TypeError(`${url} must be an https URL (http on loopback only)`);

@@ -77,6 +77,7 @@ function isOpenNode(ctx: CallContext): boolean {
   return ctx.request === undefined && isLocal(ctx);
 }
 
+/** The error for a call that the caller may not make. Undefined: it is allowed. */
 function authorisationError({ operation, request, ctx }: InterceptedCall, target: AuthorisationTarget): A2AError | undefined {
   const { tenant } = request as { readonly tenant?: string };
   // The tenant in a request is for routing only. The credential decides which tenant the caller belongs to (docs/faults.md, S2).
@@ -87,6 +88,7 @@ function authorisationError({ operation, request, ctx }: InterceptedCall, target
   return scope === undefined ? undefined : missingScopeError(scope);
 }
 
+/** What a call is about, for the audit log: a task, or else a context. */
 function objectOf(request: InterceptedCall['request']): string | undefined {
   const { id, taskId, message } = request as {
     readonly id?: string;

@@ -26,6 +26,7 @@ export interface Capacity {
   streamClosed(caller: Caller): void;
 }
 
+/** Counts open streams of the node and of each caller. */
 export function createCapacity({ streamsMax, isOverloaded, quotaOf, metrics }: CapacityOptions): Capacity {
   const refused = metrics.counter({
     name: 'parley_calls_refused_total',

@@ -16,6 +16,7 @@ export interface RequestLimits {
   countBody(caller: Caller, request: HttpRequest, route: Route): HttpRequest;
 }
 
+/** The content check comes first: a refused body costs the caller no tokens. */
 export function createRequestLimits(limits: ServerLimits): RequestLimits {
   const rate = createRateLimiter(limits);
   return {

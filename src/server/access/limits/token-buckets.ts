@@ -33,6 +33,7 @@ interface Bucket {
   at: number;
 }
 
+/** A bucket is refilled when it is used; no timer runs. */
 export function createTokenBuckets({ perSecond, burst, ticks = () => performance.now() }: TokenBucketOptions): TokenBuckets {
   const buckets = new Map<string, Bucket>();
   const perMs = perSecond / 1000;

@@ -74,6 +74,10 @@ export class NodePeer implements Peer {
 
 const certificates = new WeakMap<Socket, PeerCertificate | 'none'>();
 
+/**
+ * The client certificate of a connection, parsed once. Undefined unless a configured authority signed
+ * it.
+ */
 function certificateOf(socket: Socket): PeerCertificate | undefined {
   const known = certificates.get(socket);
   if (known !== undefined) return known === 'none' ? undefined : known;

@@ -21,6 +21,10 @@ interface Waiter {
 /** TypeScript in development, JavaScript in the package. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
+/**
+ * The thread starts with the first job. When it ends unexpectedly, all waiting jobs fail, and the next
+ * job starts a new one.
+ */
 export function createStoreThread(setup: ThreadSetup): StoreThread {
   const waiters = new Map<number, Waiter>();
   let worker: Worker | undefined;

@@ -72,6 +72,10 @@ parentPort?.on('message', ({ id, job }: ThreadRequest) => {
   }
 });
 
+/**
+ * Runs a job. After a checkpoint that copied the whole WAL, the marks file restarts at the given
+ * commit.
+ */
 function run(db: DatabaseSync, job: ThreadJob): ThreadOutcome {
   if (job.kind === 'verify') return { problems: structureProblems(db) };
   const row = db.prepare(`PRAGMA wal_checkpoint(${job.mode})`).get() ?? {};

@@ -82,6 +82,7 @@ function keepWal({ wal }: StoreFiles): void {
 
 const NOTHING: LostCommits = { tasks: [], others: 0, commits: 0, isStale: false };
 
+/** The tasks of the lost commits, each once, with its id if one of the commits created it. */
 function tasksIn(lost: readonly MarkedCommit[]): readonly Quarantined[] {
   const why = 'its last entries were lost with the end of the WAL';
   const tasks = new Map<number, Quarantined>();

@@ -55,6 +55,7 @@ function openLock(file: string): DatabaseSync {
   }
 }
 
+/** Takes the write lock of the lock file without waiting for a holder. */
 function begin(db: DatabaseSync, path: string): void {
   try {
     // A holder keeps the lock until it ends, so do not wait for it. Processes that only read the holder's name finish soon: wait for those.

@@ -41,6 +41,10 @@ export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+/**
+ * Whether the file starts like a SQLite database. Checked before SQLite opens it, which would report
+ * less clearly.
+ */
 function startsWithMagic(path: string): boolean {
   const file = openSync(path, 'r');
   try {

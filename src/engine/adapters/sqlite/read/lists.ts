@@ -31,6 +31,7 @@ type ListSource = keyof typeof SOURCES;
 
 const LATEST = Number.MAX_SAFE_INTEGER;
 
+/** Statements are prepared with their first use, one for each combination of filters. */
 export function createLists(db: DatabaseSync, realms: Realms, counts: TaskCounts, quarantine: Quarantine): Lists {
   const prepared = new Map<string, SqlQuery<TaskRecord & { n: number }>>();
   const prepare = (sql: string): SqlQuery<TaskRecord & { n: number }> => {

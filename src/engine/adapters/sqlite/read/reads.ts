@@ -27,6 +27,7 @@ interface ReadParts {
 
 type Reads = Omit<Store, 'commit' | 'close' | 'lastKey'> & Pick<SqliteStore, 'has'>;
 
+/** All reads of the store. Each passes the guard, and none returns a quarantined task. */
 export function createReads(db: DatabaseSync, { guard, realms, counts, sends, pushes, quarantine }: ReadParts): Reads {
   const byId = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE id = ?`);
   const byAlias = query<TaskRecord>(

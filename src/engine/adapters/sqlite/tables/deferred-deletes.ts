@@ -12,6 +12,7 @@ export interface DeferredDeletes {
 /** Small enough not to delay other commits. */
 const PORTION = 256;
 
+/** Works on one log at a time, the oldest first. */
 export function createDeferredDeletes(db: DatabaseSync): DeferredDeletes {
   const oldest = query<{ key: number }>(db, 'SELECT key FROM trash ORDER BY key LIMIT 1');
   const drop = command(db, 'DELETE FROM log WHERE id IN (SELECT id FROM log WHERE id > (?1 << 24) AND id < ((?1 + 1) << 24) LIMIT ?2)');

@@ -99,6 +99,7 @@ function entriesIn(json: string | null): readonly LogEntry[] {
   return json === null ? [] : parseOwnJson(json);
 }
 
+/** Merges words and chunks, which are stored apart, by sequence number. */
 function inOrder(words: readonly LogEntry[], chunks: readonly LogEntry[]): readonly LogEntry[] {
   const out: LogEntry[] = [];
   let at = 0;

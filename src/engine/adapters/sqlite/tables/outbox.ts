@@ -36,6 +36,7 @@ interface Stored {
 
 const COLUMNS = 'n, task, config, done, up_to, dead, attempts, due_at, failing_since, problem, sum';
 
+/** A put does nothing if the task or the config was deleted meanwhile. */
 export function createOutboxTable(db: DatabaseSync): OutboxTable {
   // A delivery for a deleted config would never be processed or deleted.
   const put = command(
@@ -62,6 +63,7 @@ export interface OutboxReads {
   stats(): { readonly last: number; readonly dead: number };
 }
 
+/** Rows of damaged and quarantined tasks are left out. */
 export function createOutboxReads(db: DatabaseSync, realms: Realms, quarantine: Quarantine): OutboxReads {
   const every = query<Stored>(db, `SELECT ${COLUMNS} FROM outbox WHERE n > ? ORDER BY n LIMIT ?`);
   const inState = query<Stored>(db, `SELECT ${COLUMNS} FROM outbox INDEXED BY outbox_dead WHERE dead = ? AND n > ? ORDER BY n LIMIT ?`);

@@ -27,6 +27,7 @@ interface Stored {
   readonly sum: number;
 }
 
+/** A replaced config keeps its position in the list. */
 export function createPushConfigs(db: DatabaseSync): PushConfigs {
   const all = query<Stored>(db, 'SELECT id, dialect, after, config, sealed, sum FROM push WHERE task = ? ORDER BY n');
   const put = command(

@@ -34,6 +34,7 @@ interface RealmRecord {
 
 const CACHED_MAX = 10_000;
 
+/** Caches up to 10,000 realms. The cache is emptied when it is full, which is rare and cheap. */
 export function createRealms(db: DatabaseSync): Realms {
   const byName = query<RealmRecord>(db, 'SELECT * FROM realm WHERE tenant = ? AND principal = ? AND agent = ?');
   const byTenant = query<RealmRecord>(db, 'SELECT * FROM realm WHERE tenant = ?');

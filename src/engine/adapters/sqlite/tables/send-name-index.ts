@@ -34,6 +34,7 @@ const PORTION = 128;
 const ALL = Number.POSITIVE_INFINITY;
 const NONE: readonly number[] = [];
 
+/** Fills its filter in portions, with the lookups after a start. */
 export function createSendNameIndex(db: DatabaseSync, portion: number = PORTION): SendNameIndex {
   const sends = query<{ n: number }>(db, 'SELECT n FROM name WHERE hash = ?');
   const after = query<{ hash: number }>(db, 'SELECT hash FROM name WHERE hash > ? ORDER BY hash LIMIT ?');

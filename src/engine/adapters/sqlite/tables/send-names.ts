@@ -39,6 +39,10 @@ export interface SendNamesStart {
   readonly recent: Iterable<NamedSend>;
 }
 
+/**
+ * `generation` is the number of names that are gathered before they move to the index; tests use a
+ * small one.
+ */
 export function createSendNames(db: DatabaseSync, start: SendNamesStart, generation: number = GENERATION): SendNames {
   const index = createSendNameIndex(db);
   /** Hashes that were looked up and are not in the index. The next step usually adds them. */

@@ -41,6 +41,7 @@ interface Stored {
 
 const COLUMNS = 'n, name, realm, token, fingerprint, at, task, seq, answer, delivered, sum';
 
+/** Reads the names of recent sends, which are not in the index yet. */
 export function createSends(db: DatabaseSync, realms: Realms, named: number): Sends {
   const byNumber = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE n = ?`);
   const insert = command(db, `INSERT INTO send (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);

@@ -39,6 +39,7 @@ interface Count {
   readonly twin: number;
 }
 
+/** Gathers the changes of a transaction in memory, and writes each count once. */
 export function createTaskCounts(db: DatabaseSync): TaskCounts {
   const change: SqlCommand = command(
     db,
@@ -90,6 +91,7 @@ interface Delta {
   n: number;
 }
 
+/** Adds up counts. `n` and `twin` must cancel out; otherwise the page is damaged. */
 function sum(counts: readonly Count[], state: number | undefined): number {
   let out = 0;
   for (const count of counts) {

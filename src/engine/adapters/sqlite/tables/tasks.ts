@@ -26,6 +26,7 @@ interface LogEnd {
   readonly head: string;
 }
 
+/** Writes a task's row, its log segments and its counts in the same transaction. */
 export function createTasks(db: DatabaseSync, realms: Realms, counts: TaskCounts): Tasks {
   const stored = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE key = ?`);
   const insert = command(db, `INSERT INTO task (${TASK_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What the test agent can say; each generation of the SDK writes it in its own types. */
+export interface Out {
+  text(chunk: string, isFirst: boolean): void;
+  ask(question: string): void;
+  fail(reason: string): void;
+  /** Sends the file and data parts of the message back. */
+  echo(): void;
+  complete(): void;
+  canceled(): void;
+}
+
+export interface Wanted {
+  readonly text: string;
+  readonly contextId: string;
+  readonly taskId: string;
+  readonly isCanceled: () => boolean;
+}
+
+const remembered = new Map<string, string>();
+const asked = new Set<string>();
+
+/** What the test agent does with a message; `test/peers/agent.ts` answers to the same words. */
+export async function behave({ text, contextId, taskId, isCanceled }: Wanted, out: Out): Promise<void> {
+  const [word = '', rest = ''] = text.trim().split(/\s+(.*)/s);
+  if (asked.delete(taskId)) out.text(`You chose ${text}.`, true);
+  else if (word === 'chunks') for (let at = 1; at <= Number(rest); at += 1) out.text(`${at} `, at === 1);
+  else if (word === 'remember') {
+    remembered.set(contextId, rest);
+    out.text(`I will remember ${rest}.`, true);
+  } else if (word === 'recall') out.text(remembered.get(contextId) ?? 'nothing', true);
+  else if (word === 'question') {
+    asked.add(taskId);
+    return out.ask('Which color?');
+  } else if (word === 'parts') out.echo();
+  else if (word === 'fail') return out.fail('it broke');
+  else if (word === 'work') {
+    for (let at = 1; at <= 600 && !isCanceled(); at += 1) {
+      out.text(`${at} `, at === 1);
+      await sleep(100);
+    }
+    if (isCanceled()) return out.canceled();
+  } else out.text(`echo: ${text}`, true);
+  out.complete();
+}
