@@ -39,7 +39,10 @@ const TABLE: readonly Row[] = [
   },
   { pair: ['v03', 'promptkit'], request: ['message/send', flat], path: '/a2a/jsonrpc', wins: 'v03', why: 'never PromptKit’s path' },
   { pair: ['v03', 'promptkit'], request: ['tasks/list', { contextId: 'c' }], path: '/a2a', wins: 'promptkit', why: 'no 0.3 release lists' },
-  { pair: ['v03', 'promptkit'], request: ['tasks/get', byId], path: '/a2a', wins: 'v03', why: 'nothing tells: the official one' },
+  { pair: ['v03', 'promptkit'], request: ['tasks/get', byId], path: '/a2a', wins: 'promptkit', why: 'its clients call this path' },
+  { pair: ['v03', 'promptkit'], request: ['tasks/get', byId], path: '/a2a/jsonrpc', wins: 'v03', why: 'never PromptKit’s path' },
+  { pair: ['v03', 'promptkit'], request: ['tasks/list', {}], path: '/', wins: 'v03', why: 'Go 0.3 lists; PromptKit calls /a2a' },
+  { pair: ['v10', 'cortex'], request: ['SendMessage', flat], path: '/a2a/jsonrpc', wins: 'v10', why: 'the path of 1.0 on cards' },
   { pair: ['v02', 'promptkit'], request: ['message/send', flat], path: '/a2a', wins: 'promptkit', why: 'as with 0.3' },
   { pair: ['v02', 'promptkit'], request: ['tasks/cancel', byId], path: '/', wins: 'v03', why: '0.3 stands for 0.2' },
   { pair: ['v03', 'v02'], request: ['message/send', kinds], path: '/', wins: 'v03', why: 'the same requests: the newer release' },
@@ -47,10 +50,10 @@ const TABLE: readonly Row[] = [
   { pair: ['v03', 'v01'], request: ['tasks/get', byId], path: '/', wins: 'v03', why: 'the same requests: the newer version' },
   { pair: ['v02', 'v01'], request: ['tasks/resubscribe', byId], path: '/', wins: 'v03', why: '0.3 stands for 0.2' },
   { pair: ['v01', 'promptkit'], request: ['tasks/cancel', byId], path: '/', wins: 'v03', why: 'the official one' },
-  { pair: ['v03', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: 'nothing tells: the official one' },
-  { pair: ['v02', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: '0.3 stands for 0.2' },
-  { pair: ['v01', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: 'the official one' },
-  { pair: ['promptkit', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: 'the official one' },
+  { pair: ['v03', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
+  { pair: ['v02', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
+  { pair: ['v01', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
+  { pair: ['promptkit', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
   { pair: ['v01', 'society'], request: ['tasks/send', typed], path: '/', wins: 'society', why: 'none of 0.1’s own members, on `/`' },
   { pair: ['v01', 'society'], request: ['tasks/send', typed], path: '/a2a', wins: 'v01', why: 'anywhere else' },
   { pair: ['v01', 'society'], request: ['tasks/send', { ...typed, sessionId: 's' }], path: '/', wins: 'v01', why: 'sessionId is 0.1’s' },
@@ -97,8 +100,17 @@ describe('the dialect in which a task was made', () => {
 
   it('does not outweigh the shape, nor a method that it lacks', () => {
     expect(registry.detect({ ...hints, params: { taskId: 't1' } }, () => dialectId('v01'))?.id).toBe('v03.taskid');
-    expect(registry.detect(hints, () => dialectId('v10'))?.id).toBe('v03');
+    expect(registry.detect(hints, () => dialectId('v10'))?.id).toBe('promptkit');
+    expect(registry.detect({ ...hints, path: '/' }, () => dialectId('v10'))?.id).toBe('v03');
     expect(registry.detect({ method: 'GetTask', params: byId, path: '/api/a2a' }, () => dialectId('v10'))?.id).toBe('cortex');
+  });
+
+  it('gives way to A2A-Version: 0.3, and not to 1.0, which CortexPrism states too', () => {
+    for (const id of ['promptkit', 'v01', 'v10']) expect(registry.detect({ ...hints, version: '0.3' }, () => dialectId(id))?.id).toBe('v03');
+    expect(registry.detect({ method: 'tasks/list', params: {}, path: '/a2a', version: '0.3.0' })?.id).toBe('v03');
+    const get: Hints = { method: 'GetTask', params: byId, path: '/a2a', version: '1.0' };
+    expect(registry.detect(get, () => dialectId('cortex'))?.id).toBe('cortex');
+    expect(registry.detect({ ...get, path: '/a2a/jsonrpc' }, () => dialectId('cortex'))?.id).toBe('v10');
   });
 
   it('is ignored for a send', () => {
@@ -126,3 +138,36 @@ function sharedPairs(): ReadonlySet<string> {
   }
   return pairs;
 }
+
+describe('a dialect that claims no paths', () => {
+  const methods = [undefined, 'nonsense', 'Nonsense', ...new Set(DIALECTS.flatMap((dialect) => Object.values(dialect.methods)))];
+  const paths = [
+    undefined,
+    '/',
+    '/a2a',
+    '/a2a/',
+    '/a2a/jsonrpc',
+    '/api/a2a',
+    '/api/a2a/',
+    '/v1/message:send',
+    '/v1/tasks/t1',
+    '/message:send',
+  ];
+  const hints = methods.flatMap((method) =>
+    paths.flatMap((path) =>
+      [undefined, flat, kinds, typed, proto, byId, { taskId: 't1' }].map(
+        (params): Hints => ({ ...(method === undefined ? {} : { method }), ...(path === undefined ? {} : { path }), params }),
+      ),
+    ),
+  );
+
+  it('never recognises a request by its path, so the registry does not have to ask it after another has recognised the body', () => {
+    for (const dialect of DIALECTS.filter(({ claimsPaths }) => claimsPaths !== true))
+      for (const each of hints) expect(dialect.detect(each), `${dialect.id} ${JSON.stringify(each)}`).not.toBe('path');
+  });
+
+  it('does not change which dialect is detected', () => {
+    const all = createRegistry(DIALECTS.map((dialect) => ({ ...dialect, claimsPaths: true as const })));
+    for (const each of hints) expect(registry.detect(each)?.id, JSON.stringify(each)).toBe(all.detect(each)?.id);
+  });
+});

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { A2AClient } from 'parley-a2a';
 import { serve } from 'parley-a2a/server/node';
+import { startFakeModel } from '../../test/support/fake-model/server.ts';
 import { chatAgent } from './agent.ts';
-import { fakeModel } from './fake-model.ts';
 
-const model = await fakeModel();
-const node = await serve(chatAgent({ baseUrl: model.baseUrl, model: 'fake' }), { port: 0 });
+const model = await startFakeModel();
+const node = await serve(chatAgent({ baseUrl: `${model.url}/v1`, model: 'fake' }), { port: 0 });
 const client = await A2AClient.connect(node.url);
 
 const chunks: string[] = [];
@@ -15,9 +15,9 @@ for await (const event of client.stream('good morning to you')) {
 }
 assert.equal(chunks.join(''), 'You said good morning to you');
 assert.ok(chunks.length > 1, 'it was streamed');
-assert.deepEqual(model.asked, [[{ role: 'user', content: 'good morning to you' }]]);
+assert.deepEqual(model.asked, [[{ role: 'user', text: 'good morning to you' }]]);
 
-model.close();
+await model.close();
 const failed = await client.send('is anybody there?').result();
 assert.equal(failed.task?.status.state, 'TASK_STATE_FAILED');
 

@@ -26,6 +26,7 @@ export interface CardDefinition {
   readonly iconUrl?: string;
   /** Usually left out: the server adds the schemes that it enforces. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
+  /** Usually left out: the server adds what it requires. */
   readonly securityRequirements?: readonly SecurityRequirement[];
 }
 

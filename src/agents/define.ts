@@ -3,7 +3,7 @@ import type { CardDefinition } from './card.ts';
 import { createCard } from './card.ts';
 import type { LastWord } from './outputs.ts';
 import { ask } from './outputs.ts';
-import type { SkillDefinition, SkillOutput } from './skills.ts';
+import type { ChosenSkill, SkillDefinition, SkillOutput } from './skills.ts';
 import { chooseSkill } from './skills.ts';
 import type { AgentTurn } from './turn.ts';
 import { baseTurn, unansweredApproval } from './turn.ts';
@@ -64,6 +64,8 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
   };
 }
 
+const NO_SKILL: ChosenSkill = { skill: undefined, input: undefined };
+
 async function* runTurn<Skills extends readonly SkillDefinition[], Conversation>(
   definition: AgentDefinition<Skills, Conversation>,
   turn: Turn,
@@ -73,7 +75,8 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Conversation>
     yield ask(unanswered.parts);
     return;
   }
-  const chosen = await chooseSkill(definition.skills ?? [], turn);
+  const { skills } = definition;
+  const chosen = skills === undefined ? NO_SKILL : await chooseSkill(skills, turn);
   if ('kind' in chosen) {
     yield chosen;
     return;

@@ -32,6 +32,7 @@ export interface SkillDefinition {
   readonly inputModes?: readonly string[];
   /** Produced media types, if they differ from the agent's. */
   readonly outputModes?: readonly string[];
+  /** Overrides the requirements of the card for this skill. */
   readonly securityRequirements?: readonly SecurityRequirement[];
   /**
    * The message's data part, or its text parsed as JSON, must match. `turn.input` is the schema's

@@ -15,6 +15,7 @@ import type { SkillDefinition, SkillInput } from './skills.ts';
 export interface MessageContent {
   /** The whole message. */
   readonly message: Message;
+  /** All parts, in order. */
   readonly parts: readonly Part[];
   /** All its text parts, joined by newlines. */
   readonly text: string;

@@ -36,9 +36,10 @@ export function checkedYield(value: Yielded, skill: SkillDefinition | undefined)
  */
 export async function checkedReturn(value: unknown, skill: SkillDefinition | undefined): Promise<AgentOutput | undefined> {
   if (value === undefined) return undefined;
+  if (typeof value === 'string' && skill?.output === undefined) return { kind: 'text', text: value };
   if (isLastWord(value)) return value;
   if (skill?.output !== undefined) return { kind: 'data', data: (await checkOutput(skill, value)) as Json };
-  if (typeof value === 'string' || isOutput(value) || isPart(value) || isParts(value)) return toOutput(value);
+  if (isOutput(value) || isPart(value) || isParts(value)) return toOutput(value);
   return { kind: 'data', data: value as Json };
 }
 

@@ -1,8 +1,8 @@
 import type { Frame, Logged, StreamWriter, Task, TaskEvent, TaskId } from '#protocol';
-import type { OpenStream } from './dispatch.ts';
 import type { HttpResponse, ResponseStream } from './http.ts';
 import type { KeepAliveStream } from './keep-alive.ts';
 import { startKeepAlive, stopKeepAlive } from './keep-alive.ts';
+import type { OpenStream } from './open-stream.ts';
 import { EVENT_STREAM, encodeFrames, encodeRetry, KEEP_ALIVE, RESET } from './sse.ts';
 
 /** What a binding provides for a stream of events. */

@@ -7,6 +7,7 @@ import { readBytes } from './body.ts';
  * small call (docs/server.md has the figures).
  */
 export interface HttpRequest {
+  /** In capital letters, for example `POST`. */
   readonly method: string;
   /** Scheme and host of the URL, for example `http://127.0.0.1:41242`. The caller chooses it: trust it only after the server's host check. */
   readonly origin: string;
@@ -46,6 +47,7 @@ export interface PeerCertificate {
 
 /** The response to an `HttpRequest`. */
 export interface HttpResponse {
+  /** HTTP status code. */
   readonly status: number;
   /** Header names in any case. Each occurs once. */
   readonly headers: Readonly<Record<string, string>>;

@@ -1,9 +1,8 @@
 import type { Dialect, Registry } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, withoutEndSlashes } from '#protocol';
 import type { HttpRequest } from './http.ts';
 import type { BindingServeOptions } from './options.ts';
 import { registryOf } from './options.ts';
-import { pathBelow } from './path.ts';
 
 /** What the URL and the headers of a request tell before its body is read. It is the same for all HTTP bindings. */
 export interface RequestTarget {
@@ -40,6 +39,12 @@ export function requestTargetForError(httpRequest: HttpRequest, options: Binding
     version: (httpRequest.header('a2a-version') ?? query.get('A2A-Version') ?? '').trim() || undefined,
     fixed: named === null ? options.dialect : registryOf(options).byId(named),
   };
+}
+
+/** Removes `base` from the start of a path, and slashes from its end. */
+export function pathBelow(path: string, base: string): string {
+  const below = path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : path;
+  return (below.endsWith('/') ? withoutEndSlashes(below) : below) || '/';
 }
 
 const ZERO_VERSIONS: readonly string[] = ['0.1', '0.2', '0.3'];

@@ -12,17 +12,18 @@ import type {
   Task,
   TaskId,
   UnaryOperation,
+  UnaryOperations,
 } from '#protocol';
-import { A2AError, behave, isStreamOperation } from '#protocol';
+import { A2AError, behave, isA2AError, isStreamOperation, OPERATIONS } from '#protocol';
 import { contextOf, resumeAfter } from './call-context.ts';
 import { decodeRequest, encodeResult } from './codec.ts';
 import type { DisconnectSignal } from './disconnect.ts';
 import { disconnectSignal } from './disconnect.ts';
-import type { OpenStream } from './dispatch.ts';
-import { answerUnary, openStream } from './dispatch.ts';
 import type { EventWire } from './event-stream.ts';
 import { eventAnswer } from './event-stream.ts';
 import type { HttpRequest, HttpResponse } from './http.ts';
+import type { OpenStream } from './open-stream.ts';
+import { openStream } from './open-stream.ts';
 import type { BindingServeOptions, Caller } from './options.ts';
 import { DEFAULT_KEEP_ALIVE_MS } from './options.ts';
 import { responseHeaders, toCallerError } from './responses.ts';
@@ -61,6 +62,9 @@ async function card(incoming: IncomingCall, responseWriter: ResponseWriter): Pro
   return responseWriter.result(encodeResult('card', await options.card(), dialect), headersFor(incoming, ctx));
 }
 
+/** The table of operations, typed for those with one result. */
+const UNARY: UnaryOperations = OPERATIONS;
+
 async function unary<Op extends UnaryOperation>(
   incoming: IncomingCall,
   operation: Op,
@@ -69,8 +73,20 @@ async function unary<Op extends UnaryOperation>(
   const { httpRequest, dialect, raw } = incoming;
   const request = decodeRequest(operation, raw, incoming);
   const ctx = contextOf(httpRequest, incoming, httpRequest.signal);
-  const result = await answerUnary({ operation, request, ctx, dialect }, behave(incoming.service, dialect.traits));
+  let result: Json;
+  try {
+    result = encodeResult(operation, await UNARY[operation].call(behave(incoming.service, dialect.traits), request, ctx), dialect);
+  } catch (thrown) {
+    if (!isWrittenAsNull(thrown, incoming)) throw thrown;
+    result = null;
+  }
   return responseWriter.result(result, headersFor(incoming, ctx));
+}
+
+/** Whether the dialect writes this error as a null result. */
+function isWrittenAsNull(thrown: unknown, { operation, dialect }: IncomingCall): boolean {
+  if (dialect.wire.nullForUnknownTask !== true || (operation !== 'get' && operation !== 'cancel')) return false;
+  return isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND';
 }
 
 async function stream(incoming: IncomingCall, operation: StreamOperation, responseWriter: ResponseWriter): Promise<HttpResponse> {

@@ -93,6 +93,7 @@ export interface ClientOptions {
 export interface Connection {
   /** Where calls go. */
   readonly url: string;
+  /** How calls are sent: `JSONRPC` or `HTTP+JSON`. */
   readonly binding: ProtocolBinding;
   /** Id of the dialect. */
   readonly dialect: string;

@@ -66,7 +66,7 @@ export function assemble(options: EngineOptions): Assembled {
     if (saved.hasDirect) tasks.endDeleting(task.row.id);
     if (task.isGone) return;
     tellOutbox(outbox, task, saved);
-    if (saved.entries.length > 0) tellFollower(options, task, saved);
+    if (options.onCommitted !== undefined && saved.entries.length > 0) tellFollower(options, task, saved);
   };
   const tasks = createTaskTable({ store, limits, clock, commits, onSaved });
   const { webhookSender, replyPublisher, vault } = options;

@@ -22,12 +22,15 @@ export const taskKey = (key: number): TaskKey => key as TaskKey;
 export interface Owner {
   /** Empty if there are no tenants. */
   readonly tenant: string;
+  /** Id of the authenticated caller. */
   readonly principal: string;
 }
 
 /** All principals of a tenant. */
 export interface TenantScope {
+  /** Name of the tenant. */
   readonly tenant: string;
+  /** Always absent, which tells it apart from an `Owner`. */
   readonly principal?: undefined;
 }
 
@@ -36,6 +39,7 @@ export type TaskScope = Owner | TenantScope | 'any';
 
 /** One entry of a task's log, numbered from 1 without gaps. A store returns everything but `seq` unchanged and does not interpret it. */
 export interface LogEntry {
+  /** Position in the log. */
   readonly seq: Seq;
   /** What happened. */
   readonly event: TaskEvent;
@@ -51,14 +55,21 @@ export interface LogEntry {
 
 /** What the engine knows of a task without reading its log. */
 export interface TaskRow {
+  /** Short internal name, counted up by the engine. Never reused. */
   readonly key: TaskKey;
+  /** The id that callers see. */
   readonly id: TaskId;
+  /** The caller that created the task. */
   readonly owner: Owner;
+  /** Name of the agent that does it. */
   readonly agent: string;
+  /** The conversation. */
   readonly contextId: ContextId;
   /** The dialect of the send that made the task. */
   readonly dialect: DialectId;
+  /** The caller's own name for the task, in dialects where callers name tasks. */
   readonly alias?: ExternalId;
+  /** State after the last entry. */
   readonly state: TaskState;
   /** Time of the last status in milliseconds. Lists are ordered by it. */
   readonly statusAt: number;
@@ -88,6 +99,7 @@ export interface SendRecord extends SendName {
 
 /** What identifies a send: the caller's Idempotency-Key, or else its messageId. */
 export interface SendName {
+  /** The caller. */
   readonly owner: Owner;
   /** The same token for two agents names two sends. */
   readonly agent: string;
@@ -114,6 +126,7 @@ export interface PushRow {
 export interface OutboxRow {
   /** Minted by the engine. */
   readonly n: number;
+  /** The task whose events it delivers. */
   readonly task: TaskKey;
   /** The push config of the receiver. A reply has one of its own. */
   readonly config: PushConfigId;
@@ -123,8 +136,9 @@ export interface OutboxRow {
   readonly upTo?: Seq;
   /** `dead`: a dead letter, which only an operator sends again. */
   readonly state: 'open' | 'dead';
-  /** Failed attempts of the next delivery, and the time of the next attempt. */
+  /** Failed attempts of the next delivery. */
   readonly attempts: number;
+  /** Time of the next attempt, in milliseconds. */
   readonly dueAt: number;
   /** Time of the first failure since the last success. */
   readonly failingSince?: number;
@@ -134,17 +148,21 @@ export interface OutboxRow {
 
 /** A queue with its task. */
 export interface OutboxEntry {
+  /** The queue. */
   readonly row: OutboxRow;
+  /** The task whose events it delivers. */
   readonly task: TaskRow;
 }
 
 /** Which queues to return. All filters must match. */
 export interface OutboxQuery {
+  /** Only queues in this state. */
   readonly state?: OutboxRow['state'];
   /** Only the queue of this number. */
   readonly n?: number;
   /** Only queues with a higher number. */
   readonly after?: number;
+  /** Maximum number of queues. */
   readonly limit: number;
 }
 
@@ -171,8 +189,11 @@ export type Write =
 export interface ListFilter {
   /** Whose tasks. */
   readonly owner: TaskScope;
+  /** Only tasks of this agent. */
   readonly agent?: string;
+  /** Only tasks of this conversation. */
   readonly contextId?: ContextId;
+  /** Only tasks in this state. */
   readonly state?: TaskState;
   /** Only tasks whose last status is at this time or later, in milliseconds. */
   readonly statusFrom?: number;
@@ -180,7 +201,9 @@ export interface ListFilter {
 
 /** A position in a list: newest status first, then highest key first. */
 export interface ListPosition {
+  /** Time of the last row's status, in milliseconds. */
   readonly statusAt: number;
+  /** Key of the last row. Orders rows of the same time. */
   readonly key: TaskKey;
 }
 
@@ -188,6 +211,7 @@ export interface ListPosition {
 export interface ListQuery extends ListFilter {
   /** Only rows after this position. The row at the position may no longer exist. */
   readonly after?: ListPosition;
+  /** Maximum number of rows. */
   readonly limit: number;
 }
 
@@ -200,6 +224,7 @@ export type MaybePromise<T> = T | Promise<T>;
  * other failure is permanent. `test/contracts/store.ts` is the contract that every adapter passes.
  */
 export interface Store {
+  /** Writes a batch completely or not at all, and returns when it is durable. */
   commit(batch: readonly Write[]): MaybePromise<void>;
   /** The highest key ever used. The engine assigns the next ones. */
   lastKey(): MaybePromise<number>;
@@ -235,8 +260,11 @@ export interface Store {
 
 /** One conversation of one caller with one agent. */
 export interface ContextFilter {
+  /** The caller. */
   readonly owner: Owner;
+  /** Name of the agent. */
   readonly agent: string;
+  /** The conversation. */
   readonly contextId: ContextId;
 }
 

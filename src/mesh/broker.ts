@@ -121,6 +121,7 @@ export const BROKER_DEFAULTS = { inFlightMax: 256, packetBytesMax: 10_000_000 } 
 
 /** The broker is unreachable or refused something. `hint` says what to check. */
 export class BrokerError extends Error {
+  /** What to check or to change. */
   readonly hint: string | undefined;
 
   constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {

@@ -14,6 +14,7 @@ export interface AgentCard {
   readonly version: string;
   /** Endpoints, the preferred one first. */
   readonly supportedInterfaces: readonly AgentInterface[];
+  /** Optional features of the protocol that the agent supports. */
   readonly capabilities: AgentCapabilities;
   /** Media types that the agent accepts, for example `text/plain`. A skill may override them. */
   readonly defaultInputModes: readonly string[];
@@ -21,8 +22,11 @@ export interface AgentCard {
   readonly defaultOutputModes: readonly string[];
   /** What the agent can do, one by one. */
   readonly skills: readonly AgentSkill[];
+  /** Who offers the agent. */
   readonly provider?: AgentProvider;
+  /** A page about the agent, for people. */
   readonly documentationUrl?: string;
+  /** A picture, for programs that list agents. */
   readonly iconUrl?: string;
   /** Ways to authenticate, by name. */
   readonly securitySchemes?: { readonly [name: string]: SecurityScheme };
@@ -46,24 +50,33 @@ export interface AgentInterface {
 
 /** The organisation that offers the agent. */
 export interface AgentProvider {
+  /** Name of the organisation. */
   readonly organization: string;
+  /** Its home page. */
   readonly url: string;
 }
 
 /** Optional protocol features of the agent. An absent member means false. */
 export interface AgentCapabilities {
+  /** It answers `SendStreamingMessage` and `SubscribeToTask`. */
   readonly streaming?: boolean;
+  /** It delivers events to webhooks. */
   readonly pushNotifications?: boolean;
+  /** Authenticated callers can get a card with more details. */
   readonly extendedAgentCard?: boolean;
+  /** Extensions of the protocol that it supports. */
   readonly extensions?: readonly AgentExtension[];
 }
 
 /** An extension of the protocol that the agent supports. */
 export interface AgentExtension {
+  /** Identifies the extension and its version. */
   readonly uri: string;
+  /** How this agent uses it. */
   readonly description?: string;
   /** Whether callers must activate the extension. */
   readonly required?: boolean;
+  /** Settings, as the extension defines them. */
   readonly params?: Metadata;
 }
 
@@ -71,7 +84,9 @@ export interface AgentExtension {
 export interface AgentSkill {
   /** Unique within the card. */
   readonly id: string;
+  /** For people. */
   readonly name: string;
+  /** What the skill does, for people and models. */
   readonly description: string;
   /** Keywords. */
   readonly tags: readonly string[];
@@ -81,11 +96,13 @@ export interface AgentSkill {
   readonly inputModes?: readonly string[];
   /** Overrides the card's `defaultOutputModes`. */
   readonly outputModes?: readonly string[];
+  /** Overrides the card's `securityRequirements` for this skill. */
   readonly securityRequirements?: readonly SecurityRequirement[];
 }
 
 /** Security schemes that are needed together, each with its scopes. */
 export interface SecurityRequirement {
+  /** Scheme names of the card's `securitySchemes`, each with the scopes that are needed. */
   readonly schemes: { readonly [name: string]: { readonly list?: readonly string[] } };
 }
 
@@ -93,6 +110,7 @@ export interface SecurityRequirement {
 export interface AgentCardSignature {
   /** The protected header, base64url. */
   readonly protected: string;
+  /** The signature, base64url. */
   readonly signature: string;
   /** The unprotected header. Verification ignores it. */
   readonly header?: Metadata;

@@ -68,7 +68,10 @@ export function choiceIn(answer: Message, options: readonly Choice[]): string | 
  * as PromptKit's client sends it.
  */
 export function getToolResultFromMessage({ parts }: Message): Json | undefined {
-  return parts.map(({ metadata }) => (isToolAnswer(metadata) ? metadata['tool_result'] : undefined)).find((result) => result !== undefined);
+  for (const { metadata } of parts) {
+    if (isToolAnswer(metadata) && metadata['tool_result'] !== undefined) return metadata['tool_result'];
+  }
+  return undefined;
 }
 
 function isToolAnswer(metadata: Part['metadata']): metadata is JsonObject {

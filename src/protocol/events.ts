@@ -10,9 +10,13 @@ import type { Artifact, Task, TaskStatus } from './task.ts';
  * (Society, Cortex, 0.1 without a session).
  */
 export interface TaskStatusUpdate {
+  /** The task that has changed. */
   readonly taskId: TaskId;
+  /** The conversation of the task. */
   readonly contextId: ContextId;
+  /** The new status. It replaces the old one. */
   readonly status: TaskStatus;
+  /** Free members of the event, not of the task. */
   readonly metadata?: Metadata;
   /** A2A 1.1 draft: sequence number of this event. */
   readonly generation?: Seq;
@@ -20,14 +24,19 @@ export interface TaskStatusUpdate {
 
 /** An artifact, or a chunk of one, was produced. */
 export interface TaskArtifactUpdate {
+  /** The task that produced it. */
   readonly taskId: TaskId;
+  /** The conversation of the task. */
   readonly contextId: ContextId;
+  /** The artifact, or the parts of one chunk. */
   readonly artifact: Artifact;
   /** True: the parts are added to the artifact with this id. Otherwise they replace it. */
   readonly append?: boolean;
   /** True: no more chunks follow. */
   readonly lastChunk?: boolean;
+  /** Free members of the event, not of the artifact. */
   readonly metadata?: Metadata;
+  /** A2A 1.1 draft: sequence number of this event. */
   readonly generation?: Seq;
 }
 
@@ -36,9 +45,13 @@ export interface TaskArtifactUpdate {
  * it.
  */
 export type TaskEvent = OneOf<{
+  /** A snapshot of the task. A stream starts with one. */
   task: Task;
+  /** A direct answer. There is no task, and the stream ends. */
   message: Message;
+  /** The task has a new state or a new message. */
   statusUpdate: TaskStatusUpdate;
+  /** The task has produced a result, or a piece of one. */
   artifactUpdate: TaskArtifactUpdate;
 }>;
 /** The member of a `TaskEvent` that is present. */
@@ -49,7 +62,9 @@ export type TaskEventKind = 'task' | 'message' | 'statusUpdate' | 'artifactUpdat
  * such as those of a proxied agent.
  */
 export interface Logged {
+  /** Position in the task's log, counted from 1. It is the event id in SSE. */
   readonly seq?: Seq;
+  /** What happened. */
   readonly event: TaskEvent;
   /**
    * The stream ends after this event, although its state is not terminal. 0.x clients stop reading at

@@ -18,12 +18,15 @@ export interface Message {
    * which starts nothing new (docs/engine.md).
    */
   readonly messageId: MessageId;
+  /** The author. */
   readonly role: Role;
+  /** The content, at least one part. */
   readonly parts: readonly Part[];
   /** The conversation. Absent in the first message: the agent then chooses one. */
   readonly contextId?: ContextId;
   /** The task that this message continues. Absent: the message starts a new task. */
   readonly taskId?: TaskId;
+  /** Free members. Those of extensions have names that start with the URI of the extension. */
   readonly metadata?: Metadata;
   /** URIs of the extensions that this message uses. */
   readonly extensions?: readonly string[];
@@ -33,10 +36,13 @@ export interface Message {
 
 /** Optional members of a message that the `create…Message` functions build. */
 export interface MessageOptions {
+  /** The task that the message continues or belongs to. */
   readonly taskId?: TaskId;
+  /** The conversation that the message belongs to. */
   readonly contextId?: ContextId;
   /** Default: a random UUID. */
   readonly messageId?: MessageId;
+  /** Free members. */
   readonly metadata?: Metadata;
 }
 

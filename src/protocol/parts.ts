@@ -6,6 +6,7 @@ import { unreachable } from './json.ts';
  * and `data` is present. The other members are allowed on every kind.
  */
 export type Part = OneOf<{ text: string; raw: string; url: string; data: Json }> & {
+  /** Free members. */
   readonly metadata?: Metadata;
   /** File name, also for text and data. */
   readonly filename?: string;
@@ -27,6 +28,7 @@ export interface FileOptions {
   readonly name?: string;
   /** For example `image/png`. */
   readonly mediaType?: string;
+  /** Free members of the part. */
   readonly metadata?: Metadata;
 }
 

@@ -4,6 +4,7 @@ import type { PushConfigId, TaskId, TenantId } from './ids.ts';
 export interface AuthenticationInfo {
   /** For example `Bearer`. */
   readonly scheme: string;
+  /** What follows the scheme, for example a token. Never returned by reads. */
   readonly credentials?: string;
 }
 
@@ -15,6 +16,7 @@ export interface PushConfig {
   readonly id?: PushConfigId;
   /** Absent inside the configuration of a send. */
   readonly taskId?: TaskId;
+  /** Tenant of the request, in dialects that have one. */
   readonly tenant?: TenantId;
   /** Sent with every delivery, so that the receiver can recognise it. */
   readonly token?: string;

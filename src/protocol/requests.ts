@@ -28,9 +28,11 @@ export interface SendConfiguration {
 
 /** Sends a message. It starts a task, or continues the task that `message.taskId` names. */
 export interface SendRequest extends Tenanted {
+  /** What the caller says. */
   readonly message: Message;
   /** How to answer. Absent: wait for the result. */
   readonly configuration?: SendConfiguration;
+  /** Free members of the request, not of the message. */
   readonly metadata?: Metadata;
   /**
    * Task name that the caller chose, in dialects where callers name tasks. Not part of A2A 1.0 JSON.

@@ -87,6 +87,7 @@ export interface CallContext {
    * request separates data within this caller.
    */
   readonly tenant?: TenantId;
+  /** Facts about the HTTP request, for the audit log. */
   readonly request?: RequestFacts;
   /** Dialect of the caller. */
   readonly dialect: DialectId;

@@ -31,6 +31,7 @@ export interface ProtectedHeader {
 export interface CardSigner {
   /** Algorithm and key id, for the protected header. */
   readonly header: Omit<ProtectedHeader, 'typ'>;
+  /** Signs the bytes of a canonical card. */
   sign(payload: Uint8Array, header: ProtectedHeader): Promise<{ readonly protected: string; readonly signature: string }>;
 }
 

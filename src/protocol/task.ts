@@ -9,9 +9,11 @@ export type Timestamp = string;
 
 /** State of a task with the agent's latest message. */
 export interface TaskStatus {
+  /** What the task is doing, for example `TASK_STATE_WORKING`. */
   readonly state: TaskState;
   /** For example a question, a progress message or the reason of a failure. */
   readonly message?: Message;
+  /** When the task entered this status. */
   readonly timestamp?: Timestamp;
 }
 
@@ -19,11 +21,15 @@ export interface TaskStatus {
 export interface Artifact {
   /** Unique within the task. */
   readonly artifactId: ArtifactId;
+  /** The content, at least one part. */
   readonly parts: readonly Part[];
   /** For people, for example a file name. */
   readonly name?: string;
+  /** What it is, for people. */
   readonly description?: string;
+  /** Free members. */
   readonly metadata?: Metadata;
+  /** URIs of the extensions that it uses. */
   readonly extensions?: readonly string[];
 }
 
@@ -31,6 +37,7 @@ export interface Artifact {
 export interface Task {
   /** Chosen by the server. */
   readonly id: TaskId;
+  /** Its state and the agent's latest message. */
   readonly status: TaskStatus;
   /** The conversation that the task belongs to. */
   readonly contextId?: ContextId;
@@ -38,6 +45,7 @@ export interface Task {
   readonly artifacts?: readonly Artifact[];
   /** Messages of both sides, oldest first. May be shortened by `historyLength`. */
   readonly history?: readonly Message[];
+  /** Free members, for example of extensions. */
   readonly metadata?: Metadata;
   /** 1.1 draft: sequence number of the last event in this view of the task. */
   readonly generation?: Seq;

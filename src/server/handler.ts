@@ -7,7 +7,7 @@ import type { ServedAgent } from './agents/served-agent.ts';
 import { assembleNode } from './assemble.ts';
 import type { HandlerOptions } from './options.ts';
 import { headOf, NO_SNIFF, refusal } from './routes/responses.ts';
-import { handlerOf } from './routes/route-handlers.ts';
+import { respondOn } from './routes/route-handlers.ts';
 import type { RequestPath, Route } from './routes/routes.ts';
 import { methodsOf, parsePath, routesAt } from './routes/routes.ts';
 
@@ -76,7 +76,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (found.agent === undefined || route === undefined || caller === undefined) return { route: undefined, response: noRoute(found) };
     if (node.starting !== undefined) await node.starting;
     const httpRequest = access.countBody(caller, request, route);
-    const response = await handlerOf(route)(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
+    const response = await respondOn(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
     if (route.access === 'admin') access.recordAdminRequest(request, response, caller);
     return { route, response: request.method === 'HEAD' ? headOf(response) : response, caller };
   };
@@ -88,7 +88,7 @@ export function createHandler(options: HandlerOptions): Handler {
       const { route, response, caller } = outcome;
       requests.add([route?.name ?? 'none', String(response.status)]);
       if (log.isOn('debug')) log.debug('request', { method: request.method, path: request.path, status: response.status });
-      openStreams.track(response, caller?.isStillValid);
+      if (response.body !== null && typeof response.body !== 'string') openStreams.track(response.body, caller?.isStillValid);
       const headers = { ...response.headers, ...NO_SNIFF, ...access.corsHeaders(request) };
       const sent: HttpResponse = { status: response.status, headers, body: response.body };
       return recording === undefined ? sent : recording.responded(sent, outcome);

@@ -1,12 +1,12 @@
-import type { HttpResponse, ResponseStream } from '#bindings';
+import type { ResponseStream } from '#bindings';
 import type { Timers } from '#engine';
 import { systemTimers } from '#engine';
 
 /** The streams that clients are reading. They are counted, and ended at shutdown or when their credential is revoked. */
 export interface OpenStreams {
   readonly count: number;
-  /** `isStillValid` is called every two seconds; the stream ends when it returns false. Responses without a stream are ignored. */
-  track(response: HttpResponse, isStillValid?: () => boolean): void;
+  /** `isStillValid` is called every two seconds; the stream ends when it returns false. */
+  track(stream: ResponseStream, isStillValid?: () => boolean): void;
   /** Sends a last text on each stream and ends it. */
   finishAll(text: string): void;
 }
@@ -38,14 +38,13 @@ export function trackOpenStreams(timers: Timers = systemTimers): OpenStreams {
     get count() {
       return open.size;
     },
-    track: ({ body }, isStillValid) => {
-      if (body === null || typeof body === 'string') return;
-      open.add(body);
+    track: (stream, isStillValid) => {
+      open.add(stream);
       if (isStillValid !== undefined) {
-        checked.set(body, isStillValid);
+        checked.set(stream, isStillValid);
         watch();
       }
-      body.onEnd(forget);
+      stream.onEnd(forget);
     },
     finishAll: (text) => {
       for (const stream of open) stream.finish(text);

@@ -13,6 +13,7 @@ import { inputSchema, OUTPUT_SCHEMA, skillInput } from './schemas.ts';
 export interface Reachable {
   /** Calls the agent. */
   readonly service: A2AService;
+  /** Describes the agent. Tools get their names and descriptions from it. */
   readonly card: AgentCard;
 }
 
@@ -28,6 +29,7 @@ export interface ToolCallOptions {
 export interface AgentTool {
   /** At most 64 characters, the limit of language model APIs. */
   readonly name: string;
+  /** What the tool does. The model chooses tools by it. */
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;

@@ -15,7 +15,9 @@ interface PublishedSchema {
 
 /** A tool in the shape of the Vercel AI SDK, without a dependency on it. */
 export interface AiTool {
+  /** What the tool does. The model chooses tools by it. */
   readonly description: string;
+  /** Schema of the arguments, in a form that the AI SDK validates with. */
   readonly inputSchema: PublishedSchema;
   /** Runs the tool and returns its result as JSON. */
   execute(input: JsonObject, options: { readonly abortSignal?: AbortSignal | undefined }): Promise<JsonObject>;

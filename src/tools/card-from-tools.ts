@@ -4,7 +4,9 @@ import { COMMON_INTERFACE, withoutEndSlashes } from '#protocol';
 
 /** A tool of a registry, as far as the card needs it. */
 export interface RegisteredTool {
+  /** Becomes the id and the name of the skill. */
   readonly name: string;
+  /** Becomes the description of the skill. */
   readonly description: string;
   /** Permissions such as `network:fetch`. They become the skill's tags. */
   readonly capabilities?: readonly string[];
@@ -16,7 +18,9 @@ export interface RegisteredTool {
 
 /** The members of the card that tools do not tell. */
 export interface CardFromTools {
+  /** Name of the agent. */
   readonly name: string;
+  /** What the agent does. */
   readonly description: string;
   /** Version of the agent. Default `1.0.0`. */
   readonly version?: string;

@@ -4,8 +4,11 @@ import { outcomeJson } from './outcome.ts';
 
 /** The fields that LangChain's `tool` function needs. */
 export interface LangChainFields {
+  /** Name of the tool, as the model calls it. */
   readonly name: string;
+  /** What the tool does. The model chooses tools by it. */
   readonly description: string;
+  /** JSON Schema of the arguments. */
   readonly schema: JsonObject;
 }
 

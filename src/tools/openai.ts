@@ -5,7 +5,9 @@ import { outcomeJson } from './outcome.ts';
 
 /** A tool in the form of OpenAI's chat API. */
 export interface OpenAiTool {
+  /** OpenAI's name for tools that the caller runs. */
   readonly type: 'function';
+  /** Name, description and the JSON Schema of the arguments. */
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 }
 
@@ -19,7 +21,9 @@ export function toOpenAiTools(tools: readonly AgentTool[]): readonly OpenAiTool[
 
 /** A model's tool call. */
 export interface OpenAiToolCall {
+  /** Identifies the call. The result must repeat it. */
   readonly id: string;
+  /** The tool, and its arguments as JSON text. */
   readonly function: { readonly name: string; readonly arguments: string };
 }
 

@@ -28,8 +28,11 @@ export type WrappedResult =
 
 /** An error in CortexPrism's form. */
 export interface WrappedError {
+  /** The same for every error of an A2A call. */
   readonly code: 'A2A_ERROR';
+  /** What happened. */
   readonly message: string;
+  /** Always true, as in CortexPrism. */
   readonly retryable: true;
   /** What the model should do next. */
   readonly suggestedAction: string;

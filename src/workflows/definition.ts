@@ -5,8 +5,11 @@ import type { Json, JsonObject } from '#protocol';
  * or JSON, in snake_case, camelCase or with Argo's names). `readWorkflow` reads them.
  */
 export interface Workflow {
+  /** Name of the workflow, and of the agent that runs it. */
   readonly name: string;
+  /** What it does. It becomes the description of the agent's card. */
   readonly description: string;
+  /** Version of the workflow, for the agent's card. */
   readonly version: string;
   /** JSON Schema of the input. */
   readonly inputSchema?: JsonObject;

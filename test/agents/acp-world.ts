@@ -1,16 +1,15 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Agent } from '#protocol';
 import { acpDriver } from '../../src/agents/acp/driver.ts';
 import type { RunOptions } from '../../src/agents/run/agent.ts';
 import { runningAgent } from '../../src/agents/run/agent.ts';
+import { FAKE_ACP } from '../support/fake-cli/programs.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import type { Talk } from '../support/talk.ts';
 import { talkTo } from '../support/talk.ts';
 
 const folder = realpathSync(scratchFolder());
-const AGENT = fileURLToPath(new URL('children/acp-agent.ts', import.meta.url));
 let count = 0;
 
 export interface World {
@@ -28,7 +27,7 @@ export function world(options: RunOptions = {}, env: Readonly<Record<string, str
   mkdirSync(cwd);
   const driver = acpDriver({
     name: 'fake',
-    argv: [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning', AGENT],
+    argv: FAKE_ACP,
     ...{ environment: ['SESSIONS', 'NO_LOAD', 'NOT_LOGGED_IN', 'MODE'], homePaths: [], projectConfig: [] },
   });
   const passed = { ...process.env, SESSIONS: join(state, 'fake'), ...env };

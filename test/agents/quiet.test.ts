@@ -1,24 +1,22 @@
-import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chooseLaunch, createCodingAgent, createCommandAgent, knownAgents } from '#agents';
 import type { Agent, TaskEvent, TaskId } from '#protocol';
 import { createUserMessage, getTextFromMessage } from '#protocol';
 import type { RunOptions } from '../../src/agents/run/agent.ts';
+import { fakePrograms } from '../support/fake-cli/programs.ts';
 import { expectFigure } from '../support/figures.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { callContext, statusText, talkTo } from '../support/talk.ts';
 
 const folder = realpathSync(scratchFolder());
-const bin = join(folder, 'bin');
-mkdirSync(bin);
 const agents = knownAgents();
 /** Every CLI that we know, each trying for its model without end and saying so only where nobody looks. */
-for (const program of new Set(agents.flatMap(({ launches }) => launches.map(({ argv }) => argv[0] as string)))) {
-  writeFileSync(join(bin, program), '#!/bin/sh\necho "retrying in 8 s: connect ECONNREFUSED" >&2\nexec sleep 4761\n');
-  chmodSync(join(bin, program), 0o755);
-}
-const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` };
+const { env } = fakePrograms(
+  new Set(agents.flatMap(({ launches }) => launches.map(({ argv }) => argv[0] as string))),
+  () => 'echo "retrying in 8 s: connect ECONNREFUSED" >&2\nexec sleep 4761',
+);
 let count = 0;
 
 function options(more: RunOptions = {}): RunOptions {

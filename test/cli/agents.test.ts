@@ -1,17 +1,13 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fakePrograms } from '../support/fake-cli/programs.ts';
 import { parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { parley } from './run.ts';
 
 const folder = scratchFolder();
-const bin = join(folder, 'bin');
-mkdirSync(bin);
-for (const name of ['gemini', 'claude']) {
-  writeFileSync(join(bin, name), '#!/bin/sh\nexit 0\n');
-  chmodSync(join(bin, name), 0o755);
-}
+const { bin } = fakePrograms(['gemini', 'claude'], () => 'exit 0');
 
 interface Row {
   readonly name: string;

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '#protocol';
+import { startFakeModel } from '../support/fake-model/server.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { CLIS } from './clis.ts';
-import { startFakeModel } from './fake-model/server.ts';
 import type { Talk } from './talk.ts';
 import { talkTo } from './talk.ts';
 

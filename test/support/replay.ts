@@ -1,23 +1,17 @@
-import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chooseLaunch, createCodingAgent } from '#agents';
 import type { Json, JsonObject, Task } from '#protocol';
 import { isDataPart } from '#protocol';
 import type { RunOptions } from '../../src/agents/run/agent.ts';
+import { fakePrograms, replaying } from './fake-cli/programs.ts';
 import { scratchFolder } from './scratch.ts';
 import type { Talk } from './talk.ts';
 import { talkTo } from './talk.ts';
 
 const folder = realpathSync(scratchFolder());
-const bin = join(folder, 'bin');
-mkdirSync(bin);
-const REPLAY = fileURLToPath(new URL('../agents/children/replay.ts', import.meta.url));
-for (const program of ['claude', 'codex', 'gemini', 'opencode', 'copilot', 'cursor-agent', 'vibe']) {
-  const path = join(bin, program);
-  writeFileSync(path, `#!/bin/sh\nexec ${process.execPath} --disable-warning=ExperimentalWarning ${REPLAY} ${program} "$@"\n`);
-  chmodSync(path, 0o755);
-}
+const programs = fakePrograms(['claude', 'codex', 'gemini', 'opencode', 'copilot', 'cursor-agent', 'vibe'], replaying);
 
 /** A CLI whose part a recording plays. */
 export interface Played {
@@ -35,8 +29,7 @@ export async function play(name: string, stream: string, options: RunOptions = {
   const record = join(folder, `r${count}`);
   mkdirSync(cwd);
   const env = {
-    ...process.env,
-    PATH: `${bin}${delimiter}${process.env['PATH']}`,
+    ...programs.env,
     REPLAY_RECORD: record,
     REPLAY_STREAM: fileURLToPath(new URL(`../agents/streams/${stream}.jsonl`, import.meta.url)),
   };

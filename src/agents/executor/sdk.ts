@@ -12,15 +12,19 @@ export interface SdkExecutor {
 
 /** What an executor is called with. */
 export interface SdkRequestContext {
+  /** The request as a whole. */
   readonly request: SdkSendRequest;
   /** The message to answer. */
   readonly userMessage: SdkMessage;
+  /** Id of the task. Chosen by the server also for the first message. */
   readonly taskId: string;
+  /** Id of the conversation. */
   readonly contextId: string;
   /** Caller, tenant, extensions and version of the call. */
   readonly context: SdkCallContext;
   /** Present only if the message continues a task. */
   readonly task?: SdkTask;
+  /** Tasks that the message refers to. Parley does not set it. */
   readonly referenceTasks?: SdkTask[];
 }
 
@@ -144,7 +148,10 @@ export type SdkContent =
 export interface SdkCard {
   /** Name of the agent. */
   readonly name: string;
+  /** What the agent does. */
   readonly description: string;
+  /** Version of the agent. */
   readonly version: string;
+  /** Its skills. They are checked when the card is read. */
   readonly skills: readonly object[];
 }

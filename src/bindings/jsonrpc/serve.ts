@@ -23,7 +23,8 @@ export const JSON_RPC_SERVED: Binding<'JSONRPC'> = {
   ...JSON_RPC,
   route: { methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'] },
   // 0.x uses the root: it becomes the card's `url`, which Society's clients call, and Society is detected only at `/`.
-  paths: { '1.0': '/a2a', '0.3': '/' },
+  // At `/a2a/jsonrpc` nothing is ambiguous. `/a2a` is shared with PromptKit and CortexPrism.
+  paths: { '1.0': '/a2a/jsonrpc', '0.3': '/' },
   serve: answerJsonRpc,
   refuse: refuseJsonRpc,
 };

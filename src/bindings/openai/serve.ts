@@ -3,12 +3,12 @@ import { A2AError, answeringDialect, contextId, isA2AError, isInterrupted, messa
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import { contextOf } from '../call-context.ts';
 import { disconnectSignal } from '../disconnect.ts';
-import type { OpenStream } from '../dispatch.ts';
-import { openStream } from '../dispatch.ts';
 import type { EventWire } from '../event-stream.ts';
 import { eventAnswer } from '../event-stream.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
+import type { OpenStream } from '../open-stream.ts';
+import { openStream } from '../open-stream.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, DEFAULT_KEEP_ALIVE_MS, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';

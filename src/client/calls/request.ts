@@ -25,6 +25,7 @@ export type Input = string | readonly Part[] | MessageLike;
  * `ROLE_USER`.
  */
 export interface MessageLike {
+  /** The content: texts, files and data. */
   readonly parts: readonly Part[];
   /** Set it to make a retry of your own safe: the agent treats the same id as the same message. */
   readonly messageId?: string;
@@ -32,9 +33,13 @@ export interface MessageLike {
   readonly contextId?: string;
   /** The task to continue. */
   readonly taskId?: string;
+  /** The author. Default `ROLE_USER`. */
   readonly role?: Message['role'];
+  /** Free members for the agent, for example of extensions. */
   readonly metadata?: Message['metadata'];
+  /** URIs of the extensions that the message uses. */
   readonly extensions?: readonly string[];
+  /** Earlier tasks that the message is about. */
   readonly referenceTaskIds?: readonly string[];
 }
 

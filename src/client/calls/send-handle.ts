@@ -26,6 +26,7 @@ export interface Question {
   readonly kind: 'input' | 'auth';
   /** The text of the question. */
   readonly text: string;
+  /** The agent's whole message, if it sent one. */
   readonly message: Message | undefined;
   /** The options that it offers. Empty for a free answer. */
   readonly choices: readonly Choice[];

@@ -2,7 +2,9 @@ import type { ProtocolBinding } from '#bindings';
 
 /** An endpoint that answered before. */
 export interface RememberedEndpoint {
+  /** Where requests go. */
   readonly url: string;
+  /** `JSONRPC` or `HTTP+JSON`. */
   readonly binding: ProtocolBinding;
   /** Id of the dialect. */
   readonly dialect: string;

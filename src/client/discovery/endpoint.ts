@@ -5,7 +5,9 @@ import type { AgentCard, Dialect, Registry, TenantId } from '#protocol';
 export interface Endpoint {
   /** Where requests go. */
   readonly url: string;
+  /** How requests are sent there: `JSONRPC` or `HTTP+JSON`. */
   readonly binding: ProtocolBinding;
+  /** How the JSON is spelled there. */
   readonly dialect: Dialect;
   /** The A2A version that the card states for it; empty if no card does. */
   readonly version: string;

@@ -43,8 +43,11 @@ export class ClientError extends Error {
   readonly why: string | undefined;
   /** What to try next. */
   readonly hint: string | undefined;
+  /** The address that was called. */
   readonly url: string | undefined;
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
+  /** Where a redirect points. It was not followed. */
   readonly location: string | undefined;
 
   constructor(kind: ClientErrorKind, what: string, details: ClientErrorDetails = {}) {

@@ -4,7 +4,9 @@ import type { Authenticator, PresentedCredentials } from '../auth/credentials.ts
 
 /** What the caller can show. `basic` is `user:password`. `mtls`: the connection has a client certificate. */
 export interface Credentials {
+  /** A token for bearer, OAuth and OpenID Connect schemes. */
   readonly bearer?: string | undefined;
+  /** Sent where the card's API key scheme says: a header, the query or a cookie. */
   readonly apiKey?: string | undefined;
   /** `user:password`. */
   readonly basic?: string | undefined;

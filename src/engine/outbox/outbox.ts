@@ -164,7 +164,7 @@ function following(
       if (known === undefined) dispatcher?.wake(queues.add(newQueue({ row, task, progress, reply: newReplies.take(row.n) })));
       else dispatcher?.renew(known);
     },
-    watches: (task) => queues.of(task).length > 0,
+    watches: queues.has,
     committed: (task, progress) => {
       for (const queue of queues.of(task)) {
         queue.progress = progress;

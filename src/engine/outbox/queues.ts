@@ -7,6 +7,7 @@ import { hasWork } from './queue.ts';
 export interface DeliveryQueues {
   readonly size: number;
   of(task: TaskKey): readonly DeliveryQueue[];
+  has(task: TaskKey): boolean;
   /** The queue of a config. Redeliveries that an operator asked for have queues of their own. */
   mainOf(task: TaskKey, config: PushConfigId): DeliveryQueue | undefined;
   byNumber(n: number): DeliveryQueue | undefined;
@@ -34,6 +35,7 @@ export function createQueues(): DeliveryQueues {
   const of = (task: TaskKey): readonly DeliveryQueue[] => byTask.get(task) ?? NONE;
   return {
     of,
+    has: (task) => byTask.has(task),
     get size() {
       return byTask.size;
     },

@@ -14,7 +14,6 @@ import type { Turns } from '../turns/turns.ts';
 import type { SendCall } from './call.ts';
 import type { ContinuedTask, ContinueParts } from './continue.ts';
 import { findContinued, isBusy, isStillWaiting, madeMeanwhile } from './continue.ts';
-import { replyOf } from './reply.ts';
 
 /** What accepting a message needs of the engine. */
 export interface AdmitParts extends ContinueParts, PushConfigParts {
@@ -159,7 +158,7 @@ function create(parts: AdmitParts, call: SendCall, { contextId: given, identity,
 
 /** The caller's metadata and ours. Callers can't set ours (`withoutNotes`). */
 function metadataOf({ request, ctx }: SendCall): Metadata | undefined {
-  const said = withoutNotes(request.metadata);
+  const said = request.metadata === undefined ? undefined : withoutNotes(request.metadata);
   return ctx.notes === undefined ? said : { ...said, ...ctx.notes };
 }
 
@@ -193,8 +192,8 @@ interface Beside {
 
 /** The commit that saves the message also saves the record of the send, its push config and the address for its replies. */
 function saveBeside(parts: AdmitParts, task: LiveTask, { call, identity, push, seq }: Beside): void {
-  const reply = replyOf(call);
-  if (reply !== undefined) task.writeBeside(...parts.outbox.openReply(task.row, reply, seq));
+  const { reply: to, dialect } = call.ctx;
+  if (to !== undefined) task.writeBeside(...parts.outbox.openReply(task.row, { to, dialect }, seq));
   if (push !== undefined) task.writeBeside(...writesFor(parts, task, { push, after: seq }));
   if (identity === undefined) return;
   const { key, ...name } = identity;
@@ -204,15 +203,11 @@ function saveBeside(parts: AdmitParts, task: LiveTask, { call, identity, push, s
 
 function inputOf(call: SendCall, seq: Seq, message: Message): TurnInput {
   const { principal, trace } = call.ctx;
-  const input = { seq, message, modes: modesIn(call), principal };
+  const input = { seq, message, modes: call.request.configuration?.acceptedOutputModes ?? [], principal };
   return trace === undefined ? input : { ...input, trace };
 }
 
-function modesIn({ request }: SendCall): readonly string[] {
-  return request.configuration?.acceptedOutputModes ?? [];
-}
-
-function notesOf(call: SendCall): EntryNotes | undefined {
-  const modes = modesIn(call);
+function notesOf({ request }: SendCall): EntryNotes | undefined {
+  const modes = request.configuration?.acceptedOutputModes ?? [];
   return modes.length === 0 ? undefined : { modes };
 }

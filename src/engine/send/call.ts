@@ -1,6 +1,5 @@
 import type { Agent, CallContext, SendRequest } from '#protocol';
 import type { Owner } from '../ports.ts';
-import { ownerOf } from '../tasks/keys.ts';
 import type { Modes } from '../turns/modes.ts';
 import { inputModes, modesOf, outputModes } from '../turns/modes.ts';
 
@@ -34,9 +33,4 @@ export interface SendCall {
   readonly ctx: CallContext;
   readonly facts: AgentFacts;
   readonly owner: Owner;
-}
-
-/** Looks up the owner of a call. */
-export function sendCall(facts: AgentFacts, request: SendRequest, ctx: CallContext): SendCall {
-  return { request, ctx, facts, owner: ownerOf(ctx, request) };
 }

@@ -5,16 +5,10 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { ReplyAddress } from '../outbox/queue.ts';
 import { progressOf } from '../outbox/queue.ts';
 import type { AcceptedMessage } from '../tasks/live-task.ts';
-import type { SendCall } from './call.ts';
 
 interface ReplyParts {
   readonly outbox: Outbox;
   readonly commits: Pick<Commits, 'add' | 'settled'>;
-}
-
-/** Where the replies to a call are published. */
-export function replyOf({ ctx }: SendCall): ReplyAddress | undefined {
-  return ctx.reply === undefined ? undefined : { to: ctx.reply, dialect: ctx.dialect };
 }
 
 /**
@@ -23,12 +17,11 @@ export function replyOf({ ctx }: SendCall): ReplyAddress | undefined {
  */
 export async function replyAgain(
   { outbox, commits }: ReplyParts,
-  call: SendCall,
+  reply: ReplyAddress,
   sent: (AcceptedMessage & { readonly answer?: never }) | { readonly answer: Message },
 ): Promise<void> {
-  const reply = replyOf(call);
   if (outbox.replyPublisher === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this server publishes no replies');
-  if (reply === undefined || sent.answer !== undefined) return;
+  if (sent.answer !== undefined) return;
   const { task, seq } = sent;
   await task.durable(seq);
   const writes = outbox.openReply(task.row, reply, seq);

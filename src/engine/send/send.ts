@@ -7,9 +7,9 @@ import { foldTo, withHistory } from '../read/fold.ts';
 import type { FollowParts } from '../read/follower.ts';
 import { follow } from '../read/follower.ts';
 import { nameFor, renameTask } from '../read/task-names.ts';
+import { ownerOf } from '../tasks/keys.ts';
 import type { AcceptedMessage, LiveTask, Sender } from '../tasks/live-task.ts';
 import type { AgentFacts, SendCall } from './call.ts';
-import { sendCall } from './call.ts';
 import type { IdempotencyParts } from './idempotency.ts';
 import { deliveryMark, identityOf, sendOnce } from './idempotency.ts';
 import { replyAgain } from './reply.ts';
@@ -29,11 +29,11 @@ interface SendArguments {
 
 /** Answers when the agent has dealt with the message, or with `returnImmediately` as soon as the message is durable. */
 export async function send(parts: SendParts, facts: AgentFacts, { request, ctx }: SendArguments): Promise<SendResult> {
-  const call = sendCall(facts, request, ctx);
+  const call: SendCall = { request, ctx, facts, owner: ownerOf(ctx, request) };
   const identity = identityOf(parts, call);
   const sending = sendOnce(parts, call, identity);
   const sent = sending instanceof Promise ? await sending : sending;
-  if (ctx.reply !== undefined) await replyAgain(parts, call, sent);
+  if (ctx.reply !== undefined) await replyAgain(parts, { to: ctx.reply, dialect: ctx.dialect }, sent);
   const result = sent.answer === undefined ? await answer(parts, call, sent) : { message: sent.answer };
   const mark = deliveryMark(parts, call, identity);
   if (mark !== undefined) {
@@ -60,7 +60,7 @@ async function answer(parts: SendParts, call: SendCall, { task, seq }: AcceptedM
     if (task.direct !== undefined) return { message: task.direct };
     task.announce();
     const folded = foldTo(parts, task, sender?.settledAt ?? task.committed);
-    const shown = trimmed(call, folded instanceof Promise ? await folded : folded);
+    const shown = withHistory(folded instanceof Promise ? await folded : folded, call.request.configuration?.historyLength);
     return { task: renameTask(shown, nameFor(task.row, call.ctx.semantics)) };
   } finally {
     cancelLimit?.();
@@ -89,10 +89,6 @@ function wait({ commits, lifecycle }: SendParts, task: LiveTask, signal: AbortSi
   return task.nextCommit(signal);
 }
 
-function trimmed({ request }: SendCall, task: Task): Task {
-  return withHistory(task, request.configuration?.historyLength);
-}
-
 /** Like `send`, with every event as it happens. */
 export async function* stream(
   parts: SendParts,
@@ -100,7 +96,7 @@ export async function* stream(
   { request, ctx }: SendArguments,
 ): EventStream & AsyncGenerator<readonly Logged[]> {
   checkStreaming(parts.agents, facts.agent);
-  const call = sendCall(facts, request, ctx);
+  const call: SendCall = { request, ctx, facts, owner: ownerOf(ctx, request) };
   const identity = identityOf(parts, call);
   const sent = await sendOnce(parts, call, identity);
   const mark = deliveryMark(parts, call, identity);
@@ -115,6 +111,7 @@ export async function* stream(
 
 async function* events(parts: SendParts, call: SendCall, { task, seq }: AcceptedMessage): AsyncGenerator<readonly Logged[]> {
   const { semantics: names, signal } = call.ctx;
+  const trim = (whole: Task): Task => withHistory(whole, call.request.configuration?.historyLength);
   try {
     await firstOutput(parts, task, { seq, signal });
     if (task.direct !== undefined) {
@@ -122,7 +119,7 @@ async function* events(parts: SendParts, call: SendCall, { task, seq }: Accepted
       return;
     }
     task.announce();
-    yield* follow(parts, task, { from: seq, names, signal, endsOnQuestion: true, trim: (whole) => trimmed(call, whole) });
+    yield* follow(parts, task, { from: seq, names, signal, endsOnQuestion: true, trim });
   } finally {
     task.release();
   }

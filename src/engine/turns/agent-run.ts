@@ -1,5 +1,6 @@
 import type { Message, Principal, Seq, TraceContext } from '#protocol';
 import { NO_EVENT } from '#protocol';
+import type { Slots } from './slots.ts';
 
 /** A message, and what its turn needs to know about the call that brought it. */
 export interface TurnInput {
@@ -66,4 +67,11 @@ export function signalOf(run: AgentRun): AbortSignal {
 export function abortRun(run: AgentRun, reason: string): void {
   run.stopReason = new DOMException(reason, 'AbortError');
   run.abort?.abort(run.stopReason);
+}
+
+/** Frees the run's slot, if it has one. */
+export function freeSlot(slots: Pick<Slots, 'free'>, run: AgentRun): void {
+  if (!run.hasSlot) return;
+  run.hasSlot = false;
+  slots.free();
 }

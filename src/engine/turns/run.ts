@@ -9,13 +9,13 @@ import { readTurn } from '../read/replay.ts';
 import { answerDirectly, mayAnswerDirectly } from '../tasks/direct-message.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { AgentRun, TurnInput } from './agent-run.ts';
-import { newRun } from './agent-run.ts';
+import { freeSlot, newRun } from './agent-run.ts';
 import type { ConversationLease } from './conversations.ts';
 import { modesOf } from './modes.ts';
 import type { RunOutputs } from './outputs.ts';
 import { effectOf, startOutputs } from './outputs.ts';
 import type { TurnParts } from './parts.ts';
-import { failRun, freeSlot } from './stop.ts';
+import { failRun } from './stop.ts';
 import { makeTurn } from './turn.ts';
 
 /** A turn is one message and one run of the agent. It outlives the request that brought the message. */
@@ -67,7 +67,7 @@ async function runAgent(parts: TurnParts, task: LiveTask, run: AgentRun, { start
     if (task.run !== run) return;
     const agent = agentOf(parts.agents, task.row.agent);
     if (agent.open !== undefined) lease = await parts.conversations.use(task.row, agent);
-    const past = 'input' in start ? firstAttempt(start.input) : await readTurn(parts, task);
+    const past: InterruptedTurn = 'input' in start ? { input: start.input, queued: [], answers: [] } : await readTurn(parts, task);
     // Messages that arrived since are both in the log and in the queue.
     if (past.queued.length > 0) run.queue.unshift(...past.queued.filter(({ seq }) => !run.queue.some((each) => each.seq === seq)));
     const viewed = viewOf(parts, task);
@@ -89,10 +89,6 @@ function streamOf(
   { agent, turn }: { readonly agent: Agent; readonly turn: Turn },
 ): AsyncIterable<AgentOutput> {
   return aroundRun === undefined ? agent.run(turn) : aroundRun((given) => agent.run(given), turn, row.agent);
-}
-
-function firstAttempt(input: TurnInput): InterruptedTurn {
-  return { input, queued: [], answers: [] };
 }
 
 function outputsFor(agent: Agent, turn: Turn): RunOutputs {
@@ -182,7 +178,7 @@ function endWithoutStatus(task: LiveTask, run: AgentRun): void {
 export function endRun(parts: TurnParts, task: LiveTask, run: AgentRun): void {
   parts.runs.delete(run);
   parts.quotas.remove(task, run);
-  freeSlot(parts, run);
+  freeSlot(parts.slots, run);
   if (task.run === run) {
     task.setRun(undefined);
     const next = run.queue.shift();

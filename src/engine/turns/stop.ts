@@ -62,10 +62,3 @@ export function failRun({ commits, report, ids }: StopParts, task: LiveTask, { r
   task.setAttempt(0);
   task.appendStatus('TASK_STATE_FAILED', { message: engineMessage(ids, reason) });
 }
-
-/** Frees the run's slot, if it has one. */
-export function freeSlot({ slots }: Pick<StopParts, 'slots'>, run: AgentRun): void {
-  if (!run.hasSlot) return;
-  run.hasSlot = false;
-  slots.free();
-}

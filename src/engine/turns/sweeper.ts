@@ -4,10 +4,10 @@ import type { LiveTask } from '../tasks/live-task.ts';
 import type { RetentionParts } from '../tasks/retention.ts';
 import { sweepTasks } from '../tasks/retention.ts';
 import type { AgentRun } from './agent-run.ts';
-import { abortRun } from './agent-run.ts';
+import { abortRun, freeSlot } from './agent-run.ts';
 import type { TurnParts } from './parts.ts';
 import { endRun } from './run.ts';
-import { detachRun, freeSlot, stopTask } from './stop.ts';
+import { detachRun, stopTask } from './stop.ts';
 
 export interface SweeperParts {
   readonly turns: TurnParts;
@@ -60,7 +60,7 @@ interface TimeoutCheck {
 function reclaimSlot(parts: TurnParts, run: AgentRun, { task, now }: TimeoutCheck): void {
   if (!run.hasSlot || now - (run.stoppedAt ?? now) < parts.limits.runGraceMs) return;
   parts.quotas.remove(task, run);
-  freeSlot(parts, run);
+  freeSlot(parts.slots, run);
   parts.report(`agent ${task.row.agent} was stopped and has not returned`, new Error(`task ${task.row.id}`));
 }
 

@@ -6,9 +6,9 @@ import type { AnsweredQuestion, InterruptedTurn } from '../read/replay.ts';
 import { isSameQuestion } from '../read/replay.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { AgentRun } from './agent-run.ts';
-import { signalOf } from './agent-run.ts';
+import { freeSlot, signalOf } from './agent-run.ts';
 import type { TurnParts } from './parts.ts';
-import { detachRun, freeSlot } from './stop.ts';
+import { detachRun } from './stop.ts';
 
 interface TurnContent {
   readonly past: InterruptedTurn;
@@ -81,7 +81,7 @@ function waitForAnswer({ clock, quotas, slots }: TurnParts, task: LiveTask, { ru
   const signal = signalOf(run);
   run.askedAt = clock.ticks();
   quotas.remove(task, run);
-  freeSlot({ slots }, run);
+  freeSlot(slots, run);
   return new Promise((resolve, reject) => {
     const goOn = (): void => {
       run.answer = undefined;

@@ -11,7 +11,9 @@ import { watchStalls } from './mqtt/stalls.ts';
 export interface MqttConnectionOptions extends BrokerOptions {
   /** `mqtt://host:1883`, `mqtts://…`, `ws://…`, `wss://…`. */
   readonly url: string;
+  /** User name for the broker. */
   readonly username?: string;
+  /** Password for the broker. It is sent in the clear unless the URL has TLS. */
   readonly password?: string;
   /** Certificate authority of the broker, in PEM. Default: the authorities of the system. */
   readonly ca?: string | Uint8Array;

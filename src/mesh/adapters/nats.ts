@@ -10,7 +10,9 @@ import { createWindow } from './nats/window.ts';
 export interface NatsConnectionOptions extends BrokerOptions {
   /** `nats://host:4222`, or several addresses. */
   readonly servers: string | readonly string[];
+  /** User name for the broker. */
   readonly user?: string;
+  /** Password of the user. */
   readonly pass?: string;
   /** A token instead of user and password. */
   readonly token?: string;

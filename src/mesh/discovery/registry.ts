@@ -7,9 +7,11 @@ import { isAllowed } from './names.ts';
 
 /** An agent or a gateway on the mesh, as its last card describes it. */
 export interface MeshPeer {
+  /** A gateway serves the agents of the mesh over HTTP. */
   readonly kind: 'agent' | 'gateway';
   /** Name in topics. */
   readonly name: string;
+  /** Its last card. */
   readonly card: AgentCard;
   /** Time of its last card. */
   readonly seenAt: Date;

@@ -11,6 +11,7 @@ export type { CryptoKey, JSONWebKeySet, JWK } from 'jose';
  * both.
  */
 export interface SigningKey {
+  /** The private key. It stays in this process. */
   readonly key: CryptoKey | JWK;
   /** Signature algorithm, for example `ES256`. Default: that of the JWK. */
   readonly alg?: string;

@@ -44,10 +44,10 @@ export type RpcId = string | number | null;
 
 /**
  * How sure a dialect is that a request is its own, in increasing order: not at all; the method name
- * fits; the body has members that only this dialect has; the path belongs to this dialect. The surest
+ * fits; the method fits and the path is where its clients call; the body has members that only this dialect has; the path belongs to this dialect. The surest
  * dialect is chosen; among equals, the first in the registry.
  */
-export const CONFIDENCE = ['no', 'grammar', 'shape', 'path'] as const;
+export const CONFIDENCE = ['no', 'grammar', 'mount', 'shape', 'path'] as const;
 /** One of `CONFIDENCE`. */
 export type Confidence = (typeof CONFIDENCE)[number];
 
@@ -174,6 +174,8 @@ export interface DialectWire {
    * nothing else (`Accept`). Absent: it is a JSON response. Only for errors whose HTTP status is 200.
    */
   readonly streamErrors?: 'event' | 'event-if-only';
+  /** Where clients of this product call. On the official path of a node that serves several dialects, requests are those of 0.3 and 1.0. */
+  readonly callPath?: string;
   /** Streams have no task event. A snapshot is written as several events, which a client that resumes has already seen. */
   readonly snapshotAsEvents?: true;
   /** `get` and `cancel` of an unknown task return null instead of an error. */
@@ -240,6 +242,8 @@ export interface Dialect {
   operationOf(method: string): Operation | undefined;
   /** How sure the dialect is that a request is its own. */
   detect(hints: Hints): Confidence;
+  /** `detect` may return `path`. Without this, the dialect is not asked about a request whose body another dialect has recognised. */
+  readonly claimsPaths?: true;
   /** Reads JSON of the wire into a canonical value. Never throws on bad input. */
   decode<K extends Shape>(shape: K, raw: unknown, env: ReadEnv): Decoded<Shapes[K]>;
   /**
@@ -262,6 +266,7 @@ export interface Dialect {
   openStream(requestId: RpcId | undefined): StreamWriter;
   /** Starts reading a stream. */
   openReader(env: ReadEnv): StreamReader;
+  /** How events are sent to webhooks. */
   readonly webhook: WebhookForm;
   /** Routes of the HTTP+JSON form. Absent: the dialect has none. */
   readonly rest?: RestGrammar;

@@ -2,7 +2,7 @@ import type { AgentCard, AgentInterface } from '../card.ts';
 import type { DialectId } from '../ids.ts';
 import type { Operation } from '../operations.ts';
 import { cortex } from './cortex/dialect.ts';
-import type { Decoded, Dialect, Hints, ReadEnv } from './dialect.ts';
+import type { Confidence, Decoded, Dialect, Hints, ReadEnv } from './dialect.ts';
 import { CONFIDENCE } from './dialect.ts';
 import { promptkit } from './promptkit/dialect.ts';
 import { sam, samDocumented } from './sam/dialect.ts';
@@ -91,6 +91,9 @@ const BY_TASK: ReadonlySet<Operation | undefined> = new Set<Operation>(['get', '
  * registry.detect({ method: 'SendMessage', params })?.title; // 'A2A 1.0'
  * ```
  */
+/** How sure a dialect can be and still leave a request to the dialect in which its task was made. */
+const UNSURE: ReadonlySet<Confidence> = new Set<Confidence>(['grammar', 'mount']);
+
 export function createRegistry(dialects: readonly Dialect[]): Registry {
   const byId = new Map<string, Dialect>(dialects.map((dialect) => [dialect.id, dialect]));
   const speaks: Registry['speaks'] = ({ protocolVersion }) => {
@@ -100,15 +103,22 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
     const known = version[1] === '1' ? '1.0' : version[0];
     return byId.get(DIALECT_OF_VERSION.get(known) ?? '');
   };
+  /** 0.x that the caller states in `A2A-Version`. 1.0 tells nothing: CortexPrism's client states it too. */
+  const statedDialect = (hints: Hints): Dialect | undefined => {
+    const dialect = hints.version?.startsWith('0.') === true ? speaks({ protocolVersion: hints.version }) : undefined;
+    return dialect !== undefined && dialect.detect(hints) !== 'no' ? dialect : undefined;
+  };
   return {
     speaks,
     all: dialects,
     byId: (id) => byId.get(id),
     restForm: ({ id }) => dialects.find((other) => other.rest !== undefined && (other.id === id || other.id.startsWith(`${id}.`))),
     detect: (hints, origin) => {
-      const found = surest(dialects, (dialect) => dialect.detect(hints));
-      if (found === undefined || found.confidence !== 'grammar' || origin === undefined) return found?.dialect;
-      if (hints.method === undefined || !BY_TASK.has(found.dialect.operationOf(hints.method))) return found.dialect;
+      const found = surest(dialects, (dialect, best) => (best === 'shape' && dialect.claimsPaths !== true ? 'no' : dialect.detect(hints)));
+      const operation = hints.method === undefined ? undefined : found?.dialect.operationOf(hints.method);
+      const stated = operation === 'list' || BY_TASK.has(operation) ? statedDialect(hints) : undefined;
+      if (stated !== undefined) return stated;
+      if (found === undefined || !UNSURE.has(found.confidence) || origin === undefined || !BY_TASK.has(operation)) return found?.dialect;
       const made = byId.get(origin() ?? '');
       if (made === undefined) return found.dialect;
       if (made.detect(hints) !== 'no') return made;
@@ -132,10 +142,10 @@ function callsOf(dialect: Dialect, card: AgentCard, speaks: Registry['speaks']):
   return spoken.find((other) => other !== undefined);
 }
 
-function surest(dialects: readonly Dialect[], ask: (dialect: Dialect) => (typeof CONFIDENCE)[number]) {
-  let best: { readonly dialect: Dialect; readonly confidence: (typeof CONFIDENCE)[number] } | undefined;
+function surest(dialects: readonly Dialect[], ask: (dialect: Dialect, best: Confidence | undefined) => Confidence) {
+  let best: { readonly dialect: Dialect; readonly confidence: Confidence } | undefined;
   for (const dialect of dialects) {
-    const confidence = ask(dialect);
+    const confidence = ask(dialect, best?.confidence);
     if (confidence !== 'no' && CONFIDENCE.indexOf(confidence) > (best === undefined ? 0 : CONFIDENCE.indexOf(best.confidence))) {
       best = { dialect, confidence };
     }

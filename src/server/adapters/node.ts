@@ -77,6 +77,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const limits = nodeLimits(options);
   const outbound = options.outbound ?? createOutbound(options);
   const pulse = watchProcess(metrics);
+  const { isOverloaded: overloaded } = options;
   const relay = options.relay === undefined && isPrivate(options) ? relayOf(options) : undefined;
   if (options.allowLoopbackTargets === true) log.warn('outbound requests may go to this machine; use this for development only');
   const handler = createHandler({
@@ -89,7 +90,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     version: options.version ?? packageVersion(),
     allowedHosts: [...(options.allowedHosts ?? []), ...namesOf(host)],
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
-    isOverloaded: () => (options.isOverloaded?.() ?? false) || pulse.isOverloaded(),
+    isOverloaded: overloaded === undefined ? pulse.isOverloaded : () => overloaded() || pulse.isOverloaded(),
   });
   const nodeHost = createHttpHost({ handler, limits, log, metrics, tls: options.tls, trusted: proxiesOf(options.trustedProxies ?? []) });
   let url: string;

@@ -22,6 +22,7 @@ export interface Audit {
    * the number of repeats.
    */
   refused(draft: AuditDraft): void;
+  /** Writes pending counts of repeated refusals and closes the log. */
   close(): Promise<void>;
 }
 

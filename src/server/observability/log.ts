@@ -9,6 +9,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export interface Log {
   /** Details for finding a fault. */
   debug(message: string, fields?: Fields): void;
+  /** An event of normal work, for example that tasks were recovered. */
   info(message: string, fields?: Fields): void;
   /** Something unexpected that the node could handle. */
   warn(message: string, fields?: Fields): void;

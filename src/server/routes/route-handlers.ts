@@ -102,11 +102,11 @@ const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
     }),
 };
 
-/** The handler of a route: the binding's `serve`, or one of `ROUTE_HANDLERS`. */
-export function handlerOf(route: Route): RouteHandler {
-  const { binding } = route;
-  if (binding === undefined) return ROUTE_HANDLERS[route.name];
-  return (site, visit) => binding.serve(visit.httpRequest, visit.agent.service, optionsFor(site, visit));
+/** Lets the route respond: with the binding's `serve`, or with one of `ROUTE_HANDLERS`. */
+export function respondOn(site: RouteContext, visit: RoutedRequest): HttpResponse | Promise<HttpResponse> {
+  const { route, httpRequest, agent } = visit;
+  if (route.binding === undefined) return ROUTE_HANDLERS[route.name](site, visit);
+  return route.binding.serve(httpRequest, agent.service, optionsFor(site, visit));
 }
 
 /** At the root, the request's model names the agent. Below an agent's path it is always that agent. */

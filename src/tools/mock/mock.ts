@@ -22,6 +22,7 @@ export interface MockOptions {
 export interface MockCall {
   /** Text of the message. */
   readonly text: string;
+  /** The whole message. */
   readonly message: Message;
   /** Skill that the message named. */
   readonly skill: string | undefined;

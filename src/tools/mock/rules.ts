@@ -16,6 +16,7 @@ export interface MockMatch {
 
 /** A response with parts. */
 export interface MockReply {
+  /** The content of the response. */
   readonly parts: readonly Part[];
 }
 

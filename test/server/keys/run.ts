@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { AgentCard, Task } from '#protocol';
 import type { ParleyConfig, Settings } from '#server';
 import { commandAgent } from '../../../src/cli/serve/command-agents.ts';
 import { findAgent } from '../../../src/cli/serve/find-agent.ts';
 import { eventually } from '../../support/eventually.ts';
+import { FAKE_ACP } from '../../support/fake-cli/programs.ts';
 import { callContext, statusText, talkTo, textOf } from '../../support/talk.ts';
 import type { Checks } from './serving.ts';
 import { resolved } from './serving.ts';
@@ -64,8 +64,7 @@ export const RUN_CHECKS: Checks = {
     expect(textOf(await ran({ cwd: process.cwd(), roots: [home] }, ['pwd'], { cwd: home }))).toBe(`${home}\n`);
   },
   'run.model': async () => {
-    const child = fileURLToPath(new URL('../../agents/children/acp-agent.ts', import.meta.url));
-    const agents = { fake: { argv: [process.execPath, '--conditions=our-src', '--disable-warning=ExperimentalWarning', child] } };
+    const agents = { fake: { argv: FAKE_ACP } };
     const { agent } = await findAgent('fake', settingsOf({ agents, model: 'm-9', environment: ['SESSIONS'] }));
     if ('service' in agent) throw new Error('not an agent');
     process.env['SESSIONS'] = join(home, 'parley-keys-sessions');

@@ -6,6 +6,7 @@ import { openServer } from './server.ts';
 
 /** Tokens of an authorization server. Without `expiresAtMs` a token is used until it is rejected. */
 export interface Tokens {
+  /** Sent as `Authorization: Bearer …`. */
   readonly accessToken: string;
   /** Unix time in milliseconds. */
   readonly expiresAtMs?: number;

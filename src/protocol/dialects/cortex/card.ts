@@ -58,6 +58,9 @@ function schemesOf(c: Raw): unknown {
   return Object.fromEntries(Object.entries(c.securitySchemes).map(([name, scheme]) => [name, respelled(scheme)]));
 }
 
+/** Requests at this address are 1.0's. A node that serves it answers CortexPrism at `/a2a`. */
+const OFFICIAL_PATH = /\/a2a\/jsonrpc$/;
+
 export function writeCard(value: AgentCard): JsonObject {
   const { supportedInterfaces, capabilities, skills, defaultInputModes, defaultOutputModes, securitySchemes, ...rest } = value;
   return {
@@ -69,6 +72,7 @@ export function writeCard(value: AgentCard): JsonObject {
     skills: skills.map(writeSkill),
     interfaces: supportedInterfaces.map(({ protocolBinding, protocolVersion, ...where }) => ({
       ...where,
+      url: where.url.replace(OFFICIAL_PATH, '/a2a'),
       protocol: PROTOCOLS.get(protocolBinding) ?? protocolBinding,
       version: protocolVersion,
     })),
@@ -81,7 +85,7 @@ export function writeCard(value: AgentCard): JsonObject {
 /** Cortex's `url` is the base of its interface's address. */
 function baseOf(interfaces: readonly AgentInterface[]): string {
   const first = interfaces.find((where) => where.protocolBinding === 'JSONRPC') ?? interfaces[0];
-  return first?.url.replace(/\/a2a\/?$/, '') ?? '';
+  return first?.url.replace(/\/a2a(?:\/jsonrpc)?\/?$/, '') ?? '';
 }
 
 function writeSkill({ inputModes, outputModes, ...skill }: AgentSkill): JsonObject {

@@ -71,6 +71,7 @@ const traits: Traits = {
 
 const wire: DialectWire = {
   nullForUnknownTask: true,
+  callPath: '/a2a',
   httpStatusOnError,
   timeoutMs: 120_000,
   bodyBytesMax: 1_048_576,
@@ -102,6 +103,7 @@ export const cortex: Dialect = defineDialect({
   title: 'CortexPrism',
   methods,
   detect: (hints) => detect(hints, METHODS),
+  claimsPaths: true,
   codecs,
   error,
   card,

@@ -102,6 +102,7 @@ const wire: DialectWire = {
   bodyBytesMax: 10_485_760,
   extensionsHeader: undefined,
   versionHeader: undefined,
+  callPath: '/a2a',
   snapshotAsEvents: true,
 };
 

@@ -66,6 +66,7 @@ describe('behaviour of 0.3', () => {
       bodyBytesMax: 1_048_576,
       extensionsHeader: 'X-A2A-Extensions',
       versionHeader: undefined,
+      streamErrors: 'event',
     });
     expect(v03TaskId.traits).toEqual({ ...v03.traits, cancelFinished: 'returns-task' });
   });

@@ -50,6 +50,7 @@ export function restDialect(card: CardEdition): Dialect {
     title: 'A2A 0.3 HTTP+JSON',
     methods: {},
     detect: detectRest,
+    claimsPaths: true,
     codecs: restCodecs(card),
     error: { read: (raw) => readError(raw, {}), write: (error) => writePlainError(error, CODES) },
     // The public card is the same document for every binding, and `v03` recognises it.

@@ -13,6 +13,7 @@ export interface KeyRecord {
   readonly tenant?: string;
   /** What callers with this key may do, for example `tasks:read`. */
   readonly scopes: readonly string[];
+  /** RFC 3339, as the two times below. */
   readonly createdAt: string;
   /** The key is refused from this time on. */
   readonly expiresAt?: string;

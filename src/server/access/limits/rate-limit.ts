@@ -57,9 +57,9 @@ export function createRateLimiter(limits: RateLimits): RateLimiter {
 }
 
 /** Whom a request counts against. Undefined: nobody. */
-function keyOf(caller: Caller, { peer }: HttpRequest, route: Route): string | undefined {
+function keyOf(caller: Caller, request: HttpRequest, route: Route): string | undefined {
   if (route.access !== 'public') return isLocal(caller) ? undefined : callerKey(caller);
-  const address = peer?.address;
+  const address = request.peer?.address;
   if (address === undefined || isLoopback(address)) return undefined;
   // Probes have a bucket of their own: other requests of the same proxy must not make the node look dead.
   return route.name === 'health' || route.name === 'ready' ? `probe ${address}` : `address ${address}`;

@@ -25,11 +25,13 @@ export type Act =
 
 /**
  * A model whose mind is in the prompt: `[[write PATH|TEXT]]`, `[[run COMMAND]]`, `[[say TEXT]]`, `[[mumble WORDS|MS]]`, `[[recall]]` are done
- * one after the other, each tool's result leading to the next. Whatever does not ask for any (a title, a check who speaks next) gets `ok`.
+ * one after the other, each tool's result leading to the next. A request without tools that gives no order is repeated. Others without an
+ * order (a title, a check who speaks next) get `ok`.
  */
 export function decide({ turns, tools }: Asked): Act {
   const asked = turns.findLastIndex((turn) => turn.role === 'user' && turn.text.includes('[['));
   const turn = turns[asked];
+  if (turn === undefined && tools.length === 0) return { kind: 'say', text: `You said ${turns.at(-1)?.text ?? ''}` };
   if (turn === undefined || tools.length === 0) return { kind: 'say', text: 'ok' };
   const orders = [...turn.text.matchAll(/\[\[(\w+)\s*(.*?)\]\]/gs)];
   const results = turns.slice(asked + 1).filter(({ role }) => role === 'tool').length;

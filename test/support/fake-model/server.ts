@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Json } from '#protocol';
 import { anthropic } from './anthropic.ts';
 import { gemini } from './gemini.ts';
+import type { Turn } from './model.ts';
 import { decide, record } from './model.ts';
 import { openaiChat } from './openai-chat.ts';
 import { openaiResponses } from './openai-responses.ts';
@@ -15,21 +16,24 @@ export interface FakeModel {
   readonly url: string;
   /** What was asked for, path by path. */
   readonly requests: readonly string[];
+  /** The conversation that each request contained. */
+  readonly asked: readonly (readonly Turn[])[];
   /** How many answers it is giving at this moment. */
   readonly speaking: number;
   close(): Promise<void>;
 }
 
-/** The one model behind every coding CLI under test: it speaks each vendor's API on loopback and does what the prompt says (model.ts). */
+/** The one model behind every agent under test: it speaks each vendor's API on loopback and does what the prompt says (model.ts). */
 export async function startFakeModel(log: (line: string) => void = () => {}): Promise<FakeModel> {
   const requests: string[] = [];
+  const asked: (readonly Turn[])[] = [];
   let answered = 0;
   let speaking = 0;
   const server = createServer((incoming, outgoing) => {
     answered += 1;
     speaking += 1;
     requests.push(`${incoming.method} ${incoming.url}`);
-    answer(incoming, outgoing, { id: String(answered), log })
+    answer(incoming, outgoing, { id: String(answered), log, heard: (turns) => void asked.push(turns) })
       .catch((thrown: unknown) => {
         log(`failed: ${String(thrown)}`);
         outgoing.destroy();
@@ -44,6 +48,7 @@ export async function startFakeModel(log: (line: string) => void = () => {}): Pr
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
+    asked,
     get speaking() {
       return speaking;
     },
@@ -57,9 +62,10 @@ export async function startFakeModel(log: (line: string) => void = () => {}): Pr
 interface Answering {
   readonly id: string;
   readonly log: (line: string) => void;
+  readonly heard: (turns: readonly Turn[]) => void;
 }
 
-async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id, log }: Answering): Promise<void> {
+async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id, log, heard }: Answering): Promise<void> {
   const path = new URL(incoming.url ?? '/', 'http://model').pathname;
   const chunks: Uint8Array[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Uint8Array);
@@ -72,6 +78,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id,
   }
   const body = record(JSON.parse(Buffer.concat(chunks).toString('utf8')) as Json);
   const asked = provider.read(body);
+  heard(asked.turns);
   const act = decide(asked);
   const last = asked.turns.at(-1);
   log(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pathBelow } from './path.ts';
+import { pathBelow } from './request-target.ts';
 
 describe('pathBelow', () => {
   it.each([
