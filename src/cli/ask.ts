@@ -46,6 +46,7 @@ Where nobody can answer, the question is printed and the exit code is 6.`,
 
 export const askCommand: Command = { name: 'ask', help: helpFor(spec), spec, run };
 
+/** Reads the input before it connects, so that a missing file is reported at once. */
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
   const { target, more: words } = targetIn(parsed);
@@ -78,6 +79,7 @@ interface Asking {
   readonly json: boolean;
 }
 
+/** Sends one message, answers the agent's questions, and saves files. Ctrl-C cancels the task. */
 async function ask(asked: RunContext, { client, call }: ReachedAgent, { input, screen, json }: Asking): Promise<number> {
   const { parsed, settings, signal } = asked;
   let current: SendHandle | undefined;

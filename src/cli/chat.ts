@@ -44,6 +44,7 @@ chat ${COMMANDS}. Piped input is taken line by line, and the answers are plain t
 
 export const chatCommand: Command = { name: 'chat', help: helpFor(spec), spec, run };
 
+/** Connects first, so that nobody types a message that can't be sent. */
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
   const asked = createRunContext(parsed);
@@ -68,6 +69,7 @@ interface Thread {
   files: Part[];
 }
 
+/** Reads lines until `/quit` or the end of the input. Ctrl-C cancels the running task; without one it leaves. */
 async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: Screen): Promise<void> {
   const { parsed, settings, signal } = asked;
   let current: SendHandle | undefined;
@@ -127,6 +129,7 @@ function carry(thread: Thread, { task, message }: SendResult): void {
   if (task !== undefined && questionOf(task) !== undefined) thread.taskId = task.id;
 }
 
+/** Prints how the task ended and saves its files. */
 async function told(asked: RunContext, result: SendResult, screen: Screen): Promise<void> {
   const { parsed, signal } = asked;
   const { task } = result;
@@ -142,6 +145,7 @@ async function told(asked: RunContext, result: SendResult, screen: Screen): Prom
   if (wantsOutput(asked)) process.stdout.write(`${JSON.stringify(summary(result, files))}\n`);
 }
 
+/** A line as parts to send, or a command such as `/new`. Undefined: there is nothing to send. */
 async function inputFor(line: string, thread: Thread, screen: Screen): Promise<readonly Part[] | 'quit' | undefined> {
   const [, command, rest = ''] = /^\/(\w+)\s*(.*)$/.exec(line.trim()) ?? [];
   switch (command) {

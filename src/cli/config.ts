@@ -38,6 +38,7 @@ interface Row {
   readonly source: string;
 }
 
+/** A setting with its value and source. Secrets are masked. */
 function rowFor(session: ContractSession, flag: Flag): Row {
   const setting = session.settings.find(flag.name) ?? resolveSettings(session.parsed, undefined, [flag]).find(flag.name);
   if (setting === undefined) return { name: flag.name, env: envName(flag), value: flag.default ?? null, source: 'default' };
@@ -45,6 +46,7 @@ function rowFor(session: ContractSession, flag: Flag): Row {
   return { name: flag.name, env: envName(flag), value, source: sourceText(setting.source) };
 }
 
+/** The tokens of `auth login`, masked. */
 function storedRows(): readonly Row[] {
   const store = openLoginStore();
   return store.all().map(({ origin, scheme, tokens }) => ({

@@ -66,6 +66,7 @@ function lineOf({ title }: Check, verdict: CheckResult): string {
   return verdict.outcome === 'pass' ? `pass, ${title}` : `${verdict.outcome}, ${title}: ${verdict.why}`;
 }
 
+/** Connects twice: as the caller asked, and with version 99.0, to see how the agent refuses it. */
 async function benchFor(session: ContractSession): Promise<CheckContext> {
   const connection = await connect(session);
   const { found } = connection;

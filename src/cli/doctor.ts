@@ -44,6 +44,7 @@ export const doctorCommand: Command = { name: 'doctor', help: helpFor(spec), spe
 
 const STEP_MS = 10_000;
 
+/** Prints findings as they come. They decide about the exit code. */
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
   const { target, more } = targetIn(parsed);
@@ -76,6 +77,7 @@ async function examinationFetch(run: RunContext): Promise<Fetch> {
   return withHeaders(await fetchFor(run), headersFor(run));
 }
 
+/** The credentials of the flags. For a node on this machine, its own token. */
 function credentialsOf({ settings, secrets }: RunContext, url: string): Credentials {
   const bearer = settings.text('bearer') ?? localToken(url);
   secrets.add(bearer);
@@ -95,6 +97,7 @@ function credentialed(fetch: Fetch, card: AgentCard, credentials: Credentials): 
 
 const MARKS: Readonly<Record<Finding['level'], string>> = { ok: 'ok', note: 'note', warning: 'warning', error: 'ERROR' };
 
+/** A finding for people, with its id in brackets. */
 function textFor({ level, what, why, fix, id }: Finding): string {
   const lines = [
     `${MARKS[level]}: ${what}`,

@@ -7,6 +7,7 @@ import { isSameSubcommand } from './flags/subcommands.ts';
 import { watchReader } from './output/closed-pipe.ts';
 import { printError, wantsJson } from './output/errors.ts';
 
+/** The text of `parley --help`. */
 function overview(): string {
   const width = Math.max(...COMMANDS.map((command) => command.name.length));
   return [
@@ -27,6 +28,7 @@ function overview(): string {
   ].join('\n');
 }
 
+/** Runs a command and returns its exit code. Commands are loaded only when they are used. */
 async function main(given: readonly string[]): Promise<number> {
   const args = hoist(given);
   const [name, ...rest] = args;

@@ -45,6 +45,7 @@ function shown({ authToken, ...remote }: ConfiguredAgent): object {
   return { ...remote, authToken: authToken !== undefined };
 }
 
+/** A configured agent, without its token. */
 function remoteText({ name, endpoint, agentCardUrl, authToken, timeout }: ConfiguredAgent): string {
   return (
     field('Remote', name) +

@@ -9,7 +9,7 @@ interface Envelope {
   readonly error: { readonly code: string; readonly message: string; readonly hint: string | null };
 }
 
-/** What goes wrong between here and an agent, and what `send` makes of it: an exit code, a code, words and advice of its own. */
+/** Failures between `parley send` and an agent: each has its own exit code, error code, message and hint. */
 const CASES: readonly {
   readonly name: string;
   readonly open: () => Promise<Listening>;

@@ -65,6 +65,7 @@ interface Found extends AgentReference {
   readonly found: FoundAgentCard;
 }
 
+/** Resolves `--agent-card`: a host, a URL, a file, or an entry of a catalog. */
 async function find(session: ContractSession, options: ClientOptions): Promise<Found> {
   const { settings, signal } = session;
   const agent = agentWords(session);
@@ -132,6 +133,10 @@ interface Calling {
   readonly agent: string;
 }
 
+/**
+ * The credentials for the chosen endpoint. Adds them to the secrets, which are removed from all
+ * output.
+ */
 async function credentialsFor(
   session: ContractSession,
   { fetch }: ClientOptions,
@@ -180,6 +185,7 @@ interface Connected {
   readonly authenticated: boolean;
 }
 
+/** Binds the client to the session: its deadline, its extensions and its error texts. */
 function connectionOver(session: ContractSession, { client, answers, found, agent, authenticated }: Connected): AgentConnection {
   const { url, binding, version, dialect } = client.connection;
   const call: CallDescription = { url, agent, authenticated, timeout: session.settings.text('timeout') };

@@ -77,6 +77,10 @@ const FLAGS: Readonly<Record<CredentialKind, string>> = {
   other: 'a scheme that parley does not support',
 };
 
+/**
+ * The error for a card whose requirements the given credentials do not meet. Names the flag for each
+ * scheme.
+ */
 function missing({ name, securitySchemes = {} }: CredentialCard, wanted: readonly (readonly string[])[]): CliError {
   const alternatives = wanted.map((schemes) =>
     schemes.map((one) => {

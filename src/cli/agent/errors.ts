@@ -43,6 +43,9 @@ export function asCliError(thrown: unknown, call: CallDescription): CliError {
   });
 }
 
+/**
+ * Chooses the error by its cause: the time limit, the agent, the search for the card, or the network.
+ */
 function described(thrown: unknown, call: CallDescription): CliError {
   if (isTimeout(thrown))
     return new CliError(`the time limit has passed: --timeout ${call.timeout ?? ''}`.trimEnd(), {
@@ -67,6 +70,7 @@ function described(thrown: unknown, call: CallDescription): CliError {
 /** Kinds that the specification counts as "the card reference does not resolve" (A2A CLI specification §6). */
 const UNRESOLVED: ReadonlySet<ClientErrorKind> = new Set(['not-found', 'rate-limited', 'server-error', 'http-error', 'redirect']);
 
+/** The error for a card that can't be read. The specification has codes of its own for it (§6). */
 function ofCard(error: ClientError, { agent }: CallDescription): CliError {
   const { kind, status, cause } = error;
   const at = status === undefined ? '' : ` (HTTP ${status})`;
@@ -189,6 +193,7 @@ function nameOf(kind: ErrorKind): string {
   return NAMES[kind] ?? `${words.join('')}Error`;
 }
 
+/** The error that the agent itself sent, with its JSON-RPC code as `a2aCode`. */
 function ofProtocol(error: A2AError, call: CallDescription): CliError {
   const a2aCode = error.details.code ?? ERRORS[error.kind].rpc;
   const options: CliErrorOptions = { hint: protocolHint(error.kind, call), a2aCode, cause: error };
@@ -205,6 +210,7 @@ function ofProtocol(error: A2AError, call: CallDescription): CliError {
   }
 }
 
+/** What to type next after an error of the agent. */
 function protocolHint(kind: ErrorKind, { agent, continued }: CallDescription): string | undefined {
   const look = continued === true ? '; --debug shows what was sent' : '';
   switch (kind) {

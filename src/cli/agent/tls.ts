@@ -29,6 +29,7 @@ export async function baseFetch(settings: CliSettings): Promise<Fetch> {
   };
 }
 
+/** Reads the PEM file that a flag names. Undefined: the flag is not given. */
 function pem(settings: CliSettings, name: string): string | undefined {
   const path = settings.text(name);
   if (path === undefined) return undefined;

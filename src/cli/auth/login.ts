@@ -77,6 +77,7 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
   },
 );
 
+/** Prints where the tokens are and when they expire, never the tokens. */
 function print(session: ContractSession, store: LoginStore, { origin, scheme, flow }: Login): void {
   const expiresAtMs = store.find(origin)?.tokens?.expiresAtMs;
   const until = expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString();

@@ -51,6 +51,7 @@ interface Sending {
   readonly seen: TaskProgress;
 }
 
+/** Waits for the result, by a stream if the agent has one, otherwise by polling. */
 async function waitFor(session: ContractSession, connection: AgentConnection, sending: Sending): Promise<SendResult> {
   const streamed = canStream(connection) ? await waitByStream(session, connection, sending) : undefined;
   if (streamed !== undefined) return streamed;
@@ -115,6 +116,7 @@ export async function sendAndPrint(session: ContractSession, connection: AgentCo
   return await inTime(session, connection, (seen) => printed(session, connection, { request, seen }));
 }
 
+/** Prints each event as it comes. Falls back to polling if the agent has no streams. */
 async function printed(session: ContractSession, connection: AgentConnection, { request, seen }: Sending): Promise<TaskProgress> {
   const onEvent = (event: TaskEvent): void => printEvent(session, connection, event);
   if (canStream(connection)) {

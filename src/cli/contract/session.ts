@@ -47,6 +47,7 @@ function withJson(args: readonly string[]): readonly string[] {
   return args.map((word, at) => (word === '--json' && (end === -1 || at < end) ? '--output=json' : word));
 }
 
+/** Adds the options that every command of the A2A CLI specification has. */
 function sessionOf(run: RunContext): ContractSession {
   const { parsed, settings, secrets } = run;
   return {

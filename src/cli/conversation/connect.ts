@@ -44,6 +44,7 @@ interface AuthTarget {
   readonly token: string | undefined;
 }
 
+/** The client's options from the flags. */
 async function clientOptions(run: RunContext, target: AuthTarget): Promise<ClientOptions> {
   const { parsed } = run;
   const common = await commonOptions(run);
@@ -66,6 +67,10 @@ function supported(binding: ReturnType<typeof readTransports>[number]): NonNulla
   throw usage(`--transport: ${binding} is not supported`, `use ${bindingWords()}`);
 }
 
+/**
+ * The credentials, in this order: API key, user and password, bearer token (of the flag, the reference
+ * or `auth login`), and the token of a node on this machine.
+ */
 async function authFor(run: RunContext, { url, token }: AuthTarget, fetch: Fetch): Promise<Auth | undefined> {
   const { settings, secrets } = run;
   const apiKey = settings.text('api-key');

@@ -55,6 +55,7 @@ function spelling({ name, short, value, oneOf, kind }: Flag): string {
   return `${short === undefined ? '    ' : `-${short}, `}--${name}${word}`;
 }
 
+/** The text of a flag, with its aliases and its default. */
 function describe({ doc, kind, aliases, default: value }: Flag): string {
   const more = [
     ...(kind === 'list' ? ['repeatable'] : []),

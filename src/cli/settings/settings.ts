@@ -58,6 +58,7 @@ export function resolveSettings(
   return settingsOf(found);
 }
 
+/** Typed access to settings. A later value of the same flag wins, except in lists. */
 function settingsOf(found: ReadonlyMap<string, CliSetting>): CliSettings {
   const text = (name: string): string | undefined => found.get(name)?.values.at(-1);
   return {
@@ -81,6 +82,7 @@ function fromFlags({ given }: ParsedFlags, flag: Flag): CliSetting | undefined {
 const ON = /^(1|true|yes|on)$/i;
 const OFF = /^(0|false|no|off|)$/i;
 
+/** A setting from the environment or a file. Throws for a value that its flag would reject. */
 function fromText(flag: Flag, text: string | undefined, source: SettingSource): CliSetting | undefined {
   if (flag.env !== true || text === undefined) return undefined;
   if (flag.kind === 'switch') {

@@ -53,6 +53,7 @@ export function openLoginStore(env: NodeJS.ProcessEnv = process.env): LoginStore
   };
 }
 
+/** Reads the tokens. Throws if other users can read the file. */
 function parsed(path: string): Record<string, Login> {
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
     throw new CliError(`${path} can be read by others`, {

@@ -40,6 +40,7 @@ export const listCommand: Command = contractCommand(
   },
 );
 
+/** Prints one page, or every page with `--all`. */
 async function print(session: ContractSession, connection: AgentConnection, request: ListRequest): Promise<void> {
   const everyPage = switchOf(session.parsed, 'all');
   const pages: TaskPage[] = [];
@@ -75,6 +76,7 @@ function printPage(session: ContractSession, connection: AgentConnection, page: 
   }
 }
 
+/** The list request from the flags. */
 function requestFrom({ parsed, settings }: ContractSession): ListRequest {
   const text = (name: string): string | undefined => textOf(parsed, name);
   const [status, size, pageToken, since] = [text('status'), text('page-size'), text('page-token'), text('since')];

@@ -45,6 +45,7 @@ export const listenCommand: Command = contractCommand(
 
 const BODY_BYTES_MAX = 16_777_216;
 
+/** Opens a local webhook, registers it for the task, and prints the events that arrive. */
 async function listen(session: ContractSession, connection: AgentConnection): Promise<TaskProgress> {
   const taskId = (session.words[0] ?? '') as TaskId;
   const secret = randomBytes(24).toString('base64url');

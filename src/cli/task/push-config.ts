@@ -61,6 +61,7 @@ const create = pushCommand(
   },
 );
 
+/** The push config from the flags. */
 function configFrom({ parsed, words }: ContractSession): PushConfig {
   const text = (name: string): string | undefined => textOf(parsed, name);
   const [url, id, token, scheme, credentials] = [text('url'), text('id'), text('token'), text('auth-scheme'), text('auth-credentials')];
@@ -108,6 +109,7 @@ function print(session: ContractSession, connection: AgentConnection, config: Pu
   else session.out(configText(config));
 }
 
+/** A push config without its secrets. */
 function configText({ taskId, id, url, authentication }: PushConfig): string {
   return (
     field('Task', taskId ?? '') +

@@ -39,6 +39,7 @@ export const subscribeCommand: Command = contractCommand(
   },
 );
 
+/** Follows the task. Subscribes again after a lost connection. */
 async function subscribe(session: ContractSession, connection: AgentConnection): Promise<TaskProgress> {
   const id = (session.words[0] ?? '') as TaskId;
   const seen = { ...nothingSeen(), id };

@@ -49,6 +49,7 @@ export function foldTo(parts: LogParts, task: LiveTask, at: Seq): MaybePromise<T
   return fold.task(at);
 }
 
+/** Folds a long log in pages, and lets other tasks run in between. */
 async function foldLong(parts: LogParts, task: LiveTask, at: Seq): Promise<Task> {
   const fold = startFold();
   let sinceYield = 0;

@@ -19,6 +19,10 @@ export interface ConfigSources {
 /**
  * Reads all sources. Throws a ConfigError that names the place of a mistake and suggests what was
  * meant.
+ *
+ * ```ts
+ * const { port, host } = resolveConfig({ env: process.env });
+ * ```
  */
 export function resolveConfig(sources: ConfigSources): Settings {
   if (sources.file !== undefined) checkNames(sources.file.config, sources.file.path);

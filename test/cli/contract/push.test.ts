@@ -37,7 +37,7 @@ describe('task push-config', () => {
     expect(jsonOf(await push('list', task))).toEqual({ configs: [] });
   });
 
-  verifies('A2ACLI_PUSH_002', 'a local webhook gets the events of a live agent', async () => {
+  verifies('A2ACLI_PUSH_002', 'receives the events of a live agent in a local webhook', async () => {
     const { task } = await begun(script.url, 'ask');
     const listening = start(['task', 'push-config', 'listen', '-a', script.url, task, '-o', 'json']);
     await listening.until(/listening at/, 'err');
@@ -49,7 +49,7 @@ describe('task push-config', () => {
     expect([late.code, late.err]).toEqual([0, 'the task is over already\n']);
   });
 
-  verifies('A2ACLI_PUSH_002', 'a local webhook takes the events that the agent posts, and nobody else’s', async () => {
+  verifies('A2ACLI_PUSH_002', 'receives only events of the agent, in a local webhook', async () => {
     let hook: { url: string; authentication: { credentials: string } } | undefined;
     const agent = await fakeAgent({
       on: {

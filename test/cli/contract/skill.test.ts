@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SKILL = '.agents/skills/parley/SKILL.md';
 
 describe('the skill', () => {
-  verifies('A2ACLI_SKILL_001', 'there is one, it is short, and it leaves the rest to the help', async () => {
+  verifies('A2ACLI_SKILL_001', 'is the only one, is short, and refers to the help', async () => {
     const all = globSync('{.agents,.claude,docs,examples,src}/**/SKILL.md', { cwd: ROOT });
     expect(all).toEqual([SKILL]);
     const text = readFileSync(`${ROOT}/${SKILL}`, 'utf8');
@@ -20,7 +20,7 @@ describe('the skill', () => {
     }
   });
 
-  verifies('A2ACLI_SKILL_002', 'it demands nothing of anybody', async () => {
+  verifies('A2ACLI_SKILL_002', 'has no normative text', async () => {
     expect(readFileSync(`${ROOT}/${SKILL}`, 'utf8')).not.toMatch(/\b(?:MUST|SHALL|SHOULD|REQUIRED|A2ACLI_[A-Z]+_\d{3})\b/);
   });
 });

@@ -14,11 +14,11 @@ const PROVIDERS = [anthropic, openaiChat, openaiResponses, gemini];
 
 export interface FakeModel {
   readonly url: string;
-  /** What was asked for, path by path. */
+  /** The paths of the requests. */
   readonly requests: readonly string[];
   /** The conversation that each request contained. */
   readonly asked: readonly (readonly Turn[])[];
-  /** How many answers it is giving at this moment. */
+  /** The number of open responses. */
   readonly speaking: number;
   close(): Promise<void>;
 }

@@ -30,6 +30,7 @@ function isRoot({ path }: Hints): boolean {
   return path === '/';
 }
 
+/** PromptKit's parts are flat and have no `kind` or `type`. */
 function detectMessage(message: unknown): Confidence {
   if (!isRaw(message) || !Array.isArray(message.parts)) return 'grammar';
   const parts: readonly unknown[] = message.parts;

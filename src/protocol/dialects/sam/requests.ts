@@ -71,6 +71,7 @@ function writeConfiguration(configuration: SendConfiguration, spelling: Spelling
   return out;
 }
 
+/** The result of a send must be a task or a message. */
 export function readSendResult(raw: unknown, env: ReadEnv): SendResult {
   const event = readEvent(raw, env);
   if (event.task !== undefined) return { task: event.task };

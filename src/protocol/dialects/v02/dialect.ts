@@ -44,6 +44,10 @@ function build(own: Release): Dialect {
 
 const VERSION = /^0\.2(?:\.(\d+)|$)/;
 
+/**
+ * Recognises a card by its `protocolVersion`. Releases before that member are recognised by their
+ * shape.
+ */
 function detectCard(raw: Raw, patch: Patch): Confidence {
   if (typeof raw.protocolVersion !== 'string') return patch === NEWEST_WITHOUT_VERSION && looksLike02(raw) ? 'grammar' : 'no';
   const version = VERSION.exec(raw.protocolVersion);
