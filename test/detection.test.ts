@@ -53,7 +53,13 @@ const TABLE: readonly Row[] = [
   { pair: ['v03', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
   { pair: ['v02', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
   { pair: ['v01', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
-  { pair: ['promptkit', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
+  {
+    pair: ['promptkit', 'sam'],
+    request: ['tasks/cancel', byId],
+    path: '/a2a',
+    wins: 'promptkit',
+    why: 'PromptKit’s clients call this path',
+  },
   { pair: ['v01', 'society'], request: ['tasks/send', typed], path: '/', wins: 'society', why: 'none of 0.1’s own members, on `/`' },
   { pair: ['v01', 'society'], request: ['tasks/send', typed], path: '/a2a', wins: 'v01', why: 'anywhere else' },
   { pair: ['v01', 'society'], request: ['tasks/send', { ...typed, sessionId: 's' }], path: '/', wins: 'v01', why: 'sessionId is 0.1’s' },
@@ -106,7 +112,8 @@ describe('the dialect in which a task was made', () => {
   });
 
   it('gives way to A2A-Version: 0.3, and not to 1.0, which CortexPrism states too', () => {
-    for (const id of ['promptkit', 'v01', 'v10']) expect(registry.detect({ ...hints, version: '0.3' }, () => dialectId(id))?.id).toBe('v03');
+    for (const id of ['promptkit', 'v01', 'v10'])
+      expect(registry.detect({ ...hints, version: '0.3' }, () => dialectId(id))?.id).toBe('v03');
     expect(registry.detect({ method: 'tasks/list', params: {}, path: '/a2a', version: '0.3.0' })?.id).toBe('v03');
     const get: Hints = { method: 'GetTask', params: byId, path: '/a2a', version: '1.0' };
     expect(registry.detect(get, () => dialectId('cortex'))?.id).toBe('cortex');

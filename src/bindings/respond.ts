@@ -15,7 +15,7 @@ import type {
   UnaryOperations,
 } from '#protocol';
 import { A2AError, behave, isA2AError, isStreamOperation, OPERATIONS } from '#protocol';
-import { contextOf, resumeAfter } from './call-context.ts';
+import { contextOf, extensionsOf, resumeAfter } from './call-context.ts';
 import { decodeRequest, encodeResult } from './codec.ts';
 import type { DisconnectSignal } from './disconnect.ts';
 import { disconnectSignal } from './disconnect.ts';
@@ -50,8 +50,20 @@ export interface ResponseWriter {
 /** Decodes the request, calls the service and encodes the result, in the same way for all bindings. Throws errors, which the binding writes. */
 export function respond(incoming: IncomingCall, responseWriter: ResponseWriter): Promise<HttpResponse> {
   const { operation } = incoming;
+  if (operation !== 'card') checkExtensions(incoming);
   if (isStreamOperation(operation)) return stream(incoming, operation, responseWriter);
   return operation === 'card' ? card(incoming, responseWriter) : unary(incoming, operation, responseWriter);
+}
+
+/** Rejects a call that does not request an extension which the agent requires (A2A 1.0.1 §3.3.4). */
+function checkExtensions({ httpRequest, dialect, options }: IncomingCall): void {
+  const { requiredExtensions = [] } = options;
+  if (requiredExtensions.length === 0) return;
+  const requested = extensionsOf(httpRequest, dialect);
+  const missing = requiredExtensions.filter((uri) => !requested.includes(uri));
+  if (missing.length === 0) return;
+  const header = dialect.wire.extensionsHeader ?? 'A2A-Extensions';
+  throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `the agent requires ${missing.join(', ')}: name it in ${header}`);
 }
 
 async function card(incoming: IncomingCall, responseWriter: ResponseWriter): Promise<HttpResponse> {

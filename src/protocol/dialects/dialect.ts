@@ -149,6 +149,8 @@ export interface Traits {
    * `returns-status`: only its status. A task that waits for its caller then ends the stream too.
    */
   readonly subscribeFinished: 'error' | 'returns-task' | 'returns-status';
+  /** Canceling a canceled task again is an error too. Absent: it returns the task. */
+  readonly cancelsOnce?: true;
   /** A list has whole tasks, with their artifacts, unless the request says otherwise. */
   readonly listsArtifacts?: true;
   /** Maximum time that a send waits for its answer. It then answers with the unfinished task. Absent: no maximum. */

@@ -16,7 +16,8 @@ export function detect(hints: Hints): Confidence {
       return 'shape';
     case 'tasks/get':
     case 'tasks/cancel':
-      return hints.path === '/a2a' ? 'mount' : 'grammar';
+      // Its client sends no `A2A-Version`.
+      return hints.path === '/a2a' && hints.version === undefined ? 'mount' : 'grammar';
     case 'message/send':
     case 'message/stream':
       return detectMessage(isRaw(hints.params) ? hints.params.message : undefined);
