@@ -212,6 +212,12 @@ export const AUTH_CHECKS: Checks = {
 
   'limits.requestsPerSecondMax': () => limited({ requestsPerSecondMax: 1, requestsBurstMax: 1 }, 2, 1),
   'limits.requestsBurstMax': () => limited({ requestsPerSecondMax: 1, requestsBurstMax: 5 }, 8, 5),
+  'limits.unsentCallerBytesMax': () =>
+    withKey({ unsentCallerBytesMax: 1_000_000 }, async (send) => {
+      const [first, second] = [await send('chunks=16 size=1048576'), await send('chunks=16 size=1048576')];
+      await expect(first.arrayBuffer()).rejects.toThrow();
+      expect((await second.arrayBuffer()).byteLength).toBeGreaterThan(16_000_000);
+    }),
   'limits.callerBytesPerMinuteMax': async () => {
     await withKey({ callerBytesPerMinuteMax: 400 }, async (send) => {
       const statuses = [await send('x'.repeat(200)), await send('x'.repeat(200)), await send('x'.repeat(200))];
