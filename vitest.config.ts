@@ -17,7 +17,7 @@ const config: ViteUserConfig = defineConfig({
     include: [...include],
     exclude: ['**/node_modules/**', ...exclude],
     environment: 'node',
-    setupFiles: tier === 'unit' ? ['test/support/unit-only.ts'] : [],
+    setupFiles: tier === 'unit' ? ['test/support/unit-only.ts'] : ['test/support/own-config.ts'],
     // Long enough for a machine that is busy with other work. Tests wait for conditions, so a passing test does not take longer for it.
     testTimeout: 120_000,
     hookTimeout: 120_000,

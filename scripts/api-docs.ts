@@ -11,7 +11,7 @@ const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as 
 
 interface Exported {
   readonly name: string;
-  /** How it is called where it comes from: a file of declarations, or a package. */
+  /** The name in its source: a declaration file or a package. */
   readonly local: string;
   readonly from: string;
 }
@@ -20,7 +20,7 @@ interface Declaration {
   readonly comment: string;
   readonly kind: string;
   readonly name: string;
-  /** What follows the name, to the end of the declaration. */
+  /** The text after the name, to the end of the declaration. */
   readonly rest: string;
 }
 
@@ -29,7 +29,7 @@ const RE_PASSED_ON = /^export (?:type )?\{([^}]*)\} from ['"]([^'"]+)['"];/gm;
 const RE_ALL_PASSED_ON = /^export \* from ['"]([^'"]+)['"];/gm;
 const RE_DECLARED = /^export (?:declare )?(?:abstract )?(function|const|class|interface|type) (\w+)/;
 
-/** What every entry point of the package exports, read from the declarations that the build made. */
+/** The exports of every entry point of the package, read from the built declarations. */
 export function apiDocs(): string {
   const shown = new Set<string>();
   const sections: string[] = [];
@@ -71,7 +71,7 @@ function namedIn(file: string): readonly Exported[] {
   );
 }
 
-/** The file of declarations that a specifier means: beside the file, or a room of ours; a package is itself. */
+/** The declaration file of an import: a relative file or one of our rooms. A package stays as it is. */
 function sourceOf(file: string, from: string): string {
   const path = from.startsWith('#') ? join(ROOT, PACKAGE.imports[from]?.default ?? '') : join(dirname(file), from);
   return from.startsWith('#') || from.startsWith('.') ? path.replace(/\.(?:ts|js)$/, '.d.ts') : from;

@@ -1,10 +1,10 @@
-// `npm run build:console`: the web console as static files, into dist/console. It is built aside and put in place whole, so that a server
-// that looks meanwhile finds the old files or the new ones.
+// `npm run build:console`: builds the web console as static files in dist/console. It builds in another folder and then renames it, so that a
+// running server finds the old files or the new ones.
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, ROOT } from './install.mjs';
 
-// Whatever runs this (tests do), the files are those that ship: without names of source files in them.
+// Always a production build, also when tests run this: without names of source files.
 process.env['NODE_ENV'] = 'production';
 await ensureInstalled();
 const { build } = await import('vite');
@@ -25,7 +25,7 @@ await build({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1000,
-    // A door of a room does nothing by itself: what only one page takes from behind it is loaded with that page.
+    // The index.ts of a room has no side effects, so code that only one page uses is loaded with that page.
     rollupOptions: { treeshake: { moduleSideEffects: (id) => !/[\\/]src[\\/](protocol|bindings|client)[\\/]/.test(id) } },
   },
 });

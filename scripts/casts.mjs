@@ -1,4 +1,4 @@
-// Type assertions in src/, without its tests: `x as T` and `x!`, counted in the syntax tree (a word in a text is none), without `as const`.
+// Type assertions in src/, without its tests: `x as T` and `x!`, counted in the syntax tree, without `as const`.
 // `node scripts/casts.mjs` prints each with its place; `npm run measure` prints how many there are in 1,000 lines of code.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const ASSERTIONS = new Set(['TsAsExpression', 'TsNonNullExpression', 'TsTypeAsse
 /** The type assertions of one file: the line of each, with the text of the code. */
 export async function assertions(name, text) {
   const { parseSync } = await import('@swc/core');
-  // The positions of swc are bytes, and count on from one file to the next: the first statement marks the start of this one.
+  // swc counts positions in bytes, over all files. The first statement marks the start of this file.
   const marked = `;${text}`;
   const { body } = parseSync(marked, { syntax: 'typescript', tsx: name.endsWith('x'), target: 'esnext' });
   const bytes = Buffer.from(marked);

@@ -1,4 +1,4 @@
-// `npm run check`: everything that can be known without running the tests. The same list as in CI.
+// `npm run check`: all checks that do not run tests. CI runs the same list.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ step('doc comments', () => spawnSync(process.execPath, [join(ROOT, 'scripts/doc-
 step('generated docs', () => runTool('node', ['--conditions=our-src', join(ROOT, 'scripts/docs.ts'), '--check']).status);
 process.exit(failed === 0 ? 0 : 1);
 
-/** dependency-cruiser passes when it finds no parser and so sees nothing: it must have seen every source file. */
+/** Without a parser, dependency-cruiser sees no files and passes. So this checks that it has seen every source file. */
 function rooms() {
   const cruise = runTool('depcruise', ['src', '--config', '.dependency-cruiser.cjs', '--output-type', 'json'], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,5 +1,5 @@
 // Fails when a name that the package exports has no doc comment, and prints how many members of exported types have one.
-// `node scripts/doc-comments.mjs src/client` looks at the names that are declared below this path alone; `--members` lists members too.
+// `node scripts/doc-comments.mjs src/client` checks only the names that are declared below this path; `--members` lists members too.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { ROOT } from './install.mjs';

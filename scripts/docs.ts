@@ -12,8 +12,8 @@ import { apiDocs } from './api-docs.ts';
 import { withFigures } from './figures.ts';
 
 /**
- * Fills the generated parts of docs/: what stands between `<!-- generated: NAME -->` and `<!-- /generated -->`; and the figures of
- * the README. With --check it only says which pages are stale.
+ * Writes the generated parts of docs/, between `<!-- generated: NAME -->` and `<!-- /generated -->`, and the figures of the README. With
+ * --check it only lists the stale pages.
  */
 const SECTIONS: Readonly<Record<string, (family?: string) => string>> = {
   dialects,
@@ -29,7 +29,7 @@ const SECTIONS: Readonly<Record<string, (family?: string) => string>> = {
   commands: () => COMMAND_HELP,
   api: apiDocs,
 };
-/** Loaded first: the rest is made without waiting. */
+/** Loaded first, so that the rest is synchronous. */
 const COMMAND_HELP = await commandHelp();
 const FOLDER = new URL('../docs/', import.meta.url);
 const check = process.argv.includes('--check');
@@ -73,7 +73,7 @@ function keep(name: string, page: string, fresh: string): void {
   else writeFileSync(new URL(`../${name}`, import.meta.url), fresh);
 }
 
-/** What `parley help` prints of each command, and of those below it. */
+/** The help text of each command and its subcommands. */
 async function commandHelp(): Promise<string> {
   const sections: string[] = [];
   const show = ({ help, below = [] }: Command, name: string): void => {
@@ -216,7 +216,7 @@ function errors(): string {
   );
 }
 
-/** Said once, beside each limit in the source. */
+/** The doc text of each limit in the source. */
 function limits(): string {
   return table(
     ['limit', 'default', 'what it does'],
@@ -267,7 +267,7 @@ function clientErrors(): string {
   );
 }
 
-/** What `test/interop` proves, row by row: its tests are made of the same data. */
+/** The results of `test/interop`, whose tests are generated from the same data. */
 function interop(): string {
   const rows = (side: string, faces: typeof OUR_CLIENT): readonly (readonly string[])[] =>
     faces.map(({ sdk, version, binding, proven, except }) => [

@@ -1,4 +1,4 @@
-// `npm run e2e:agents [NAME…]`: real coding CLIs from npm against the fake model. Puts what each can do into docs/coding-agents.md, unless
+// `npm run e2e:agents [NAME…]`: real coding CLIs from npm against the fake model. Writes the results to docs/coding-agents.md, unless
 // `--no-write` is given.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const { status } = runTool('vitest', ['run', '--config', 'vitest.e2e.config.ts']
 if (!process.argv.includes('--no-write') && existsSync(FOUND)) writeTable(JSON.parse(readFileSync(FOUND, 'utf8')));
 process.exit(status ?? 1);
 
-/** Rows of what was not run here stay as they are. */
+/** Keeps the rows of CLIs that did not run this time. */
 function writeTable(found) {
   const page = readFileSync(PAGE, 'utf8');
   const [head, rest] = page.split(OPEN);

@@ -1,4 +1,4 @@
-// Makes docs/picture.svg, a terminal session of a real run, as a stranger's first minute looks, and docs/console.png, what the console shows of it. npm run picture.
+// `npm run picture`: makes docs/picture.svg, the terminal session of a real run, and docs/console.png, a screenshot of the console after it.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,9 +8,9 @@ import { ROOT } from './install.mjs';
 
 const parley = join(ROOT, 'bin/parley');
 const env = { ...process.env, HOME: mkdtempSync(join(tmpdir(), 'parley-picture-')), PARLEY_LOG: 'silent' };
-// A free port for the run; the picture shows the one that everybody else gets.
+// The run uses a free port; the picture shows the default port.
 const server = spawn(parley, ['serve', '--memory', '--port', '0'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
-process.once('exit', () => server.kill('SIGTERM')); // also when something below goes wrong
+process.once('exit', () => server.kill('SIGTERM')); // also after an error below
 let greeting = '';
 await new Promise((resolve, reject) => {
   server.once('exit', (code) => reject(new Error(`parley serve ended with ${code}`)));

@@ -1,5 +1,5 @@
-// `npm start` after nothing but a clone: installs what is missing, then serves the demo agent and says where.
-// What follows `npm start --` goes to `parley serve`.
+// `npm start`, also directly after a clone: installs the packages if they are missing, then serves the demo agent and prints its address.
+// Arguments after `npm start --` go to `parley serve`.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureInstalled, ROOT } from './install.mjs';
@@ -10,7 +10,7 @@ if (major < 20) {
   process.exit(1);
 }
 await ensureInstalled();
-// npm passes a signal on to its shell, and not every shell passes it on to us: when the shell is gone, so are we.
+// npm passes a signal to its shell, and not every shell passes it on. So this process stops when the shell has ended.
 const shell = process.ppid;
 setInterval(() => process.ppid === shell || process.kill(process.pid, 'SIGTERM'), 500).unref();
 process.argv.splice(2, 0, 'serve');

@@ -1,5 +1,5 @@
 // Fails on phrases that make a text hard to understand (CONTRIBUTING.md, "Words"), and on citations of notes that are not in the repository.
-// `node scripts/words.mjs src/engine docs/engine.md` looks at these paths alone.
+// `node scripts/words.mjs src/engine docs/engine.md` checks only these paths.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

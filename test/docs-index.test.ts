@@ -8,7 +8,7 @@ const pages = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
   .map((name) => name.replaceAll('\\', '/'))
   .filter((name) => name.endsWith('.md') && !/^(?:index\.md|cli-conformance\.md|decisions\/|reference\/)/.test(name));
 
-/** A page that nobody links to is a page that nobody reads. */
+/** Every page must be linked, or nobody finds it. */
 describe('every page of docs/', () => {
   for (const [name, prefix] of [
     ['docs/index.md', ''],

@@ -1,13 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { programOf } from './support/brokers.ts';
 
 /**
- * Every code block of README, CONTRIBUTING and docs/ is run. `text` blocks are pictures, everything else must work; a block that says
- * `sh needs=mosquitto` is left out where that program is missing.
+ * Runs every code block of README, CONTRIBUTING and docs/, except `text` blocks. A block that starts with `sh needs=mosquitto` is skipped if
+ * that program is missing.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(ROOT, '.docs-'));
@@ -45,7 +45,7 @@ describe('links between pages', () => {
     it(page, () => {
       const text = readFileSync(join(ROOT, page), 'utf8');
       const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
-      for (const target of targets) readFileSync(join(ROOT, page, '..', target));
+      for (const target of targets) statSync(join(ROOT, page, '..', target));
     });
   }
 });
@@ -64,11 +64,11 @@ async function check(block: Block): Promise<void> {
       checkTypeScript(block);
       return;
     default:
-      throw new Error(`${block.page}:${block.line}: nobody knows how to run a block of "${block.language}"`);
+      throw new Error(`${block.page}:${block.line}: unknown language "${block.language}"`);
   }
 }
 
-/** npm's own commands would run these tests inside themselves: it is enough that the scripts are there. */
+/** Lines that start npm scripts are not run, because some of them would run these tests again. It checks that the scripts exist. */
 async function checkShell(code: string): Promise<void> {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
   const rest = code.split('\n').filter((line) => {
@@ -79,7 +79,7 @@ async function checkShell(code: string): Promise<void> {
   });
   const script = rest.join('\n').trim();
   if (script === '') return;
-  // Debian puts servers into /usr/sbin, where not everybody looks.
+  // Debian installs servers into /usr/sbin, which is not in every PATH.
   const PATH = [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH'], '/usr/sbin'].join(delimiter);
   const options = { cwd: ROOT, env: { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/parley'), ...process.env, PATH } };
   if (SERVES.test(script)) {
@@ -94,7 +94,7 @@ async function checkShell(code: string): Promise<void> {
 /** One command that serves until it is stopped, perhaps with variables before it. */
 const SERVES = /^(?:\w+=\S+ )*parley serve\b[^\n|;&]*$/;
 
-/** It says where it serves, however long that takes on this machine; then it is stopped, as by Ctrl-C, and ends well. */
+/** Waits until the server prints its address, stops it as with Ctrl-C, and expects exit code 0. */
 async function checkServer(command: string, options: object): Promise<void> {
   const server = spawn('bash', ['-c', `exec env ${command}`], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';

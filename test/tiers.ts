@@ -58,7 +58,10 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
       'test/server/config-keys.test.ts',
     ],
   },
-  { what: 'coding agents through fake and recorded programs', files: ['test/agents/{acp,native,quiet,sandbox,workspace,command}.test.ts'] },
+  {
+    what: 'coding agents through fake and recorded programs',
+    files: ['test/agents/{acp,native,quiet,sandbox,workspace,command}.test.ts', 'test/security/escapes.test.ts'],
+  },
   { what: 'every code block of the documentation', files: ['test/docs.test.ts'] },
 ];
 

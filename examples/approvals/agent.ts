@@ -1,6 +1,6 @@
 import { type Agent, defineAgent } from 'parley-a2a/agents';
 
-/** Deletes nothing before somebody agrees. An answer that matches no option gets the same question again. */
+/** Asks before it deletes anything. After an answer that matches no option it asks again. */
 const cleaner: Agent = defineAgent({
   name: 'cleaner',
   description: 'Deletes files, if you agree.',

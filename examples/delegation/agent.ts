@@ -12,7 +12,7 @@ export const research: Agent = defineAgent({
 
 export const writer: Agent = defineAgent({ name: 'writer', description: 'Writes it up.', run: (turn) => `Report: ${turn.text}` });
 
-/** Knows nothing itself: asks one agent, hands what it hears to the next, and says how far it is. A cancel reaches both. */
+/** Asks one agent, passes its answer to the next, and reports progress. A cancel reaches both agents. */
 export function editor(researchUrl: string, writerUrl: string): Agent {
   return defineAgent({
     name: 'editor',

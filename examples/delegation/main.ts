@@ -1,4 +1,4 @@
-/** One agent that gets its work done by two others. */
+/** One agent that delegates its work to two others. */
 import assert from 'node:assert/strict';
 import { A2AClient } from 'parley-a2a';
 import { serve } from 'parley-a2a/server/node';
@@ -19,7 +19,7 @@ for await (const event of client.stream('tea')) {
 assert.equal(text, 'Report: Facts about tea.');
 assert.deepEqual(notes, ['Asking research', 'Asking the writer']);
 
-// What the others did are tasks of theirs, each on its own record.
+// The work of the other agents is stored as their own tasks.
 const done = await (await A2AClient.connect(`${team.url}/agents/research`)).list().page();
 assert.equal(done.tasks.length, 1);
 

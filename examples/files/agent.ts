@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Agent, artifact, defineAgent } from 'parley-a2a/agents';
 
-/** Takes files and gives one back: their checksums. */
+/** Receives files and returns a file with their checksums. */
 const sums: Agent = defineAgent({
   name: 'sums',
   description: 'Makes a list of SHA-256 checksums of the files that it is sent.',

@@ -1,4 +1,4 @@
-/** Files both ways: two go out, one comes back, and its bytes are what they should be. */
+/** Sends two files, receives one, and checks its bytes. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { A2AClient } from 'parley-a2a';

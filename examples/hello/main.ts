@@ -1,4 +1,4 @@
-/** The smallest pair: an agent that is a function, and somebody who calls it. */
+/** The smallest pair: an agent that is a function, and a caller. */
 import assert from 'node:assert/strict';
 import { A2AClient } from 'parley-a2a';
 import { serve } from 'parley-a2a/server/node';
@@ -9,7 +9,7 @@ const client = await A2AClient.connect(node.url);
 
 assert.equal(client.card?.name, 'hello');
 assert.equal(await client.send('Ada').text(), 'Hello, Ada!');
-// The same agent, as a client of A2A 0.3 and one of 0.1 reach it.
+// The same agent, called in A2A 0.3 and in 0.1.
 for (const dialect of ['v03', 'v01']) {
   const older = await A2AClient.connect(node.url, { dialect });
   assert.equal(await older.send('Ada').text(), 'Hello, Ada!');

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { A2AExpressApp, type AgentExecutor, DefaultRequestHandler, InMemoryTaskStore } from 'a2a-js-02/server';
 import express from 'express';
 
-/** Gives back what it hears, as an executor of the official SDK 0.2.5 does it. */
+/** An echo executor for the official SDK 0.2.5. */
 const executor: AgentExecutor = {
   execute: async ({ taskId, contextId, userMessage }, bus) => {
     const text = userMessage.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
@@ -20,7 +20,7 @@ export interface Legacy {
   close(): void;
 }
 
-/** An agent as one was written in the summer of 2025: a card at /.well-known/agent.json, JSON-RPC at its root, a `kind` in every object. */
+/** An agent of summer 2025: its card is at /.well-known/agent.json, JSON-RPC at its root, and every object has a `kind`. */
 export async function legacyAgent(): Promise<Legacy> {
   const app = express();
   return await new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** An agent of A2A 0.2, served by the official SDK of its day; a proxy in front of it; a client of today that needs to know nothing of it. */
+/** An agent of A2A 0.2, served by the official SDK of that version, with a proxy in front of it, called by a current client. */
 import assert from 'node:assert/strict';
 import { A2AClient } from 'parley-a2a';
 import { proxyAgent } from 'parley-a2a/agents';

@@ -53,7 +53,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
 
 const { OPENAI_BASE_URL: baseUrl = 'http://127.0.0.1:11434/v1', OPENAI_MODEL: model = 'llama3.2', OPENAI_API_KEY: apiKey } = process.env;
 
-/** `parley serve examples/llm/agent.ts` takes whatever these variables name; without them, an Ollama on this machine. */
+/** `parley serve examples/llm/agent.ts` uses the endpoint in these variables, or Ollama on this machine. */
 const agent: Agent = chatAgent({ baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) });
 
 export default agent;

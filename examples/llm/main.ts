@@ -1,4 +1,4 @@
-/** An agent over an OpenAI-compatible endpoint; here a fake one of this machine stands for it. */
+/** An agent for an OpenAI-compatible endpoint, run with a fake endpoint on this machine. */
 import assert from 'node:assert/strict';
 import { A2AClient } from 'parley-a2a';
 import { serve } from 'parley-a2a/server/node';

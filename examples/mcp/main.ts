@@ -12,7 +12,7 @@ import { mcpAgent, mcpMount } from 'parley-a2a/tools/mcp';
 const program = { command: process.execPath, args: [fileURLToPath(new URL('./server.ts', import.meta.url))] };
 const calculator = await mcpAgent(program);
 const shout = defineAgent({ name: 'shout', description: 'Says it louder.', run: (turn) => turn.text.toUpperCase() });
-// The calculator starts a program on this machine: a node that has such an agent wants to know who calls.
+// The calculator starts a program on this machine, so the node requires authentication.
 const token = randomUUID();
 const isToken = (text: string): boolean => text.length === token.length && timingSafeEqual(Buffer.from(text), Buffer.from(token));
 const node = await serve([calculator, shout], { port: 0, mcp: mcpMount, auth: [tokenAuth(isToken)] });

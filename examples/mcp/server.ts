@@ -1,4 +1,4 @@
-/** A small MCP server, as anybody writes one: `node examples/mcp/server.ts` speaks MCP on standard input and output. */
+/** A small MCP server: `node examples/mcp/server.ts` speaks MCP on standard input and output. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';

@@ -5,7 +5,7 @@ import { type Agent, defineAgent, status } from 'parley-a2a/agents';
 const researcher: Agent = defineAgent({
   name: 'researcher',
   description: 'Looks things up, and takes its time.',
-  // Looking twice does no harm: a run that a crash cuts off is repeated after the restart.
+  // Running twice does no harm, so a run that a crash interrupted is repeated after the restart.
   recovery: 'retry',
   run: async function* (turn) {
     yield status('Reading');

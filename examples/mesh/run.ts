@@ -29,18 +29,18 @@ async function start(name: string): Promise<string> {
   return (JSON.parse(first.toString().split('\n')[0] ?? '') as { url: string }).url;
 }
 
-/** The whole group: `parley` in a checkout starts a Node of its own. */
+/** Signals the whole process group, because `parley` in a checkout starts another Node. */
 function kill(name: string): void {
   const pid = running.get(name)?.pid;
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // it has ended
+    // the process has ended
   }
 }
 
 try {
-  const url = await start('orchestrator'); // first, so that it hears the others announce themselves
+  const url = await start('orchestrator'); // first, so that it receives the announcements of the others
   await Promise.all(['researcher', 'writer'].map(start));
   const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'bees' }] };
   const answer = fetch(`${url}/message:send`, {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Agent, defineAgent, status } from 'parley-a2a/agents';
 
-/** Word by word, as a language model would. */
+/** Streams its answer word by word, like a language model. */
 const teller: Agent = defineAgent({
   name: 'teller',
   description: 'Tells back what it hears, word by word.',

@@ -1,4 +1,4 @@
-/** An answer as it comes, and a reader who goes away in the middle and finds the rest. */
+/** Streams an answer; a reader disconnects in the middle and resumes. */
 import assert from 'node:assert/strict';
 import { A2AClient } from 'parley-a2a';
 import { serve } from 'parley-a2a/server/node';

@@ -8,12 +8,12 @@ const response = await fetch(`${agent}/.well-known/jwks.json`);
 if (!response.ok) throw new Error(`${agent} shows no keys: ${response.status}`);
 const keys = await response.json();
 
-// Where this matters, keep it in the database, in the transaction that does the work.
+// In production, store the id in the database, in the transaction that does the work.
 const seen = new Set();
 
 const server = createServer(async (incoming, outgoing) => {
   try {
-    // The body as it came, byte for byte: parsed and written again it may not be what was signed.
+    // Verify the body byte for byte: after parsing and serializing, it may differ from the signed text.
     const body = Buffer.concat(await incoming.toArray());
     const { id, payload } = await verifyWebhook({ headers: incoming.headers, body }, { keys });
     if (!seen.has(id)) console.log(id, JSON.stringify(payload));

@@ -32,7 +32,13 @@ export interface CardDefinition {
 
 const TEXT_AND_JSON = ['text/plain', 'application/json'];
 
-/** A card with everything that 1.0 requires, except the interfaces, which the server fills in. */
+/**
+ * A card with everything that 1.0 requires, except the interfaces, which the server fills in.
+ *
+ * ```ts
+ * const card = createCard({ name: 'translator', description: 'Translates text.', skills: [] });
+ * ```
+ */
 export function createCard(definition: CardDefinition): AgentCard {
   const { name, description, skills = [] } = definition;
   const schemas = schemaExtension(skills);

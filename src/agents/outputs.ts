@@ -36,17 +36,33 @@ export function status(note?: Content, metadata?: Metadata): Output<'status'> {
 /**
  * A chunk of text. Chunks of one artifact are appended to each other. Without a name they go to the
  * answer.
+ *
+ * ```ts
+ * for await (const token of model.stream(prompt)) yield text(token);
+ * ```
  */
 export function text(chunk: string, options: Omit<Output<'text'>, 'kind' | 'text'> = {}): Output<'text'> {
   return { kind: 'text', text: chunk, ...options };
 }
 
-/** A whole artifact, or with `id` and `append` a chunk of one. */
+/**
+ * A whole artifact, or with `id` and `append` a chunk of one.
+ *
+ * ```ts
+ * yield artifact({ name: 'plan.md', parts: [{ text: plan, mediaType: 'text/markdown' }] });
+ * ```
+ */
 export function artifact(made: Omit<Output<'artifact'>, 'kind'>): Output<'artifact'> {
   return { kind: 'artifact', ...made };
 }
 
-/** An artifact with one data part. */
+/**
+ * An artifact with one data part.
+ *
+ * ```ts
+ * yield data({ total: 42 }, { name: 'invoice' });
+ * ```
+ */
 export function data(value: Json, options: { readonly name?: string } = {}): Output<'data'> {
   return { kind: 'data', data: value, ...options };
 }
@@ -63,17 +79,35 @@ export function ask(question?: Content, options: AskOptions = {}): Output<'ask'>
   return question === undefined ? { kind: 'ask' } : { kind: 'ask', question: questionMessage(question, options) };
 }
 
-/** Asks the caller for credentials, which arrive outside of A2A. The run may continue afterwards. */
+/**
+ * Asks the caller for credentials, which arrive outside of A2A. The run may continue afterwards.
+ *
+ * ```ts
+ * yield auth('Please sign in at https://login.example, then I continue.');
+ * ```
+ */
 export function auth(request: Content): Output<'auth'> {
   return { kind: 'auth', request: agentMessage(request) };
 }
 
-/** Rejects the request: the agent will not do it. The task ends as rejected. */
+/**
+ * Rejects the request: the agent will not do it. The task ends as rejected.
+ *
+ * ```ts
+ * return reject('I translate text only.');
+ * ```
+ */
 export function reject(reason: Content): Output<'reject'> {
   return { kind: 'reject', reason: agentMessage(reason) };
 }
 
-/** Ends the task as failed. */
+/**
+ * Ends the task as failed.
+ *
+ * ```ts
+ * return fail('The database is unreachable. Try again later.');
+ * ```
+ */
 export function fail(reason: Content): Output<'fail'> {
   return { kind: 'fail', reason: agentMessage(reason) };
 }
@@ -81,12 +115,22 @@ export function fail(reason: Content): Output<'fail'> {
 /**
  * A direct answer without a task. It must be the first output; after another output it completes the
  * task.
+ *
+ * ```ts
+ * return message('Hello! How can I help?');
+ * ```
  */
 export function message(content: Content): Output<'message'> {
   return { kind: 'message', message: agentMessage(content) };
 }
 
-/** Completes the task with a message. A run that just ends completes it as well. */
+/**
+ * Completes the task with a message. A run that just ends completes it as well.
+ *
+ * ```ts
+ * return complete('Three files changed.');
+ * ```
+ */
 export function complete(closing?: Content, metadata?: Metadata): Output<'complete'> {
   return {
     kind: 'complete',

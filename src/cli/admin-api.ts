@@ -28,6 +28,7 @@ function reasonOf(thrown: unknown): string {
   return cause instanceof Error ? cause.message || cause.name : String(cause);
 }
 
+/** The error for a refused request, in the node's own words if it sent some. */
 function refusalOf(status: number, text: string): CliError {
   let message = `the node answers ${status}`;
   try {

@@ -34,6 +34,7 @@ interface Row {
   readonly approvals: boolean;
 }
 
+/** Lists the built-in agents and the coding agents. Without `--all`, only installed ones. */
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(SPEC, args);
   argumentsOf(parsed);
@@ -52,6 +53,7 @@ function builtIn(): readonly Row[] {
   }));
 }
 
+/** Looks for the program of a coding agent in the search path. */
 function rowOf({ name, title }: CodingAgent, configured: Parameters<typeof knownAgents>[0]): Row {
   const chosen = chooseLaunch(name, configured === undefined ? {} : { configured });
   const { launch, program } = chosen ?? {};
@@ -61,6 +63,7 @@ function rowOf({ name, title }: CodingAgent, configured: Parameters<typeof known
   };
 }
 
+/** The table for people, with a hint about agents that are not installed. */
 function textOf(rows: readonly Row[], coding: readonly Row[], all: boolean): string {
   const width = Math.max(...rows.map(({ name }) => name.length));
   const lines = rows.map((row) => {

@@ -33,6 +33,7 @@ line. Records that were cut off at the end show only if you kept the head that a
 
 export const auditCommand: Command = { name: 'audit', help: helpFor(SPEC), spec: SPEC, run };
 
+/** Finds the log and runs `tail` or `verify`. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   const [action, ...agents] = flags.positionals;
@@ -55,6 +56,7 @@ function fileOf(agents: readonly string[], data: string | undefined): string {
   return join(dataFolder(sources, data), 'audit.jsonl');
 }
 
+/** Checks the hash chain. With `--head`, also that the log still has the record with that hash. */
 async function verify(files: readonly string[], wanted: string | undefined, json: boolean): Promise<number> {
   const { records, head, open, problem } = await verifyAudit(files);
   const isMissing = problem === undefined && wanted !== undefined && wanted !== head && !(await holds(files, wanted));
@@ -66,26 +68,28 @@ async function verify(files: readonly string[], wanted: string | undefined, json
   }
   if (problem !== undefined) throw damage(problem, records);
   if (isMissing)
-    throw new CliError(`${records} records are as they were written, but ${wanted} is none of theirs`, {
-      hint: 'records were cut off, or it is another log',
+    throw new CliError(`the ${records} records are unchanged, but none of them has the hash ${wanted}`, {
+      hint: 'the end of the log was cut off, or this is another log',
     });
-  const loose = open === 0 ? '' : ` (the last ${open} are not under a hash yet)`;
-  process.stdout.write(`${records} records, each as it was written${loose}. Head: ${head}\n`);
+  const loose = open === 0 ? '' : ` (no hash covers the last ${open} yet)`;
+  process.stdout.write(`${records} records, all unchanged${loose}. Head: ${head}\n`);
   return 0;
 }
 
+/** The error for a damaged log, with the likely reason. */
 function damage({ kind, file, line, words }: AuditProblem, records: number): CliError {
   const where = line === 0 ? file : `${file}, line ${line}`;
-  const before = `${records} records before it are as they were written`;
+  const before = `the ${records} records before it are unchanged`;
   return new CliError(`${where}: ${words}`, {
     hint: {
       changed: before,
-      torn: `${before}. A node that dies as it writes leaves such a line, and removes it at its next start, which its record audit.cut tells; if none has died, the log was cut`,
-      empty: 'each start of a node writes one: the log was emptied, unless a node started just now',
+      torn: `${before}. A node that is killed while it writes leaves such a line. Its next start removes the line and adds the record audit.cut. If no node was killed, somebody has cut the log`,
+      empty: 'each start of a node writes a record: somebody has emptied the log, unless a node is starting right now',
     }[kind],
   });
 }
 
+/** Whether a record of the files has this hash. */
 async function holds(files: readonly string[], hash: string): Promise<boolean> {
   for (const file of files) {
     for await (const { line } of auditLines(file)) if (line.endsWith(`"hash":"${hash}"}`)) return true;
@@ -99,6 +103,7 @@ interface Tail {
   readonly follow: boolean;
 }
 
+/** Prints the last records, then new ones with `--follow`. */
 async function tail(files: readonly string[], { count, json, follow }: Tail): Promise<number> {
   const last: string[] = [];
   for (const file of files) {
@@ -151,6 +156,7 @@ function recordIn(line: string): AuditRecord | undefined {
   }
 }
 
+/** One record on one line. */
 function forPeople({ seq, time, principal, tenant, action, object, agent, decision, reason, client, repeats }: AuditRecord): string {
   const who = `${principal === '' ? '-' : principal}${tenant === undefined ? '' : ` of ${tenant}`}`;
   const what = [action, agent, object].filter((word) => word !== undefined).join(' ');

@@ -56,6 +56,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./audit.ts')).auditCommand,
   },
   {
+    name: 'trust',
+    summary: 'Accept a configuration file in a folder that agents can write to',
+    load: async () => (await import('./trust.ts')).trustCommand,
+  },
+  {
     name: 'agents',
     summary: 'List what can be served on this machine, and how',
     load: async () => (await import('./agents.ts')).agentsCommand,

@@ -24,6 +24,10 @@ another agent. It runs at once: this Parley is linked into its node_modules, and
 
 export const initCommand: Command = { name: 'init', help: helpFor(SPEC), spec: SPEC, run };
 
+/**
+ * Writes the project and links the packages that this machine has, so that it runs without `npm
+ * install`.
+ */
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(SPEC, args);
   const [given = '.'] = argumentsOf(parsed);
@@ -50,6 +54,7 @@ function agentName(given: string, hint: string): string {
   return name;
 }
 
+/** What to type next in the new project. */
 function nextSteps(folder: string, name: string, files: readonly string[]): string {
   const here = relative(process.cwd(), folder);
   return [

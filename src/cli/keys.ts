@@ -42,6 +42,7 @@ tasks belong to key:NAME, so two keys with one name are one caller. Running node
 
 export const keysCommand: Command = { name: 'keys', help: helpFor(SPEC), spec: SPEC, run };
 
+/** Creates, lists and revokes API keys. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   const [action, name, ...more] = flags.positionals;
@@ -65,6 +66,7 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Creates a key. Its secret is printed once and stored only as a hash. */
 async function create(folder: string, name: string, flags: ParsedFlags): Promise<number> {
   const given = listOf(flags, 'scope');
   const scopes = given.length === 0 ? CALLER_SCOPES : given.flatMap((text) => text.split(',')).filter((scope) => scope !== '');

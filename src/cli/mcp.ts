@@ -56,6 +56,7 @@ input and output, as hosts start it.`,
 
 export const mcpCommand: Command = { name: 'mcp', help: helpFor(SPEC), spec: SPEC, run };
 
+/** Serves the skills of agents as MCP tools, over standard input and output or over HTTP. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   argumentsOf(flags);
@@ -70,6 +71,7 @@ async function run(args: readonly string[]): Promise<number> {
   return 0;
 }
 
+/** Connects to all agents and makes tools of the chosen skills. */
 async function toolsFor(flags: ParsedFlags): Promise<readonly AgentTool[]> {
   const config = textOf(flags, 'config');
   const settings = await settingsFor({ settings: new Map(), config });
@@ -102,6 +104,7 @@ function list(tools: readonly AgentTool[], json: boolean): number {
   return 0;
 }
 
+/** Listens on loopback only: there is no authentication. */
 async function overHttp(tools: readonly AgentTool[], flags: ParsedFlags, onError: (error: Error) => void): Promise<number> {
   const port = Number(textOf(flags, 'port') ?? DEFAULT_PORT);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new CliError('--port: must be a number from 0 to 65535', { exit: 2 });

@@ -74,6 +74,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   },
 };
 
+/** Lists deliveries and dead letters, sends dead letters again, deletes them, or rotates keys. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   const [given, ...ids] = flags.positionals;
@@ -94,6 +95,7 @@ function takeNone(ids: readonly string[]): void {
   throw new CliError(`${ids[0]} is not wanted here`, { hint: 'try: parley help push', exit: 2 });
 }
 
+/** The numbers of the deliveries that the caller named. */
 function some(ids: readonly string[]): readonly number[] {
   if (ids.length === 0)
     throw new CliError('which dead letter?', { hint: 'parley push dead lists them; --all with replay means every one', exit: 2 });
@@ -105,6 +107,7 @@ function some(ids: readonly string[]): readonly number[] {
 
 const PAGE = 1000;
 
+/** All deliveries, page by page. */
 async function deliveries(api: AdminApi, state?: 'dead'): Promise<readonly AdminDelivery[]> {
   const all: AdminDelivery[] = [];
   for (let after = 0; ; ) {
@@ -122,6 +125,7 @@ function show(found: readonly AdminDelivery[], json: boolean, none: string): num
   return 0;
 }
 
+/** The deliveries in columns. */
 function table(found: readonly AdminDelivery[]): string {
   const rows = [
     ['ID', 'STATE', 'EVENTS', 'ATTEMPTS', 'NEXT', 'TASK', 'URL', 'PROBLEM'],
@@ -142,6 +146,7 @@ function table(found: readonly AdminDelivery[]): string {
     .join('');
 }
 
+/** Makes a new signing key. The node uses it after its next start. */
 async function rotate(flags: ParsedFlags): Promise<number> {
   const data = textOf(flags, 'data');
   if (data === undefined)

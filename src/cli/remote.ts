@@ -34,7 +34,7 @@ const lsCommand: Command = {
     else for (const remote of found) process.stdout.write(`${remoteText(remote)}\n`);
     if (found.length === 0)
       process.stderr.write(
-        'parley: no agents are named here\n  name them in a2a.remoteAgents of parley.config.json; docs/config.md shows how\n',
+        'warning: no agents are named here; name them in a2a.remoteAgents of parley.config.json (docs/config.md shows how)\n',
       );
     return 0;
   },
@@ -45,6 +45,7 @@ function shown({ authToken, ...remote }: ConfiguredAgent): object {
   return { ...remote, authToken: authToken !== undefined };
 }
 
+/** A configured agent, without its token. */
 function remoteText({ name, endpoint, agentCardUrl, authToken, timeout }: ConfiguredAgent): string {
   return (
     field('Remote', name) +

@@ -43,6 +43,7 @@ state what became of the task.`,
   send,
 );
 
+/** Sends one message in the way that the A2A CLI specification describes (§4). */
 async function send(session: ContractSession): Promise<number> {
   const { settings } = session;
   const isAsync = wantsAsync(session);
@@ -85,6 +86,7 @@ function wantsAsync({ settings }: ContractSession): boolean {
   return distance(noWait) < distance(wait);
 }
 
+/** The JSON object of `--metadata`. */
 function metadataFrom(text: string | undefined): JsonObject | undefined {
   if (text === undefined) return undefined;
   try {

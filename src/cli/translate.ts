@@ -52,6 +52,7 @@ output. Prints the dialect that it found, and everything that the target can't e
 
 export const translateCommand: Command = { name: 'translate', help: helpFor(SPEC), spec: SPEC, run };
 
+/** Reads a message in one dialect and prints it in others. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   const [file] = argumentsOf(flags).filter((word) => word !== '-');
@@ -75,6 +76,7 @@ async function run(args: readonly string[]): Promise<number> {
   return 0;
 }
 
+/** The input: a file, or standard input if it is not a terminal. */
 async function contentOf(file: string | undefined): Promise<string> {
   if (file === undefined) return process.stdin.isTTY ? '' : await readStdin();
   try {
@@ -99,6 +101,7 @@ function attempt(documents: readonly Json[], options: Parameters<typeof translat
   }
 }
 
+/** Prints the translation, and on standard error what the target can't express. */
 function report(translation: Translation | string, to: Dialect, asJson: boolean): void {
   if (typeof translation === 'string') {
     process.stderr.write(`${to.id}: ${translation}\n`);
@@ -157,6 +160,7 @@ function targetsOf(to: string | undefined): readonly Dialect[] {
   return to === 'all' ? DIALECTS.filter((dialect) => !dialect.id.includes('.')) : [dialectOf(to, '--to')];
 }
 
+/** A dialect by its id. Throws with a suggestion for an unknown one. */
 function dialectOf(name: string, flag: string): Dialect {
   const dialect = registry.byId(name);
   if (dialect !== undefined) return dialect;

@@ -40,7 +40,15 @@ export type OnChunk = (text: string) => void;
 /** Gets each state of the task, with the text of its status message. */
 export type OnStatus = (state: TaskState, text: string | undefined) => void;
 
-/** Sends a message and reads the stream. `onChunk` gets the text of artifacts, `onStatus` each state and its text, in order. */
+/**
+ * Sends a message and reads the stream. `onChunk` gets the text of artifacts, `onStatus` each state
+ * and its text, in order.
+ *
+ * ```ts
+ * const request = { message: createUserMessage('Tell me a story') };
+ * const result = await sendStreamingMessage('https://agent.example', request, (text) => process.stdout.write(text));
+ * ```
+ */
 export async function sendStreamingMessage(
   card: AgentCard | string,
   request: SendRequest,
@@ -58,18 +66,36 @@ export async function sendStreamingMessage(
   return await handle.result();
 }
 
-/** Gets a task. */
+/**
+ * Gets a task.
+ *
+ * ```ts
+ * const task = await getTask('https://agent.example', '5f0c1e…', { auth: { bearer: token } });
+ * ```
+ */
 export async function getTask(card: AgentCard | string, taskId: string, options: FunctionOptions = {}): Promise<Task> {
   return await (await A2AClient.connect(card, options)).get(taskId, callOptions(options));
 }
 
-/** Gets one page of tasks. Pass its `nextPageToken` for the next page. */
+/**
+ * Gets one page of tasks. Pass its `nextPageToken` for the next page.
+ *
+ * ```ts
+ * const { tasks, nextPageToken } = await listTasks('https://agent.example', { status: 'TASK_STATE_WORKING' });
+ * ```
+ */
 export async function listTasks(card: AgentCard | string, request: ListRequest = {}, options: FunctionOptions = {}): Promise<TaskPage> {
   const { pageToken, tenant: _, ...rest } = request;
   return await (await A2AClient.connect(card, options)).list({ ...rest, ...callOptions(options) }).page(pageToken);
 }
 
-/** Cancels a task and returns it. */
+/**
+ * Cancels a task and returns it.
+ *
+ * ```ts
+ * const { status } = await cancelTask('https://agent.example', '5f0c1e…');
+ * ```
+ */
 export async function cancelTask(card: AgentCard | string, taskId: string, options: FunctionOptions = {}): Promise<Task> {
   return await (await A2AClient.connect(card, options)).cancel(taskId, callOptions(options));
 }

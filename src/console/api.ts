@@ -24,6 +24,7 @@ export class ApiError extends Error {
 
 const ROOT = '/api/parley/v1';
 
+/** Calls the admin API. Every failure becomes an `ApiError` with a text for people. */
 async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
   let response: Response;
   try {

@@ -22,6 +22,7 @@ const PAGES: readonly (readonly [string, FunctionComponent])[] = [
   ['/health', lazily(async () => (await import('./ops/health.tsx')).HealthPage)],
 ];
 
+/** The whole console. Loads the agents again after each sign-in. */
 export function App() {
   const here = path.value;
   const who = token.value;

@@ -29,6 +29,7 @@ function useKeys(): void {
   }, []);
 }
 
+/** Keys without a modifier: `?`, `/`, and `g` followed by a letter. */
 function press(event: KeyboardEvent): void {
   if (event.key === '?') isOpen.value = 'keys';
   else if (event.key === '/') {
@@ -49,6 +50,7 @@ interface Place {
   readonly to: string;
 }
 
+/** Pages and agents that match the text, and a task if the text looks like an id. */
 function placesFor(text: string): readonly Place[] {
   const wanted = text.trim().toLowerCase();
   const all: readonly Place[] = [
@@ -62,6 +64,7 @@ function placesFor(text: string): readonly Place[] {
   return /^[\w-]{8,}$/.test(text.trim()) ? [...found, { label: `Task ${text.trim()}`, to: `/tasks/${text.trim()}` }] : found;
 }
 
+/** The dialog of Ctrl-K and `?`. */
 export function Palette() {
   useKeys();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -129,6 +132,7 @@ export function Palette() {
   );
 }
 
+/** The list of all keys. */
 function Keys() {
   return (
     <div class="keys">

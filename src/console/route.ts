@@ -8,7 +8,9 @@ const BASE = '/console';
  * secret.
  */
 export const place = signal(read());
+/** The path below `/console`. */
 export const path = computed(() => place.value.path);
+/** The query of the address. */
 export const query = computed(() => place.value.query);
 
 function read(): { readonly path: string; readonly query: URLSearchParams } {

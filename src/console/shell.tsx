@@ -12,6 +12,7 @@ import { Icon } from './ui/icons.tsx';
 
 const isMenuOpen = signal(false);
 
+/** The frame of every page: menu, content, and the state of the connection. */
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const here = path.value;
   useEffect(() => {
@@ -72,6 +73,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
+/** The end of the menu: theme and sign-out. */
 function Foot() {
   return (
     <footer class="side-foot">

@@ -2,6 +2,7 @@ import type { OutgoingMessage } from './broker.ts';
 
 /** MQTT topics: levels separated by `/`. In a filter `+` matches one level and `#` all that follow. */
 
+/** Whether a topic matches an MQTT filter with `+` and `#`. */
 export function matches(filter: string, topic: string): boolean {
   const wanted = filter.split('/');
   const levels = topic.split('/');

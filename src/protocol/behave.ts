@@ -61,6 +61,10 @@ export function semanticsOfDialect(id: DialectId): DialectSemantics {
   return semantics;
 }
 
+/**
+ * Translates the traits of a dialect into the differences that the engine implements. A dialect that
+ * behaves like 1.0 has none.
+ */
 function semanticsOf(traits: Traits): DialectSemantics {
   return {
     ...(traits.callerNamesTask ? { taskNames: traits.namesOnce === true ? ('once' as const) : ('reusable' as const) } : {}),
@@ -72,6 +76,10 @@ function semanticsOf(traits: Traits): DialectSemantics {
   };
 }
 
+/**
+ * Wraps a service for callers of a dialect. Returns the service itself if the dialect behaves like
+ * 1.0.
+ */
 function decorated(next: A2AService, traits: Traits): A2AService {
   const { historyLength, ...semantics } = semanticsOf(traits);
   const hidesHistory = historyLength === 0;
@@ -136,6 +144,7 @@ function taskIn({ id, tenant }: CancelRequest | SubscribeRequest): GetRequest {
   return tenant === undefined ? { id } : { id, tenant };
 }
 
+/** In some dialects canceling a finished task returns the task instead of an error. */
 async function canceledOrFinished(next: A2AService, request: CancelRequest, ctx: CallContext): Promise<Task> {
   try {
     return await next.cancel(request, ctx);

@@ -20,6 +20,9 @@ export function cardProblems(card: unknown): readonly CardProblem[] {
   return messageProblems(raw, 'AgentCard', '');
 }
 
+/**
+ * Checks one message of the schema: its members, and that exactly one member of each oneof is present.
+ */
 function messageProblems(raw: JsonObject, type: CardType, path: string): readonly CardProblem[] {
   const found: CardProblem[] = [];
   const chosen: string[] = [];
@@ -44,6 +47,7 @@ function messageProblems(raw: JsonObject, type: CardType, path: string): readonl
   return found;
 }
 
+/** Checks a member: one value, a list or a map. */
 function fieldProblems(value: Json, field: CardField, path: string): readonly CardProblem[] {
   switch (field.shape) {
     case 'list':

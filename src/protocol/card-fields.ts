@@ -104,6 +104,7 @@ export const CARD_FIELDS: Readonly<Record<CardType, ReadonlyMap<string, CardFiel
   (type) => new Map(Object.entries(TYPES[type]).map(([name, code]) => [name, parseField(name, code)])),
 );
 
+/** Reads the short code of a member: its type, `[]` or `{}`, and whether it must be present. */
 function parseField(name: string, code: string): CardField {
   const [, type = '', shape = '', presence = ''] = /^(\w+)(\[\]|\{\})?([!?|])?$/.exec(code) ?? [];
   return {
@@ -125,6 +126,7 @@ export function cardView(card: JsonObject, keep: (field: CardField, value: Json)
   return viewOf(card, 'AgentCard', keep);
 }
 
+/** The members that the schema knows, in camelCase, as far as `keep` wants them. */
 function viewOf(raw: JsonObject, type: CardType, keep: (field: CardField, value: Json) => boolean): JsonObject {
   const out: Record<string, Json> = {};
   for (const field of CARD_FIELDS[type].values()) {

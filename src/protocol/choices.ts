@@ -35,7 +35,13 @@ export function createChoicesPart(options: readonly ChoiceLike[]): DataPart {
   return createDataPart({ options: choices });
 }
 
-/** The options of a question. Empty for a question without options. */
+/**
+ * The options of a question. Empty for a question without options.
+ *
+ * ```ts
+ * for (const { optionId, name } of getChoicesFromMessage(question)) console.log(optionId, name);
+ * ```
+ */
 export function getChoicesFromMessage(question: Message): readonly Choice[] {
   for (const part of question.parts) {
     const offered = isDataPart(part) ? member(part.data, 'options') : undefined;
@@ -79,6 +85,7 @@ function isToolAnswer(metadata: Part['metadata']): metadata is JsonObject {
   return typeof id === 'string' && id !== '';
 }
 
+/** The answer as text: its own, or the result of a tool that a PromptKit client ran. */
 function wordOf(answer: Message): string {
   const text = getTextFromMessage(answer);
   if (text.trim() !== '') return text;

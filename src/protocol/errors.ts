@@ -160,6 +160,10 @@ export class A2AError extends Error {
 /**
  * Whether a value is an A2AError. Tests a brand instead of the class, so that it also works for errors
  * of a second copy of this package in the process.
+ *
+ * ```ts
+ * if (isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND') return undefined;
+ * ```
  */
 export function isA2AError(value: unknown): value is A2AError {
   return typeof value === 'object' && value !== null && BRAND in value;

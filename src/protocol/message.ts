@@ -46,12 +46,24 @@ export interface MessageOptions {
   readonly metadata?: Metadata;
 }
 
-/** A message of the agent with one text part. */
+/**
+ * A message of the agent with one text part.
+ *
+ * ```ts
+ * const message = createAgentTextMessage('Done.', { contextId });
+ * ```
+ */
 export function createAgentTextMessage(text: string, options: MessageOptions = {}): Message {
   return createAgentPartsMessage([createTextPart(text)], options);
 }
 
-/** A message of the agent with one data part, that is, any JSON value. */
+/**
+ * A message of the agent with one data part, that is, any JSON value.
+ *
+ * ```ts
+ * const message = createAgentDataMessage({ total: 42 });
+ * ```
+ */
 export function createAgentDataMessage(data: Json, options: MessageOptions = {}): Message {
   return createAgentPartsMessage([createDataPart(data)], options);
 }

@@ -46,12 +46,24 @@ export function createTextPart(text: string, metadata?: Metadata): TextPart {
   return metadata === undefined ? { text } : { text, metadata };
 }
 
-/** A part with any JSON value. */
+/**
+ * A part with any JSON value.
+ *
+ * ```ts
+ * const part = createDataPart({ optionId: 'yes' });
+ * ```
+ */
 export function createDataPart(data: Json, metadata?: Metadata): DataPart {
   return metadata === undefined ? { data } : { data, metadata };
 }
 
-/** A file by reference. The receiver downloads it, so the URL must be reachable from there. */
+/**
+ * A file by reference. The receiver downloads it, so the URL must be reachable from there.
+ *
+ * ```ts
+ * const part = createFilePartFromUri('https://files.example/plan.pdf', { mediaType: 'application/pdf' });
+ * ```
+ */
 export function createFilePartFromUri(url: string, options: FileOptions = {}): FilePart {
   return { url, ...fileMembers(options) };
 }

@@ -55,7 +55,14 @@ export const TASK_STATES_BY_NUMBER: readonly TaskState[] = [
   'TASK_STATE_AUTH_REQUIRED',
 ];
 
-/** Whether the task is over: completed, failed, canceled or rejected. It never changes again. */
+/**
+ * Whether the task is over: completed, failed, canceled or rejected. It never changes again.
+ *
+ * ```ts
+ * isTerminal('TASK_STATE_COMPLETED'); // true
+ * isTerminal('TASK_STATE_INPUT_REQUIRED'); // false
+ * ```
+ */
 export function isTerminal(state: TaskState): boolean {
   return TASK_STATES[state].phase === 'terminal';
 }

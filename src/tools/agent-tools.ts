@@ -124,6 +124,7 @@ interface ToolCall {
   readonly options: AgentToolOptions;
 }
 
+/** Calls the agent. After an error the next call connects again. */
 async function callAgent(source: Remote, { args, calling, call, options }: ToolCall): Promise<ToolOutcome> {
   const request = requestOf(args, calling);
   const signal = call.signal ?? new AbortController().signal;
@@ -143,6 +144,7 @@ interface Once {
   readonly options: AgentToolOptions;
 }
 
+/** Calls the agent once. Aborting cancels its task. */
 async function callOnce(agent: Reachable, once: Once): Promise<ToolOutcome> {
   const { signal, collector } = once;
   signal.throwIfAborted();
@@ -161,6 +163,7 @@ async function callOnce(agent: Reachable, once: Once): Promise<ToolOutcome> {
   }
 }
 
+/** Follows the task until it is settled, over lost connections too. */
 async function listen({ service, card }: Reachable, { request, collector, signal, call, options }: Once): Promise<ToolOutcome> {
   const { unreachableMsMax, pollMs } = { ...DEFAULT_PROXY_TIMEOUTS, ...options };
   const lingering = linger(signal, CANCEL_MS_MAX);

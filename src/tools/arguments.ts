@@ -29,6 +29,7 @@ export function requestOf(args: JsonObject, { skill, takesData }: ToolInvocation
   return { message };
 }
 
+/** The parts of a message: text, and images or sound by the names that tools use for them. */
 function partsOf(args: JsonObject): readonly Part[] {
   const words = WORDS.map((name) => textAt(args, name)).find((text) => text !== undefined);
   const parts: Part[] = words === undefined ? [] : [{ text: words }];

@@ -101,6 +101,7 @@ export function generateAgentCard(tools: Iterable<RegisteredTool>, options: Card
   };
 }
 
+/** A tool as a skill. */
 function skillOf({ name, description, capabilities = [], examples }: RegisteredTool): AgentSkill {
   const title = titleOf(name);
   return {

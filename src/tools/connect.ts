@@ -37,7 +37,13 @@ export interface AgentConnectOptions {
   readonly onConnected?: (client: A2AClient) => void;
 }
 
-/** An agent at an address. It connects at the first use, and again after an error. */
+/**
+ * An agent at an address. It connects at the first use, and again after an error.
+ *
+ * ```ts
+ * const tools = await agentTools(remoteAgent({ url: 'https://agent.example' }));
+ * ```
+ */
 export function remoteAgent(target: AgentTarget, options: AgentConnectOptions = {}): Remote {
   return remote(() => reachAgent(target, options));
 }
@@ -82,6 +88,7 @@ function headersOf({ headers }: ClientOptions): Readonly<Record<string, string>>
   return headers === undefined || typeof headers === 'function' ? {} : headers;
 }
 
+/** Headers whose values are in environment variables, so that they are not in a file. */
 function headersFromEnv({ headersFromEnv: named = [] }: AgentTarget, env: NonNullable<AgentConnectOptions['env']>): Record<string, string> {
   return Object.fromEntries(
     named.map((pair) => {

@@ -11,7 +11,13 @@ export interface OpenAiTool {
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 }
 
-/** Converts tools for OpenAI's chat API. Run a model's call with `callOpenAiTool`. */
+/**
+ * Converts tools for OpenAI's chat API. Run a model's call with `callOpenAiTool`.
+ *
+ * ```ts
+ * const completion = await openai.chat.completions.create({ model, messages, tools: [...toOpenAiTools(tools)] });
+ * ```
+ */
 export function toOpenAiTools(tools: readonly AgentTool[]): readonly OpenAiTool[] {
   return tools.map(({ name, description, inputSchema }) => ({
     type: 'function',
@@ -51,6 +57,7 @@ export async function callOpenAiTool(
   }
 }
 
+/** Parses the arguments of a model's call, which may be invalid JSON. */
 function argumentsIn(text: string): JsonObject {
   let value: Json;
   try {

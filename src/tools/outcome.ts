@@ -77,6 +77,7 @@ function ofMessage(message: Message): ToolOutcome {
   };
 }
 
+/** The outcome of a task. A question of the agent is the text, for the model to answer. */
 function ofTask({ id, contextId: context, status, artifacts = [] }: Task): ToolOutcome {
   const { state, message } = status;
   const isWaiting = isInterrupted(state);

@@ -82,6 +82,7 @@ const NO_CARD = {
   ...{ defaultInputModes: [], defaultOutputModes: [], skills: [] },
 };
 
+/** The outcome in CortexPrism's form. */
 function resultOf(outcome: ToolOutcome): WrappedResult {
   const ids = {
     ...(outcome.taskId === undefined ? {} : { taskId: outcome.taskId }),

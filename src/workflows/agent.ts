@@ -34,6 +34,7 @@ export function workflowAgent(workflow: Workflow, { findAgent, validate }: Workf
   return { card, recovery: 'resume', run: (turn) => execute(workflow, turn, { findAgent, validate: check }) };
 }
 
+/** Checks the input, runs the graph and reports progress. */
 async function* execute(workflow: Workflow, turn: Turn, given: Required<WorkflowOptions>): AsyncGenerator<AgentOutput> {
   const input = inputOf(turn);
   const wrong = workflow.inputSchema === undefined ? undefined : given.validate(workflow.inputSchema, input);
@@ -56,6 +57,7 @@ async function* execute(workflow: Workflow, turn: Turn, given: Required<Workflow
   }
 }
 
+/** Runs the graph and the exit nodes. Finished nodes of an earlier attempt are not repeated. */
 async function runWorkflow(run: Running): Promise<AgentOutput> {
   const { workflow, turn } = run;
   const signal = { workflow_name: workflow.name, execution_id: turn.task.id };
@@ -79,6 +81,7 @@ async function runWorkflow(run: Running): Promise<AgentOutput> {
   return { kind: 'complete' };
 }
 
+/** The workflow's output, or why it can't be made. */
 function answerOf(run: Running): { readonly output: JsonObject; readonly error?: never } | { readonly error: string } {
   try {
     const output = fillObject(run.workflow.output, scopeOf(run));

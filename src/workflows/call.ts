@@ -58,6 +58,7 @@ interface Conversation extends NodeCall {
   readonly signal: AbortSignal;
 }
 
+/** Sends the input to an agent. Its questions are passed on to the caller of the workflow. */
 async function converse(run: Running, service: A2AService, call: Conversation): Promise<CallOutcome> {
   const name = await messageName(run.turn.task.id, call);
   const parts: Part[] = [...(call.instruction === undefined ? [] : [createTextPart(call.instruction)]), createDataPart(call.input)];

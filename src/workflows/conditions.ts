@@ -32,6 +32,7 @@ export function parseCondition(condition: string, path: string): Value {
   return value;
 }
 
+/** Splits a condition into words, numbers, texts and operators. */
 function tokensOf(condition: string, path: string): string[] {
   if (condition.length > LENGTH_MAX) throw new WorkflowError(path, `the maximum length of a condition is ${LENGTH_MAX} characters`);
   const tokens: string[] = [];
@@ -64,6 +65,7 @@ function takes(reading: Reading, ...wanted: readonly string[]): string | undefin
   return token;
 }
 
+/** Reads `a or b`. */
 function either(reading: Reading, depth: number): Value {
   if (depth > DEPTH_MAX) fail(reading, 'is nested too deeply');
   let left = both(reading, depth);
@@ -98,6 +100,7 @@ function compared(reading: Reading, depth: number): Value {
   return (scope) => compare(operator, left(scope), right(scope));
 }
 
+/** Reads a value: a literal, a path, a list, or an expression in brackets. */
 function simple(reading: Reading, depth: number): Value {
   if (takes(reading, '(') !== undefined) {
     const inner = either(reading, depth + 1);
@@ -134,6 +137,7 @@ const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['none', null],
 ]);
 
+/** Compares two JSON values. A number equals its text: `5` and `"5"`. */
 function compare(operator: string, left: Json, right: Json): boolean {
   switch (operator) {
     case '==':

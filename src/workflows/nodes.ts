@@ -25,6 +25,7 @@ export async function runNode(run: Running, node: WorkflowNode, position: NodePo
   return await storeResult(run, position.path, node, result);
 }
 
+/** Runs a node unless its condition is false. Errors become a result. */
 async function tryNode(run: Running, node: WorkflowNode, position: NodePosition): Promise<NodeResult> {
   try {
     if (node.when !== undefined && !holds(node.when, scopeOf(run, position.more))) return { status: 'skipped' };
@@ -53,6 +54,7 @@ async function tryNode(run: Running, node: WorkflowNode, position: NodePosition)
   }
 }
 
+/** Calls an agent, with the retries of the node or of the workflow. */
 async function runCall(run: Running, node: CallingNode, { path, more }: NodePosition): Promise<NodeResult> {
   const scope = scopeOf(run, more);
   const input = node.input === undefined ? inferred(run, node) : fillObject(node.input, scope);
@@ -101,6 +103,7 @@ function runSwitch(run: Running, node: SwitchNode, { more }: NodePosition): Node
   return { status: 'success', output: { selected_branch: chosen } };
 }
 
+/** Runs a node for each item of a list, some of them at the same time. */
 async function runMap(run: Running, node: MapNode, { path, more }: NodePosition): Promise<NodeResult> {
   const items = fill(node.items, scopeOf(run, more));
   const inner = run.workflow.nodes.get(node.node);
@@ -135,6 +138,7 @@ async function runMap(run: Running, node: MapNode, { path, more }: NodePosition)
   return { status: 'success', output: { results: results.map((result) => (result.status === 'success' ? result.output : null)) } };
 }
 
+/** Repeats a node until its condition is false. Reaching the maximum is an error. */
 async function runLoop(run: Running, node: LoopNode, { path, more }: NodePosition): Promise<NodeResult> {
   const inner = run.workflow.nodes.get(node.node);
   if (inner === undefined) return { status: 'error', error: `there is no node ${node.node}` };
@@ -152,6 +156,7 @@ async function runLoop(run: Running, node: LoopNode, { path, more }: NodePositio
   }
 }
 
+/** Waits before a retry. Rejects when the task is canceled. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const stopped = Promise.withResolvers<void>();

@@ -49,6 +49,7 @@ export function readNode(raw: Json, path: string, readRetry: ReadRetry): Workflo
   }
 }
 
+/** The members of a node that calls an agent or a workflow. */
 function callOf(given: JsonObject, path: string, readRetry: ReadRetry): Omit<CallingNode, 'id' | 'type' | 'agent' | 'dependsOn' | 'when'> {
   const retry = member(given, 'retry_strategy', 'retryStrategy');
   const schemas = { inputSchema: 'input_schema_override', outputSchema: 'output_schema_override' } as const;
@@ -66,6 +67,7 @@ function callOf(given: JsonObject, path: string, readRetry: ReadRetry): Omit<Cal
   };
 }
 
+/** The cases of a switch. */
 function switchOf(given: JsonObject, path: string): { cases: { when: string; node: string }[]; otherwise?: string } {
   const cases = list(given['cases'], `${path}.cases`).map((raw, at) => {
     const one = object(raw, `${path}.cases[${at}]`);
@@ -79,6 +81,7 @@ function switchOf(given: JsonObject, path: string): { cases: { when: string; nod
   return { cases, ...(otherwise === undefined ? {} : { otherwise }) };
 }
 
+/** The members of a map, in SAM's and in Argo's spelling. */
 function mapOf(given: JsonObject, path: string): { items: Json; node: string; itemsMax: number; concurrency: number } {
   const items = member(given, 'items', 'withParam', 'with_param', 'withItems', 'with_items');
   if (items === undefined) throw new WorkflowError(`${path}.items`, 'is required: the list for the map');

@@ -58,6 +58,7 @@ export function readRetry(raw: Json, path: string): NodeRetry {
   };
 }
 
+/** Reads the nodes. Throws for two with the same id. */
 function nodesOf(given: JsonObject): Map<string, WorkflowNode> {
   const raw = list(given['nodes'], 'nodes');
   if (raw.length === 0 || raw.length > NODES_MAX) throw new WorkflowError('nodes', `must be 1 to ${NODES_MAX} nodes`);
@@ -79,6 +80,7 @@ function nodesOf(given: JsonObject): Map<string, WorkflowNode> {
   return nodes;
 }
 
+/** The nodes that run after the end: always, on success, on failure or on cancel. */
 function exitOf(raw: Json | undefined): ExitNodes {
   if (raw === undefined) return {};
   if (typeof raw === 'string') return { always: raw };
@@ -92,6 +94,7 @@ function exitOf(raw: Json | undefined): ExitNodes {
   return Object.fromEntries(pairs.filter(([, node]) => node !== undefined));
 }
 
+/** A skill for the agent's card. */
 function skillOf(raw: Json, path: string): Workflow['skills'][number] {
   const given = object(raw, path);
   return {
@@ -109,6 +112,7 @@ export function targetsOf(node: WorkflowNode): readonly string[] {
   return [...node.cases.map((one) => one.node), ...(node.otherwise === undefined ? [] : [node.otherwise])];
 }
 
+/** Throws for references to unknown nodes and for cycles. */
 function checkGraph({ nodes, onExit }: Workflow): void {
   const exits = Object.values(onExit) as readonly string[];
   for (const node of nodes.values()) {

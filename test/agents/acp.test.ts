@@ -62,7 +62,7 @@ describe('an agent over the Agent Client Protocol', () => {
     expect(execFileSync('git', ['count-objects'], { cwd, encoding: 'utf8' })).toMatch(/^0 objects/);
   });
 
-  it('has no files of ours: it is confined, and we are not', async () => {
+  it('can’t use Parley to read or write files', async () => {
     const { agent, cwd } = world();
     writeFileSync(join(cwd, 'inside'), 'inside');
     await talking(agent(), async (talk) => {
@@ -80,12 +80,12 @@ describe('an agent over the Agent Client Protocol', () => {
     expect(statusText(task)).toBe(reason);
   });
 
-  it('says how to log in', async () => {
+  it('reports how to log in', async () => {
     const task = await talking(world({}, { NOT_LOGGED_IN: '1' }).agent(), (talk) => talk.task('hello'));
     expect(statusText(task)).toContain('is not logged in');
   });
 
-  it('takes a mode that it has, and no other', async () => {
+  it('accepts only modes that it has', async () => {
     await talking(world().agent(), async (talk) => {
       expect((await talk.task('hello', { metadata: { mode: 'plan' } })).status.state).toBe('TASK_STATE_COMPLETED');
       const wrong = await talk.task('hello', { metadata: { mode: 'dance' } });
@@ -93,7 +93,7 @@ describe('an agent over the Agent Client Protocol', () => {
     });
   });
 
-  it('begins in a mode in which it asks, and lets no request choose another', async () => {
+  it('starts in a mode in which it asks, and lets no request change that', async () => {
     await talking(world({}, { MODE: 'auto' }).agent(), async (talk) => {
       expect(answer(await talk.task('mode'))).toBe('default');
       expect(statusText(await talk.task('hello', { metadata: { mode: 'auto' } }))).toContain('mode auto asks for no approvals');
@@ -104,7 +104,7 @@ describe('an agent over the Agent Client Protocol', () => {
     });
   });
 
-  it('is cancelled in good order', async () => {
+  it('is canceled gracefully', async () => {
     await talking(world().agent(), async (talk) => {
       const { task } = await talk.begin('hang');
       if (task === undefined) throw new Error('no task');
@@ -123,7 +123,7 @@ describe('a budget', () => {
 });
 
 describe('S11: a permission', () => {
-  it('is given in 0.3 by a message to the context alone, as coding-agent-a2a documents it', async () => {
+  it('is given in 0.3 by a message with only the context, as coding-agent-a2a documents it', async () => {
     const { auth, key } = keysOf([{ scopes: ['*'] }]);
     const handler = handlerOf({ agents: world().agent(), auth: [auth] });
     const headers = { 'X-API-Key': key(0) };
@@ -158,7 +158,7 @@ describe('S11: a permission', () => {
     });
   });
 
-  it('is never waited for by a task of its own context', async () => {
+  it('does not block another task of its context', async () => {
     await talking(world().agent(), async (talk) => {
       const waiting = await talk.task('ask make');
       const other = await talk.task('hello', { contextId: contextId(String(waiting.contextId)) });
@@ -168,7 +168,7 @@ describe('S11: a permission', () => {
     });
   });
 
-  it('is asked for again where free text answers it by context', async () => {
+  it('is asked for again if free text answers it by context', async () => {
     await talking(world().agent(), async ({ service, task }) => {
       const waiting = await task('ask make');
       const ctx = { principal: LOCAL_PRINCIPAL, dialect: cortex.id, extensions: [], signal: new AbortController().signal };
@@ -179,11 +179,11 @@ describe('S11: a permission', () => {
     });
   });
 
-  it('is distinguished from another one that waits as well', async () => {
+  it('is distinguished from another pending permission', async () => {
     await talking(world().agent(), async (talk) => {
       const first = await talk.task('two');
       const asked = dataOf(first.status.message) as { readonly requestId: string };
-      // The right option of another question is no answer to this one.
+      // An option of another question does not answer this one.
       const wrong = await talk.task([createDataPart({ requestId: 'call-0', optionId: 'yes-once' })], { taskId: first.id });
       expect(statusText(wrong)).toContain('That was none of the options. Approve: Run first?');
       const second = await talk.task([createDataPart({ requestId: asked.requestId, optionId: 'yes-once' })], { taskId: first.id });
@@ -206,13 +206,13 @@ describe('a session', () => {
     const { agent } = world();
     await talking(agent(), (talk) => talk.task('hello one', inContext));
     await talking(agent(), async (talk) => {
-      // What the agent replays when it loads the session is not said again.
+      // Messages that the agent replays when it loads the session are not sent again.
       expect(answer(await talk.task('what', inContext))).toBe('you said: hello one | what');
       expect(answer(await talk.task('what', { contextId: contextId('c-2') }))).toBe('you said: what');
     });
   });
 
-  it('that is lost begins anew, and says so', async () => {
+  it('that is lost is replaced by a new one, with a notice', async () => {
     const { agent, state } = world();
     await talking(agent(), (talk) => talk.task('hello', inContext));
     rmSync(join(state, 'fake'), { recursive: true });
@@ -229,7 +229,7 @@ describe('a session', () => {
     mkdirSync(join(cwd, 'sub'));
     const store = memoryStore();
     const first = await talkTo(agent(), { store });
-    // What the message chose holds for its answer too: in another folder the session would not be found.
+    // The choices of the message also apply to its answer: in another folder the session would not be found.
     const waiting = await first.task('ask make', { ...inContext, metadata: { cwd: 'sub' } });
     await first.stop();
     const second = await talkTo(agent(), { store });
@@ -239,13 +239,13 @@ describe('a session', () => {
     );
     expect(still.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     const done = await second.task(words, { taskId: waiting.id });
-    // A no is passed on in words; asked again all the same, it is asked again here.
+    // A no is passed on as text. If the agent asks again, the caller is asked again.
     if (expected === undefined) expect(done.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     else expect(answer(done)).toContain(expected);
     await second.stop();
   });
 
-  it('that can not be taken up again fails its task with the reason', async () => {
+  it('that can’t be resumed fails its task with the reason', async () => {
     const { agent } = world({}, { NO_LOAD: '1' });
     const store = memoryStore();
     const first = await talkTo(agent(), { store });

@@ -68,7 +68,7 @@ describe('script', () => {
     expect((await talk.service.list({}, callContext())).totalSize).toBe(0);
   });
 
-  it('completes with the answer to its question, or its wish for credentials', async () => {
+  it('completes with the answer to its question or to its request for credentials', async () => {
     const talk = await talkToBuiltIn('script');
     for (const directive of ['ask', 'auth']) {
       const { id } = await talk.task(directive);
@@ -77,14 +77,14 @@ describe('script', () => {
     }
   });
 
-  it('says nothing of what crashed to its caller', async () => {
+  it('hides the reason of a crash from its caller', async () => {
     const talk = await talkToBuiltIn('script');
     const task = await talk.task('crash');
     expect(JSON.stringify(task.status)).not.toContain('asked script to crash');
     expect(talk.reports).toEqual([expect.stringContaining('asked script to crash')]);
   });
 
-  it('continues after a restart: no chunk is lost, none comes twice', async () => {
+  it('continues after a restart without lost or repeated chunks', async () => {
     const store = memoryStore();
     const first = await talkToBuiltIn('script', store);
     const { id } = taskIn(await first.begin('chunks=40 delay=5'));
@@ -100,7 +100,7 @@ describe('script', () => {
     expect(textOf(done)).toBe(Array.from({ length: 40 }, (_, at) => `chunk ${at + 1}`).join(''));
   });
 
-  it('is canceled in its sleep', async () => {
+  it('can be canceled while it sleeps', async () => {
     const talk = await talkToBuiltIn('script');
     const { id } = taskIn(await talk.begin('sleep=60000'));
     expect((await talk.cancel(id)).status.state).toBe('TASK_STATE_CANCELED');
@@ -115,7 +115,7 @@ describe('demo', () => {
     expect(course(events).at(-1)).toBe('status COMPLETED');
   });
 
-  it('asks for an approval, which may come in words or as an option', async () => {
+  it('asks for an approval, which can be text or an option', async () => {
     const talk = await talkToBuiltIn('demo');
     for (const yes of ['yes', [{ data: { optionId: 'allow' } }]]) {
       const asked = await talk.task('please ask for an approval');
@@ -130,7 +130,7 @@ describe('demo', () => {
     }
   });
 
-  it('waits for one over a restart', async () => {
+  it('waits for an approval over a restart', async () => {
     const store = memoryStore();
     const first = await talkToBuiltIn('demo', store);
     const { id } = await first.task('approve');
@@ -139,7 +139,7 @@ describe('demo', () => {
     expect([done.status.state, done.artifacts?.[0]?.name]).toEqual(['TASK_STATE_COMPLETED', 'approved.md']);
   });
 
-  it('makes nothing without one', async () => {
+  it('does nothing without an approval', async () => {
     const talk = await talkToBuiltIn('demo');
     const { id } = await talk.task('approve');
     const done = await talk.task('no', { taskId: id });

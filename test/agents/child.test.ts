@@ -26,7 +26,7 @@ async function all<Piece>(pieces: AsyncIterable<Piece>): Promise<readonly Piece[
   return taken;
 }
 
-/** Processes that sleep for so many seconds: each test has a number of its own. */
+/** Processes that sleep for this many seconds. Each test has its own number. */
 async function asleep(...seconds: readonly number[]): Promise<number> {
   const lines = [...(await snapshot()).values()].filter(({ isZombie }) => !isZombie).map(({ pid }) => commandLine(pid));
   return lines.filter((line) => seconds.some((each) => line === `sleep\0${each}\0`)).length;
@@ -41,7 +41,7 @@ function commandLine(pid: number): string {
 }
 
 describe('a child', () => {
-  it('gives its output, then its exit code, and leaves no record', async () => {
+  it('returns its output and its exit code, and leaves no record', async () => {
     const child = sh('printf "a\\nb"; echo wrong >&2; exit 3');
     expect((await all(linesOf(child.stdout))).flat().map(({ text }) => text)).toEqual(['a', 'b']);
     expect(await child.exit).toEqual({ kind: 'exited', code: 3 });
@@ -50,7 +50,7 @@ describe('a child', () => {
     expect(readdirSync(join(folder, 'runs')).flatMap((server) => readdirSync(join(folder, 'runs', server)))).toEqual([]);
   });
 
-  it('reports separately that it never ran', async () => {
+  it('reports separately that it could not start', async () => {
     const child = start(join(folder, 'no-such-program'));
     expect(await all(textOf(child.stdout))).toEqual([]);
     expect(await child.exit).toMatchObject({ kind: 'unstartable', code: 'ENOENT' });
@@ -60,7 +60,7 @@ describe('a child', () => {
     await denied.kill();
   });
 
-  it('takes input, and writing to one that has closed it is no error', async () => {
+  it('accepts input, and ignores input after it has closed it', async () => {
     const child = start('cat');
     await child.write('hello');
     child.endInput();
@@ -76,8 +76,8 @@ describe('a child', () => {
     expect(names.toSorted()).toEqual(['ONE', 'PARLEY_RUN', 'PATH'].toSorted());
   });
 
-  it('is ended with all it started, though they left its group and do not listen', async () => {
-    // Two that ignore SIGTERM; one of them in a session of its own, its parent gone.
+  it('is killed with all its processes, even if they left its group and ignore SIGTERM', async () => {
+    // Two processes that ignore SIGTERM. One has its own session, and its parent has ended.
     const child = sh('trap "" TERM; (setsid sh -c "trap \\"\\" TERM; exec sleep 4711" &) ; sleep 4712 & echo up; wait');
     const lines = linesOf(child.stdout);
     expect((await lines.next()).value?.[0]?.text).toBe('up');
@@ -87,7 +87,7 @@ describe('a child', () => {
     expect(await child.exit).toEqual({ kind: 'signaled', signal: 'SIGKILL' });
   });
 
-  it('is asked before it is made to end', async () => {
+  it('gets SIGTERM before SIGKILL', async () => {
     const child = sh('trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.05; done');
     const lines = linesOf(child.stdout);
     await lines.next();
@@ -107,7 +107,7 @@ describe('a child', () => {
   it('is found by the next server if this one dies', async () => {
     const other = join(folder, 'other');
     const child = startChild({ argv: ['sleep', '4714'], cwd: folder, env: { ...env } }, openLedger(other));
-    // The record as a dead server leaves it: under a name that no process has.
+    // The record as a killed server leaves it, under a name that no running server has.
     const [server = ''] = readdirSync(other);
     cpSync(join(other, server), join(other, '1-1'), { recursive: true });
     rmSync(join(other, server), { recursive: true });

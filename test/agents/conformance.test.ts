@@ -63,7 +63,7 @@ function meets(task: Task, { state, parts, words }: Expected): void {
   if (words !== undefined) expect(statusText(task)).toMatch(words);
 }
 
-/** What a caller who did not wait sees in the end. */
+/** The final task of a send that returned immediately. */
 async function settled(begun: SendResult): Promise<Task> {
   const { id } = taskIn(begun);
   const task = (): Promise<Task> => talk.service.get({ id }, callContext());
@@ -78,11 +78,11 @@ const SUITES: readonly (readonly [string, typeof KIT, Say])[] = [
 ];
 
 describe.each(SUITES)('%s', (_, table, say) => {
-  it.each(table)('%s, waited for', async (name, expected) => {
+  it.each(table)('%s, with a blocking send', async (name, expected) => {
     meets(await talk.task(...say(name)), expected);
   });
 
-  it.each(table)('%s, not waited for', async (name, expected) => {
+  it.each(table)('%s, with returnImmediately', async (name, expected) => {
     meets(await settled(await talk.begin(...say(name))), expected);
   });
 
@@ -103,7 +103,7 @@ describe.each(SUITES)('%s', (_, table, say) => {
   });
 });
 
-describe('the course of a stream', () => {
+describe('the events of a stream', () => {
   it.each([
     ['tck-stream-003', ['task WORKING', 'status WORKING', 'artifact .', 'status COMPLETED']],
     ['tck-stream-artifact-chunked', ['task WORKING', 'status WORKING', 'artifact', 'artifact + .', 'status COMPLETED']],
@@ -146,7 +146,7 @@ describe('turns', () => {
 });
 
 describe('time', () => {
-  it('passes as the kits want it', async () => {
+  it('is spent as the kits expect', async () => {
     const took = async (...said: Parameters<Talk['task']>): Promise<number> => {
       const begun = performance.now();
       expect((await talk.task(...said)).status.state).toBe('TASK_STATE_COMPLETED');
@@ -173,8 +173,8 @@ describe('time', () => {
   });
 });
 
-describe('what it does not take', () => {
-  it('is refused before there is a task', async () => {
+describe('content that the agent does not accept', () => {
+  it('is refused before a task is created', async () => {
     const odd = talk.send([{ data: {}, mediaType: 'application/x-unsupported-type-12345' }]);
     await expect(odd).rejects.toMatchObject({ kind: 'CONTENT_TYPE_NOT_SUPPORTED' });
   });

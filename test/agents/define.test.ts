@@ -18,8 +18,8 @@ async function talkWith(agent: Agent, options: Parameters<typeof talkTo>[1] = {}
   return talk;
 }
 
-describe('what an agent says', () => {
-  it('is what its caller sees', async () => {
+describe('the output of an agent', () => {
+  it('reaches its caller', async () => {
     const agent = defineAgent({
       ...NAMED,
       async *run() {
@@ -60,7 +60,7 @@ describe('what an agent says', () => {
     expect(statusText(task)).toMatch(/./);
   });
 
-  it('may be a message alone, if it is the first thing', async () => {
+  it('can be a direct message, if it is the first output', async () => {
     const direct = await talkWith(defineAgent({ ...NAMED, run: () => message('hi') }));
     expect((await direct.send('go')).message).toMatchObject({ parts: [{ text: 'hi' }] });
     const late = await talkWith(
@@ -98,7 +98,7 @@ describe('a question within a run', () => {
     expect([done.status.state, textOf(done)]).toEqual(['TASK_STATE_COMPLETED', 'blue: sure']);
   });
 
-  it('outlives a restart', async () => {
+  it('survives a restart', async () => {
     const store = memoryStore();
     const first = await talkWith(painter, { store });
     const { id } = await first.task('paint');
@@ -145,7 +145,7 @@ describe('a skill with schemas', () => {
     run: ({ input }) => (input.n > 99 ? ({ n: 'many' } as never) : { n: input.n * 2 }),
   });
 
-  it('takes data or JSON and gives data', async () => {
+  it('accepts data or JSON text, and returns data', async () => {
     const talk = await talkWith(doubler);
     for (const content of ['{"n": 21}', [{ data: { n: 21 } }]]) {
       const task = await talk.task(content, { metadata: { skillId: 'double' } });
@@ -153,7 +153,7 @@ describe('a skill with schemas', () => {
     }
   });
 
-  it('refuses what does not fit, and fails on what it should not have given', async () => {
+  it('rejects input that does not match, and fails on output that does not match', async () => {
     const talk = await talkWith(doubler);
     const refused = await talk.task('twenty-one');
     expect([refused.status.state, statusText(refused)]).toEqual([

@@ -149,7 +149,7 @@ describe('claude', () => {
     expect(reply.response.response).toMatchObject(expected);
   });
 
-  it('withdraws a question, and its own error is the reason', async () => {
+  it('withdraws a question, and the task fails with its own error', async () => {
     const { talk } = await play('claude:native', 'claude-withdrawn');
     const { task } = await talk.begin('write');
     const done = await talk.finished((task ?? { id: '' as never }).id);
@@ -170,7 +170,7 @@ describe('claude', () => {
     expect(args[1]).toContain('--resume c-1');
   });
 
-  it('that has lost its session begins another, and says so', async () => {
+  it('starts a new session if the old one is lost, with a notice', async () => {
     const { talk, record } = await play('gemini:native', 'gemini-lost');
     const here = { contextId: contextId('c') };
     await talk.task('one', here);
@@ -181,7 +181,7 @@ describe('claude', () => {
     expect(record().map(({ args }) => Array.isArray(args) && args.includes('--resume'))).toEqual([false, true, false]);
   });
 
-  it('refuses a mode that grants everything', async () => {
+  it('refuses a mode that allows everything', async () => {
     const { talk, record } = await play('claude:native', 'claude');
     const task = await talk.task('go', { metadata: { mode: 'bypassPermissions' } });
     await talk.stop();

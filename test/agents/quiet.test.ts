@@ -12,7 +12,7 @@ import { callContext, statusText, talkTo } from '../support/talk.ts';
 
 const folder = realpathSync(scratchFolder());
 const agents = knownAgents();
-/** Every CLI that we know, each trying for its model without end and saying so only where nobody looks. */
+/** Every known CLI, each retrying its model for ever without output. */
 const { env } = fakePrograms(
   new Set(agents.flatMap(({ launches }) => launches.map(({ argv }) => argv[0] as string))),
   () => 'echo "retrying in 8 s: connect ECONNREFUSED" >&2\nexec sleep 4761',
@@ -26,7 +26,7 @@ function options(more: RunOptions = {}): RunOptions {
   return { cwd, state: join(folder, `s${count}`), sandbox: 'plain', env, quietMs: 300, ...more };
 }
 
-/** What is noted until it ends, or is cancelled: so long after the first note, so that a second one would be heard, or after all. */
+/** The notes until the run ends or is canceled, some time after the first note, so that a second note would be seen. */
 async function notes(
   agent: Agent,
   { afterNoteMs, afterMs = 90_000 }: { readonly afterNoteMs: number; readonly afterMs?: number },
@@ -81,7 +81,7 @@ describe('a coding CLI that can’t reach its model', () => {
     }
   }
 
-  it('is ended by its time of silence all the same: our word is no sign of life', async () => {
+  it('is killed at its idle timeout: the notice does not count as output', async () => {
     const chosen = chooseLaunch('claude:native', { env });
     if (chosen === undefined) throw new Error('no claude');
     const talk = await talkTo(createCodingAgent(chosen, options({ defaults: { idleMs: 700 } })));
@@ -93,7 +93,7 @@ describe('a coding CLI that can’t reach its model', () => {
     expectFigure(performance.now() - began, { below: 5000 });
   });
 
-  it('is not told of where nobody wants to hear it', async () => {
+  it('causes no notice if notices are off', async () => {
     const chosen = chooseLaunch('claude:native', { env });
     if (chosen === undefined) throw new Error('no claude');
     expect(await notes(createCodingAgent(chosen, options({ quietMs: 0 })), { afterNoteMs: 0, afterMs: 1500 })).toEqual([]);
@@ -104,20 +104,20 @@ describe('any other program', () => {
   const command = (script: string, more: RunOptions = {}): Agent =>
     createCommandAgent({ argv: ['sh', '-c', script], name: 'mine' }, options(more));
 
-  it('is reported in other words, because it may have no model', async () => {
+  it('gets a notice with another text, because it may have no model', async () => {
     expect(await notes(command('sleep 4762'), { afterNoteMs: 700 })).toEqual([
       'No output from mine for 300 ms. It may be at work, or waiting for something that does not come.',
     ]);
   });
 
-  it('is not told of while it says something now and then', async () => {
+  it('causes no notice while it writes now and then', async () => {
     await patiently(async (quietMs) => {
       const steps = `for i in 1 2 3 4 5 6 7 8; do echo $i; sleep ${quietMs / 6000}; done`;
       expect(await notes(command(steps, { quietMs }), { afterNoteMs: 0 })).toEqual([]);
     });
   });
 
-  it('is not told of while its tool runs, or while it waits for its caller', async () => {
+  it('causes no notice while its tool runs or it waits for its caller', async () => {
     const tool = (type: string): string => JSON.stringify({ type, id: 't', tool_use_id: 't', tool: 'Bash', name: 'Bash', output: 'ok' });
     await patiently(async (quietMs) => {
       const script = `echo '${tool('tool_use')}'; sleep ${quietMs / 400}; echo '${tool('tool_result')}'; echo '{"text":"done"}'`;

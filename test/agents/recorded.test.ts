@@ -3,8 +3,8 @@ import { answer, play, result, told } from '../support/replay.ts';
 import { statusText } from '../support/talk.ts';
 
 /**
- * What the CLIs of docs/coding-agents.md wrote when each was asked to write a file, to touch another and to say so, in its own format, byte by
- * byte but for the paths: shapes that documentation does not have.
+ * The output of the CLIs of docs/coding-agents.md when each wrote a file, touched another and reported it, recorded byte by byte except for
+ * the paths. The recordings have forms that no documentation has.
  */
 const SAID = 'All done now.';
 

@@ -15,7 +15,7 @@ const folder = realpathSync(scratchFolder());
 const level = strongestLevel();
 let count = 0;
 
-/** A CLI that runs the message in a shell, and has a file of configuration that a project may bring along. */
+/** A CLI that runs the message in a shell, and reads a configuration file of the project. */
 const shell = nativeDriver({
   name: 'shell',
   ...{ modes: [], environment: [], homePaths: ['.parley-test-kept'], projectConfig: ['.evil/hooks.json', '.env'] },
@@ -40,12 +40,12 @@ async function run(
 }
 
 describe('limits', () => {
-  it('hold for a program and what it starts', async () => {
+  it('apply to a program and its children', async () => {
     const { answer } = await run('ulimit -n; ulimit -c', { sandbox: 'limits', limits: { openFilesMax: 64 } });
     expect(answer).toBe('64\n0\n');
   });
 
-  it('end one that uses too much', async () => {
+  it('kill a program that uses too much', async () => {
     const { task } = await run('head -c 3000000 /dev/zero > big; stat -c %s big', {
       sandbox: 'limits',
       limits: { fileBytesMax: 1_000_000 },
@@ -55,7 +55,7 @@ describe('limits', () => {
 });
 
 suiteNeeding('bubblewrap', level === 'bubblewrap', 'bubblewrap', () => {
-  it('lets a program write its folder and nothing else', async () => {
+  it('lets a program write only to its folder', async () => {
     const outside = join(folder, 'outside');
     const script = `echo in > inside; echo out > ${outside} ; echo etc > /etc/parley-canary; touch /tmp/parley-canary; ls /tmp`;
     const { cwd, answer } = await run(script, { sandbox: 'bubblewrap' });
@@ -66,27 +66,27 @@ suiteNeeding('bubblewrap', level === 'bubblewrap', 'bubblewrap', () => {
     expect(answer).toContain('Read-only file system');
   });
 
-  it('shows it no home but what it keeps there, and no other processes', async () => {
+  it('shows a program only its own files of the home folder, and no other processes', async () => {
     const { answer } = await run(`ls -A ${homedir()} | wc -l; ls /proc | grep -c "^[0-9]"`, { sandbox: 'bubblewrap' });
     const [files, processes] = answer.trim().split('\n').map(Number);
     expect(files).toBeLessThan(8);
     expect(processes).toBeLessThan(12);
   });
 
-  it('takes it down with everything, also what has left its session', async () => {
+  it('kills a program with all its children, also those that left its session', async () => {
     const { task } = await run('(setsid sleep 4721 > /dev/null 2>&1 &); echo up', { sandbox: 'bubblewrap' });
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     const { execFileSync } = await import('node:child_process');
     expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain('sleep 4721');
   });
 
-  it('cuts it off the network if so wanted', async () => {
+  it('blocks the network with network: false', async () => {
     const { answer } = await run('cat /proc/net/dev | tail -n +3 | cut -d: -f1', { sandbox: 'bubblewrap', network: false });
     expect(answer.trim()).toBe('lo');
   });
 });
 
-describe('C12: configuration that a project brings along', () => {
+describe('C12: configuration in the working folder', () => {
   const hostile = (name: string): string => {
     const cwd = join(folder, name);
     mkdirSync(join(cwd, '.evil'), { recursive: true });
@@ -95,7 +95,7 @@ describe('C12: configuration that a project brings along', () => {
     return cwd;
   };
 
-  it('keeps a run from beginning where nothing hides it', async () => {
+  it('prevents a run if nothing hides it', async () => {
     const { task } = await run('cat .env', { cwd: hostile('h1'), sandbox: 'plain' });
     expect(task.status.state).toBe('TASK_STATE_REJECTED');
     expect(statusText(task)).toContain('.evil/hooks.json in the working folder could make shell run programs unasked');
@@ -106,7 +106,7 @@ describe('C12: configuration that a project brings along', () => {
     expect(answer).toBe('{}\nend\n');
   });
 
-  it('is there if the operator trusts it', async () => {
+  it('is visible if the operator trusts it', async () => {
     const { answer } = await run('cat .env', { cwd: hostile('h3'), sandbox: 'plain', trust: true });
     expect(answer).toBe('KEY=canary\n');
   });

@@ -64,7 +64,7 @@ describe('changed files', () => {
     ]);
     expect(before).toBe(' M a.txt\n?? .gitignore\n');
     expect(execFileSync('git', ['stash', 'list'], { cwd, encoding: 'utf8' })).toBe('');
-    // The result comes after them, and the final status last.
+    // The result comes after the diffs, and the final status last.
     expect(task.artifacts?.at(-1)?.name).toBe('result');
   });
 
@@ -90,7 +90,7 @@ describe('changed files', () => {
 });
 
 describe('a worktree of its own', () => {
-  it('keeps the folder as it is; what was made is on a branch', async () => {
+  it('leaves the folder unchanged, and has the changes on a branch', async () => {
     const cwd = repository('r3');
     const task = await run(cwd, 'echo new > a.txt; git -c user.name=x -c user.email=x@example.org commit -qam second', { worktree: true });
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
@@ -106,8 +106,8 @@ describe('a worktree of its own', () => {
   });
 });
 
-describe('places', () => {
-  it('go to those who wait in order, but not two in one folder', async () => {
+describe('slots for runs', () => {
+  it('go to waiting runs in order, never to two in one folder', async () => {
     const places = createPlaces(2);
     const signal = new AbortController().signal;
     const log: string[] = [];
@@ -123,7 +123,7 @@ describe('places', () => {
     (await inside)();
   });
 
-  it('are given up by those who leave', async () => {
+  it('are released by canceled runs', async () => {
     const places = createPlaces(1);
     const leaving = new AbortController();
     const free = await places.take({ folder: '/a', signal: leaving.signal, onWait: () => undefined });
@@ -150,13 +150,13 @@ describe('a policy', () => {
     expect(decide({ rules: rules.map(readRule) }, request, '/r')).toBe(decision);
   });
 
-  it('never lets a path of the folder speak for one outside, or for none', () => {
+  it('matches a rule with a path only if every path is inside', () => {
     const rules = ['allow:edit:**'].map(readRule);
     for (const paths of [['/etc/passwd'], ['/r/a', '/etc/passwd'], [], ['/r/../etc/passwd']])
       expect(decide({ rules }, { ...request, paths }, '/r')).toBe('ask');
   });
 
-  it('has patterns that take no time', () => {
+  it('matches patterns in linear time', () => {
     expect(matches('a*b*c', 'axxbyyc')).toBe(true);
     expect(matches(`${'*a'.repeat(30)}b`, 'a'.repeat(5000))).toBe(false);
     expect(matchesPath('**/*.ts', 'a/b/c.ts')).toBe(true);
@@ -175,7 +175,7 @@ describe('a policy', () => {
     expect(allowsAll({ rules: rules.map(readRule) }, 'edit')).toBe(expected);
   });
 
-  it('refuses a rule that is none', () => {
+  it('refuses an invalid rule', () => {
     for (const text of ['allow', 'permit:x', '', 'allow:']) expect(() => readRule(text)).toThrow('is no rule');
   });
 });

@@ -6,7 +6,7 @@ import { callContext } from '../support/calls.ts';
 import type { MemoryService } from '../support/memory-service.ts';
 import { memoryService } from '../support/memory-service.ts';
 
-/** docs/faults.md §2.6, case by case: never throws, never 5xx, a typed error, and the service is as it was. Mutations: test/faults. */
+/** docs/faults.md, "Hostile input", case by case: a typed error, never a throw or 5xx, and the service is unchanged. test/faults has mutations. */
 async function withTask(): Promise<MemoryService> {
   const service = memoryService();
   const message = createUserMessage('x', { messageId: messageId('m'), contextId: contextId('c') });

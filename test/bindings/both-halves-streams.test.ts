@@ -70,7 +70,7 @@ function suite(wire: Wired): void {
     const id = idOf(all[0]) ?? taskId('none');
     if (place === undefined) throw new Error('the stream has no ids');
     const resumed = await collectEvents(link.subscribe({ id, after: place }, ctx));
-    // A snapshot can be several events; the last of them has the place that it was taken at.
+    // A snapshot can be several events. The last of them has its sequence number.
     const snapshot = resumed.findIndex(({ seq }) => seq !== undefined);
     expect(resumed[snapshot]?.seq).toBe(place);
     expect(resumed.slice(snapshot + 1)).toEqual(all.slice(cut + 1));
@@ -86,7 +86,7 @@ function suite(wire: Wired): void {
   });
 }
 
-/** What a reader of the stream has of the artifacts at its end. */
+/** The artifacts that a reader of the stream has at its end. */
 function streamedText(events: readonly Logged[]): string {
   let text = '';
   for (const { event } of events) {

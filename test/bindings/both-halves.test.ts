@@ -15,7 +15,7 @@ function suite(wire: Wired): void {
   const { request, send, started, expectSame } = callerOver(wire);
   const ctx = callContext();
 
-  it('sends, and answers what the service answered', async () => {
+  it('sends, and returns the result of the service', async () => {
     const service = memoryService();
     const given = request('chunks=3', {
       configuration: { acceptedOutputModes: ['text/plain'], returnImmediately: false, historyLength: 5 },
@@ -30,12 +30,12 @@ function suite(wire: Wired): void {
     expectSame('Task', await behave(service, dialect.traits).get(asked, { ...ctx, dialect: dialect.id }), answer.task);
   });
 
-  it('fails as a task, not as an error', async () => {
+  it('returns a failed task, not an error', async () => {
     const task = await send(open(memoryService()), 'fail');
     expect(task.status.state).toBe('TASK_STATE_FAILED');
   });
 
-  it('answers a direct message as the dialect can', async () => {
+  it('returns a direct message in the form of the dialect', async () => {
     const answer = await open(memoryService()).send(request('message'), ctx);
     const said = answer.message ?? answer.task?.status.message;
     const inArtifacts = artifactText(answer.task);
@@ -43,7 +43,7 @@ function suite(wire: Wired): void {
     expect(answer.message !== undefined).toBe(dialect.traits.directMessage === 'allowed');
   });
 
-  it('never says what went wrong inside', async () => {
+  it('hides internal errors', async () => {
     const causes: unknown[] = [];
     const link = open(memoryService(), {}, { onError: (cause) => causes.push(cause) });
     const error = await errorOf(link.send(request('crash-now'), ctx));
@@ -60,7 +60,7 @@ function suite(wire: Wired): void {
     expect([error.kind, error.details.retryAfterMs]).toEqual([expected?.kind, expected?.details.retryAfterMs]);
   });
 
-  it('says before it calls what the dialect has not', async () => {
+  it('refuses operations that the dialect lacks, without a request', async () => {
     const service = memoryService(CARD);
     const link = open(service);
     const id = taskId('x');

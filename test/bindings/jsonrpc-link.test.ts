@@ -23,7 +23,7 @@ describe('a JSON-RPC link', () => {
     expect(ids).toEqual([1, 2, 3]);
   });
 
-  it('takes the envelope id from the dialect that gives it a meaning', async () => {
+  it('uses the dialect’s envelope id, if the dialect defines one', async () => {
     const dialect: Dialect = { ...v10, rpcId: (_, value) => (value as { id: string }).id };
     const link = rpcLink(
       async (request) => {
@@ -35,7 +35,7 @@ describe('a JSON-RPC link', () => {
     await link.get({ id: ID }, ctx);
   });
 
-  it('makes up a task name where the dialect needs one and the caller gave none', async () => {
+  it('creates a task name if the dialect needs one and the caller gave none', async () => {
     const named: unknown[] = [];
     const dialect: Dialect = {
       ...v10,
@@ -96,14 +96,14 @@ describe('a JSON-RPC link', () => {
     });
   }
 
-  it('takes every form of nothing as the result of a delete', async () => {
+  it('accepts every empty result of a delete', async () => {
     for (const answer of [{ result: null }, { result: {} }, {}]) {
       const link = rpcLink(() => json({ jsonrpc: '2.0', id: 1, ...answer }));
       await expect(link.push.delete({ taskId: ID, id: pushConfigId('p') }, ctx)).resolves.toBeUndefined();
     }
   });
 
-  it('takes null as “no such task” where the dialect does', async () => {
+  it('reads null as an unknown task if the dialect does', async () => {
     const dialect = { ...v10, wire: { ...v10.wire, nullForUnknownTask: true as const } };
     for (const answer of [{ result: null }, {}]) {
       const link = rpcLink(() => json({ jsonrpc: '2.0', id: null, ...answer }), { dialect });
@@ -112,12 +112,12 @@ describe('a JSON-RPC link', () => {
     }
   });
 
-  it('knows when to come back', async () => {
+  it('reads Retry-After', async () => {
     const error = await errorOf(rpcLink(() => html(429, { 'Retry-After': '7' })).get({ id: ID }, ctx));
     expect([error.kind, error.details.retryAfterMs]).toEqual(['RATE_LIMITED', 7000]);
   });
 
-  it('asks for its headers each time', async () => {
+  it('calls its headers function for each request', async () => {
     let count = 0;
     const seen: unknown[] = [];
     const link = rpcLink(

@@ -12,7 +12,7 @@ const get = rpc('GetTask', { id: 'nobody' });
 
 describe('envelope ids', () => {
   for (const id of [0, 1, -1, 1.5, '0', '', 'a', 'ü😀', null, 9007199254740991]) {
-    it(`${JSON.stringify(id)} comes back as it went`, async () => {
+    it(`${JSON.stringify(id)} is returned unchanged`, async () => {
       const answered = await post({ ...get, id });
       expect([answered.body.id, answered.body.error?.code]).toEqual([id, -32001]);
       expect((await post(rpc('SendMessage', v10Message('x'), id))).body.id).toBe(id);
@@ -28,13 +28,13 @@ describe('envelope ids', () => {
     });
   }
 
-  it('is asked for: a notification is refused and not executed', async () => {
+  it('are required: a notification is refused and not executed', async () => {
     const service = memoryService();
     const { body } = await post({ jsonrpc: '2.0', method: 'SendMessage', params: v10Message('x') }, { service });
     expect([body.id, body.error?.code, service.seen]).toEqual([null, -32600, []]);
   });
 
-  it('is not asked for where the dialect’s schema has it optional', async () => {
+  it('are optional if the dialect’s schema says so', async () => {
     const lenient: Dialect = { ...v10, envelope: { idOptional: true, versionOptional: true } };
     const { body } = await post({ method: 'SendMessage', params: v10Message('x') }, { dialect: lenient });
     expect(body.id).toBe(null);
@@ -45,8 +45,8 @@ describe('envelope ids', () => {
   });
 });
 
-describe('the door', () => {
-  it('takes POST only', async () => {
+describe('the serving half of JSON-RPC', () => {
+  it('accepts POST only', async () => {
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']) {
       const response = await serveJsonRpc(new Request('http://agent.example/a2a', { method }), memoryService());
       expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
@@ -69,7 +69,7 @@ describe('the door', () => {
     '': false,
   };
   for (const [type, taken] of Object.entries(types)) {
-    it(`${taken ? 'takes' : 'refuses'} Content-Type ${type === '' ? 'that is empty' : type}`, async () => {
+    it(`${taken ? 'accepts' : 'refuses'} Content-Type ${type === '' ? 'that is empty' : type}`, async () => {
       // The body is not JSON, which shows that nothing reads it.
       const { body } = await post(taken ? get : 'not json', { headers: { 'Content-Type': type } });
       expect(body.error?.code).toBe(taken ? -32001 : -32005);
@@ -83,7 +83,7 @@ describe('the door', () => {
     expect(await response.json()).toMatchObject({ id: null, error: { code: -32005 } });
   });
 
-  it('asks who is calling, and tells the service', async () => {
+  it('passes the authenticated caller to the service', async () => {
     const service = memoryService();
     const caller = { principal: { id: 'ann', scopes: [] }, tenant: tenantId('t') };
     await post(get, { service, caller: async () => caller });
@@ -97,7 +97,7 @@ describe('the door', () => {
     expect([refused.status, refused.body.id, refused.body.error?.code, service.seen.length]).toEqual([401, 1, -31401, 1]);
   });
 
-  it('takes no blame for a caller that leaves in the midst of its body', async () => {
+  it('reports no internal error if a caller disconnects during its body', async () => {
     const causes: unknown[] = [];
     const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error('socket closed')) });
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body, duplex: 'half' };
@@ -107,7 +107,7 @@ describe('the door', () => {
     expect(causes).toEqual([]);
   });
 
-  it('says when to come back', async () => {
+  it('sends Retry-After', async () => {
     const { status, headers } = await post(rpc('SendMessage', v10Message('quota')));
     expect([status, headers.get('retry-after')]).toEqual([429, '2']);
   });
@@ -127,7 +127,7 @@ describe('A2A-Version', () => {
     ['1.0; drop', false],
   ];
   for (const [version, taken] of cases) {
-    it(`“${version}” is ${taken ? 'taken' : 'refused'} for a 1.0 method`, async () => {
+    it(`“${version}” is ${taken ? 'accepted' : 'refused'} for a 1.0 method`, async () => {
       for (const where of [{ headers: { 'A2A-Version': version } }, { path: `/a2a?A2A-Version=${encodeURIComponent(version)}` }]) {
         const { body, status } = await post(get, where);
         expect([status, body.error?.code]).toEqual([200, taken ? -32001 : -32009]);
@@ -136,7 +136,7 @@ describe('A2A-Version', () => {
     });
   }
 
-  it('that has no such method says so, and which one has it', async () => {
+  it('without the method gets an error that names the version with it', async () => {
     const told = async (request: object, version: string): Promise<unknown> => {
       const { body } = await post(request, { headers: { 'A2A-Version': version } });
       return [body.error?.code, body.error?.message];
@@ -149,19 +149,19 @@ describe('A2A-Version', () => {
     expect(await told(get, '99.0')).toEqual([-32009, 'A2A version 99.0 is not supported']);
   });
 
-  it('may be left out, unless that is forbidden', async () => {
+  it('may be absent, unless it is required', async () => {
     expect((await post(get)).body.error?.code).toBe(-32001);
     expect((await post(get, { versionRequired: true })).body.error?.code).toBe(-32009);
   });
 
-  it('is answered', async () => {
+  it('is in the response', async () => {
     expect((await post(get)).headers.get('a2a-version')).toBe('1.0');
     expect((await postRaw(JSON.stringify(rpc('SendStreamingMessage', v10Message('x'))))).headers.get('a2a-version')).toBe('1.0');
   });
 });
 
 describe('choosing the dialect', () => {
-  it('is done by the mount, then by ?dialect=', async () => {
+  it('uses the mount, then ?dialect=', async () => {
     const service = memoryService();
     await post(get, { service, path: '/a2a?dialect=v10.generation' });
     await post(get, { service, path: '/a2a?dialect=nonsense', dialect: v10 });
@@ -172,7 +172,7 @@ describe('choosing the dialect', () => {
     expect(body.error?.message).toContain('v10.generation');
   });
 
-  it('asks the service where a task was made, when the shape does not tell', async () => {
+  it('uses the dialect in which the task was made, if the request’s shape is ambiguous', async () => {
     const asked: string[] = [];
     const other: Dialect = { ...v10, id: dialectId('other'), detect: () => 'grammar' };
     const service: A2AService = {

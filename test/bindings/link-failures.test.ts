@@ -6,13 +6,13 @@ import { ctx, ID, LINKS } from '../support/links.ts';
 import { streamOf } from '../support/streams.ts';
 
 for (const [name, open] of Object.entries(LINKS)) {
-  describe(`a ${name} link whose peer is not there`, () => {
+  describe(`a ${name} link to an unreachable peer`, () => {
     const failing = (fetch: Fetch, more: Partial<LinkOptions> = {}): A2AService => open(fetch, { fetch, ...more });
-    /** As `fetch` does: it rejects when the request is aborted. */
+    /** Rejects when the request is aborted, as `fetch` does. */
     const silent: Fetch = (request) =>
       new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError'))));
 
-    it('says so', async () => {
+    it('reports UNAVAILABLE', async () => {
       const link = failing(async () => {
         throw new TypeError('fetch failed', { cause: new Error('ECONNREFUSED 10.0.0.1') });
       });
@@ -20,7 +20,7 @@ for (const [name, open] of Object.entries(LINKS)) {
       expect([error.kind, error.message]).toEqual(['UNAVAILABLE', 'the agent could not be reached']);
     });
 
-    it('waits no longer than it should', async () => {
+    it('waits no longer than its timeout', async () => {
       const error = await errorOf(failing(silent, { timeoutMs: 5 }).get({ id: ID }, ctx));
       expect([error.kind, error.message]).toEqual(['UNAVAILABLE', 'no answer within 5 ms']);
     });
@@ -34,7 +34,7 @@ for (const [name, open] of Object.entries(LINKS)) {
       expect((await errorOf(link.get({ id: ID }, callContext({ signal: left.signal })))).message).toBe('the call was aborted');
     });
 
-    it('takes no more than it can hold', async () => {
+    it('reads no more than its limit', async () => {
       const much = (): Response => new Response(streamOf(...Array.from({ length: 10 }, () => new Uint8Array(1000))));
       const error = await errorOf(open(much, { answerBytesMax: 5000 }).get({ id: ID }, ctx));
       expect([error.kind, error.message]).toEqual(['INVALID_AGENT_RESPONSE', 'the answer is larger than 5000 bytes']);

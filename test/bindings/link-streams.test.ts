@@ -12,14 +12,14 @@ for (const [name, open] of Object.entries(LINKS)) {
     const bare = { task: TASK };
     const enveloped = { jsonrpc: '2.0', id: 1, result: bare };
 
-    it('reads frames, and places where they are numbers', async () => {
+    it('reads frames, and their ids if they are numbers', async () => {
       const body = name === 'JSON-RPC' ? frame(enveloped) + frame(bare) : frame(bare) + frame(bare);
       const events = await read(() => sse(`id: 4\n${body}id: not-a-number\n${frame(bare)}: keep-alive\n\nid: 9\n${frame(bare)}`));
       expect(events.map(({ seq }) => seq)).toEqual([4, undefined, undefined, 9]);
       expect(events[0]?.event).toEqual({ task: TASK });
     });
 
-    it('ends at [DONE], however it is printed, and closes the connection', async () => {
+    it('ends at [DONE] in any form, and closes the connection', async () => {
       for (const done of ['data: [DONE]\n\n', '[DONE]\n\n']) {
         let closed = false;
         const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -45,7 +45,7 @@ for (const [name, open] of Object.entries(LINKS)) {
       'a payload with an error': frame(failure),
       'event: error with the bare error': `event: error\n${frame(name === 'JSON-RPC' ? rpcError : restError)}`,
     })) {
-      it(`fails on ${how}, after what came before it`, async () => {
+      it(`fails on ${how}, after the events before it`, async () => {
         const seen: Logged[] = [];
         const reading = (async () => {
           for await (const batch of open(() => sse(frame(bare) + text + frame(bare))).stream(MESSAGE, ctx)) seen.push(...batch);
@@ -69,14 +69,14 @@ for (const [name, open] of Object.entries(LINKS)) {
       expect(error.kind).toBe('INVALID_AGENT_RESPONSE');
     });
 
-    it('takes a plain answer: a result, or an error', async () => {
+    it('accepts a plain response: a result or an error', async () => {
       expect(await read(() => json(name === 'JSON-RPC' ? enveloped : bare))).toEqual([{ event: bare }]);
       expect((await errorOf(read(() => json(failure, name === 'JSON-RPC' ? 200 : 404)))).kind).toBe('TASK_NOT_FOUND');
       expect((await errorOf(read(() => html(200)))).kind).toBe('INVALID_AGENT_RESPONSE');
       expect((await errorOf(read(() => html(503)))).kind).toBe('UNAVAILABLE');
     });
 
-    it('says that the connection was cut', async () => {
+    it('reports a cut connection', async () => {
       const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
         pull: (controller) => {
           controller.error(new TypeError('secret socket'));
@@ -86,7 +86,7 @@ for (const [name, open] of Object.entries(LINKS)) {
       expect([error.kind, error.message]).toEqual(['UNAVAILABLE', 'the stream was cut off']);
     });
 
-    it('is left by its signal', async () => {
+    it('ends with its signal', async () => {
       const left = new AbortController();
       let closed = false;
       const body = new ReadableStream<Uint8Array<ArrayBuffer>>({

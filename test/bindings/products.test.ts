@@ -19,7 +19,7 @@ describe('Society on /', () => {
     expect((await post(rpc('tasks/send', params(), 't1'), { path: '/', service })).body.result).toMatchObject({ id: 't1' });
   });
 
-  it('answers an agent that failed with a result, its reason a string', async () => {
+  it('returns a failed task whose message is a string', async () => {
     const fails = params({ message: { role: 'user', parts: [{ type: 'text', text: 'fail' }] } });
     const { body } = await post(rpc('tasks/send', fails, 'ping'), { path: '/' });
     expect(body.result).toMatchObject({ status: { state: 'failed', message: 'it went wrong' } });
@@ -44,12 +44,12 @@ describe('Society on /', () => {
     });
   }
 
-  it('refuses a byte too many', async () => {
+  it('refuses a body above 1 MiB', async () => {
     const { body } = await post('x'.repeat(1_048_577), { path: '/' });
     expect(body.error).toEqual({ code: -32700, message: 'request body too large' });
   });
 
-  it('takes POST only', async () => {
+  it('accepts POST only', async () => {
     const response = await serveJsonRpc(new Request('http://agent.example/'), memoryService());
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
@@ -69,7 +69,7 @@ describe('Cortex', () => {
     });
   }
 
-  it('gets null for a task that is not there, and 404 for a method that is not', async () => {
+  it('gets null for an unknown task, and 404 for an unknown method', async () => {
     for (const method of ['GetTask', 'CancelTask']) {
       const { body } = await post(rpc(method, { id: 'nobody' }), { path: '/api/a2a', headers });
       expect([body.error, body.result]).toEqual([undefined, null]);
@@ -78,7 +78,7 @@ describe('Cortex', () => {
     expect([unknown.status, unknown.body.error?.code]).toEqual([404, -32601]);
   });
 
-  it('gets its task once more at the end of a stream, then [DONE]', async () => {
+  it('gets its task again at the end of a stream, then [DONE]', async () => {
     const body = JSON.stringify(rpc('SendStreamingMessage', message('chunks=2'), 'u-1'));
     const frames = (await (await postRaw(body, { path: '/api/a2a', headers })).text())
       .split('\n')
@@ -118,7 +118,7 @@ describe('one server on /a2a', () => {
     expect(await seen('tasks/get', v03)).toMatchObject({ kind: 'task', status: { state: 'completed' } });
     expect(await seen('tasks/get', promptkit)).not.toHaveProperty('kind');
     expect(await seen('GetTask', v10)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
-    // The shape of the request rules where the two contradict: slashes are not 1.0's.
+    // The method wins over the task's dialect: names with slashes are not 1.0's.
     expect(await seen('GetTask', v03)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
     expect(await seen('tasks/get', v10)).toMatchObject({ status: { state: 'completed' } });
   });

@@ -8,7 +8,7 @@ import { corpus, corpusDialects } from '../support/corpus.ts';
 import { countingEnv } from '../support/env.ts';
 import { memoryService } from '../support/memory-service.ts';
 
-/** Every recorded request, posted as it was: it reaches the service as what it means, in a dialect of its family. */
+/** Every recorded request, posted unchanged, reaches the service with its canonical meaning, in a dialect of its version. */
 for (const folder of corpusDialects()) {
   describe(`recorded requests of ${folder}`, () => {
     for (const exchange of corpus(folder).filter(isRead)) {
@@ -43,7 +43,7 @@ function isRead({ request, rest, canonical, only }: Exchange): boolean {
   return (request !== undefined || rest !== undefined) && canonical.request !== undefined && only?.request !== 'write';
 }
 
-/** Variants are chosen by a mount or a card where the bytes do not tell them apart: the corpus test says which. */
+/** Variants that the bytes do not distinguish are chosen by a mount or a card; test/corpus.test.ts names them. */
 function mounted(exchange: Exchange): object {
   const { dialect: id, request, path } = exchange;
   const dialect = dialectOf(exchange.dialect);

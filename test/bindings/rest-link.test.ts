@@ -36,18 +36,18 @@ describe('an HTTP+JSON link', () => {
     ]);
   });
 
-  it('takes every form of nothing as the result of a delete', async () => {
+  it('accepts every empty result of a delete', async () => {
     for (const response of [new Response(null, { status: 204 }), new Response(''), json({}), json(null)]) {
       await expect(httpLink(() => response).push.delete({ taskId: ID, id: pushConfigId('p') }, ctx)).resolves.toBeUndefined();
     }
   });
 
-  it('says what it can’t fill in', async () => {
+  it('reports a path parameter that is missing', async () => {
     const error = await errorOf(httpLink(() => json(TASK)).push.get({ taskId: ID }, ctx));
     expect([error.kind, error.details.field]).toEqual(['INVALID_PARAMS', 'id']);
   });
 
-  it('is for dialects that have the form', () => {
+  it('exists only for dialects with HTTP+JSON', () => {
     const { rest: _, ...without } = v10;
     expect(() => restLink({ url: 'http://agent.example', dialect: without, fetch: async () => json({}) })).toThrow('no HTTP+JSON form');
   });
@@ -99,7 +99,7 @@ describe('an HTTP+JSON link', () => {
       expect(used).toEqual(['POST']);
     });
 
-    it('by GET where POST is not there, and remembers', async () => {
+    it('by GET if POST is not supported, and remembers that', async () => {
       for (const missing of [404, 405]) {
         const { link, used } = peer({ POST: () => new Response(null, { status: missing }), GET: events });
         expect(await collectEvents(link.subscribe({ id: ID }, ctx))).toHaveLength(1);
@@ -108,7 +108,7 @@ describe('an HTTP+JSON link', () => {
       }
     });
 
-    it('reports what the verb that is there says', async () => {
+    it('reports the error of the supported method', async () => {
       const notFound = (): Response => json({ error: { code: 404, message: 'gone' } }, 404);
       for (const verbs of [{ POST: notFound }, { GET: notFound }, { POST: notFound, GET: notFound }]) {
         const { link, used } = peer(verbs);

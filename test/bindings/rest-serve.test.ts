@@ -77,7 +77,7 @@ describe('routes', () => {
     });
   }
 
-  it('POST /message:send takes the tenant of its path before that of its body', async () => {
+  it('POST /message:send prefers the tenant in its path to the one in its body', async () => {
     const service = await withTask();
     const body = JSON.stringify({ ...v10Message('x'), tenant: 'other' });
     const answer = await ask(service, ['POST', '/acme/message:send'], { ...JSON_BODY, body });
@@ -85,7 +85,7 @@ describe('routes', () => {
     expect(service.seen[0]?.request).toMatchObject({ tenant: 'acme' });
   });
 
-  it('POST …/pushNotificationConfigs takes the task of its path', async () => {
+  it('POST …/pushNotificationConfigs uses the task in its path', async () => {
     const service = await withTask();
     const body = JSON.stringify({ url: 'https://hook.example', taskId: 'other' });
     const answer = await ask(service, ['POST', '/tasks/task-1/pushNotificationConfigs'], { ...JSON_BODY, body });
@@ -140,20 +140,20 @@ describe('bodies', () => {
     'an empty object': { ...JSON_BODY, body: '{}' },
     'application/a2a+json': { headers: { 'Content-Type': 'application/a2a+json; charset=utf-8' }, body: '{}' },
   })) {
-    it(`:cancel takes ${name}`, async () => {
+    it(`:cancel accepts ${name}`, async () => {
       const service = await withTask('hang');
       const response = await ask(service, ['POST', '/tasks/task-1:cancel'], more);
       expect(await response.json()).toMatchObject({ id: 'task-1', status: { state: 'TASK_STATE_CANCELED' } });
     });
   }
 
-  it(':cancel takes metadata', async () => {
+  it(':cancel accepts metadata', async () => {
     const service = await withTask('hang');
     await ask(service, ['POST', '/tasks/task-1:cancel'], { ...JSON_BODY, body: '{"metadata":{"why":"enough"},"id":"other"}' });
     expect(service.seen[0]?.request).toEqual({ id: 'task-1', metadata: { why: 'enough' } });
   });
 
-  it('refuses a body that says not what it is', async () => {
+  it('refuses a body without Content-Type', async () => {
     const service = await withTask('hang');
     const blob = new Request('http://agent.example/tasks/task-1:cancel', { method: 'POST', body: new Blob(['{}']) });
     expect([(await serveRest(blob, service)).status, service.seen]).toEqual([415, []]);
@@ -184,7 +184,7 @@ describe('media types', () => {
 });
 
 describe('answers', () => {
-  it('delete says {}', async () => {
+  it('delete returns {}', async () => {
     const response = await ask(await withTask(), ['DELETE', '/tasks/task-1/pushNotificationConfigs/p1']);
     expect([response.status, await response.text()]).toEqual([200, '{}']);
   });
@@ -194,14 +194,14 @@ describe('answers', () => {
     expect(await response.json()).toEqual({ tasks: [], nextPageToken: '', pageSize: 50, totalSize: 0 });
   });
 
-  it('errors carry what A2A 1.0.1 §11.6 says', async () => {
+  it('errors have the form of A2A 1.0.1 §11.6', async () => {
     const response = await ask(await withTask(), ['GET', '/tasks/nobody']);
     const { error } = (await response.json()) as { error: { details: object[] } };
     expect(error).toMatchObject({ code: 404, status: 'NOT_FOUND' });
     expect(error.details[0]).toMatchObject({ reason: 'TASK_NOT_FOUND', domain: 'a2a-protocol.org', metadata: { taskId: 'nobody' } });
   });
 
-  it('a wrong type at the door says 415 in its body too', async () => {
+  it('a wrong content type has 415 in its body too', async () => {
     const response = await ask(await withTask(), ['POST', '/message:send'], { headers: { 'Content-Type': 'text/plain' }, body: 'x' });
     expect([response.status, await response.json()]).toMatchObject([
       415,
@@ -211,7 +211,7 @@ describe('answers', () => {
 });
 
 describe('versions', () => {
-  /** A grammar under `/v1`, as 0.3 has it. */
+  /** A dialect whose paths start with `/v1`, like 0.3. */
   const old: Dialect = {
     ...v10,
     id: dialectId('old'),

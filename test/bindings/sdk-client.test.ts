@@ -78,7 +78,7 @@ function suite({ binding, version, path, dialect }: Interface): void {
     expect(task.artifacts[0]?.parts.map((part) => part.content?.value)).toEqual(['chunk 1chunk 2chunk 3']);
   });
 
-  it('takes a direct message', async () => {
+  it('gets a direct message', async () => {
     const answer = await client.sendMessage(sdkRequest('message'));
     expect('messageId' in answer && answer.parts[0]?.content?.value).toBe('said directly');
   });
@@ -134,7 +134,7 @@ function suite({ binding, version, path, dialect }: Interface): void {
     expect(await nameOf(collect(client.resubscribeTask({ tenant: '', id: 'nobody' })))).not.toBe('none');
   });
 
-  it('keeps push configs', async () => {
+  it('manages push configs', async () => {
     const taskId = await finished();
     const config = { tenant: '', id: 'p1', taskId, url: 'https://hook.example/a', token: 'tok', authentication: undefined };
     expect(await client.createTaskPushNotificationConfig(config)).toMatchObject({ id: 'p1', taskId, url: config.url });

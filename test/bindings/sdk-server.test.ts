@@ -34,7 +34,7 @@ describe('our link and the official server', () => {
         expect(textOf(await link().get({ id: task.id }, ctx))).toBe('chunk 1,chunk 2,chunk 3');
       });
 
-      it('takes a direct message', async () => {
+      it('gets a direct message', async () => {
         expect((await link().send(request('message'), ctx)).message?.parts[0]?.text).toBe('said directly');
         const [only, ...more] = await collectEvents(link().stream(request('message'), ctx));
         expect([only?.event.message?.parts[0]?.text, more]).toEqual(['said directly', []]);
@@ -64,7 +64,7 @@ describe('our link and the official server', () => {
         expect((await errorOf(link().cancel({ id: done.id }, ctx))).kind).toBe('TASK_NOT_CANCELABLE');
       });
 
-      it('keeps push configs', async () => {
+      it('manages push configs', async () => {
         const { id: done } = await send('go');
         const made = await link().push.create({ taskId: done, id: pushConfigId('p1'), url: 'https://hook.example/a', token: 't' }, ctx);
         expect(made).toMatchObject({ id: 'p1', url: 'https://hook.example/a', token: 't' });

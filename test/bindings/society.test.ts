@@ -4,7 +4,7 @@ import { callContext, dialectOf, userMessage } from '../support/calls.ts';
 import { memoryService } from '../support/memory-service.ts';
 import { post, postRaw } from '../support/posts.ts';
 
-/** What Society's client and server expect of each other beyond the refusals of `products.test.ts` (docs/dialects/society.md). */
+/** What Society's client and server expect of each other (docs/dialects/society.md); `products.test.ts` has the refusals. */
 const params = { id: 't1', message: { role: 'user', parts: [{ type: 'text', text: 'hi' }] } };
 const request = { jsonrpc: '2.0', id: 't1', method: 'tasks/send', params };
 
@@ -16,7 +16,7 @@ describe('Society on /', () => {
     expect(await words({ ...request, id: null, params: {} })).toBe('invalid request: id is required');
   });
 
-  it('takes a mebibyte and refuses a byte more with 413', async () => {
+  it('accepts 1 MiB and refuses a byte more with 413', async () => {
     const padded = JSON.stringify(request).padEnd(1_048_577, ' ');
     expect((await postRaw(padded, { path: '/' })).status).toBe(413);
     expect((await postRaw(padded.slice(0, -1), { path: '/' })).status).toBe(200);
@@ -40,11 +40,11 @@ describe('Society on /', () => {
     const result = body.result as { status: { state: string; message?: unknown }; artifacts?: unknown[] };
     expect(result.status.state).toBe(state);
     expect(['string', 'undefined']).toContain(typeof result.status.message);
-    // The client shows artifacts, and of a failure the message.
+    // The client shows artifacts, or the message of a failure.
     expect(state === 'failed' ? result.status.message : result.artifacts?.length).toBeTruthy();
   });
 
-  it('says that an agent threw, not what', async () => {
+  it('reports that an agent threw, but not the error', async () => {
     const service = { ...memoryService(), send: () => Promise.reject(new Error('secret')) };
     const { status, body } = await post(request, { path: '/', service });
     expect([status, body.error]).toEqual([200, { code: -32603, message: 'handler error: Internal error' }]);

@@ -14,7 +14,7 @@ const dialect = (id: string): Dialect => {
   return found;
 };
 
-/** Two ends of a pipe without a process. Bytes come in pieces of three: no line arrives whole. */
+/** Two ends of a pipe without a process. Bytes arrive in chunks of three, so no line arrives in one piece. */
 function pipe(): readonly [Channel & { close(): void }, Channel & { close(): void }] {
   const make = (): { readonly stream: ReadableStream<Uint8Array>; write(text: string): void; close(): void } => {
     let control: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -62,7 +62,7 @@ describe.each(['v10', 'v03', 'v02', 'v01', 'society'])('A2A on a pipe, in %s', (
 });
 
 describe('A2A on a pipe', () => {
-  it('streams many at once, and each hears its own', async () => {
+  it('carries many streams at once, each to its own reader', async () => {
     const handler = handlerOf();
     const [ours, theirs] = pipe();
     const serving = serveStdio(theirs, handler.fetch);
@@ -95,7 +95,7 @@ describe('A2A on a pipe', () => {
     await handler.close();
   });
 
-  it('answers what is wrong, line by line', async () => {
+  it('answers each malformed line with an error', async () => {
     const handler = handlerOf();
     const [ours, theirs] = pipe();
     const serving = serveStdio(theirs, handler.fetch, { lineBytesMax: 1000 });

@@ -7,8 +7,8 @@ import { BINDINGS, streaming, tick, working } from '../support/stream-bindings.t
 const v10 = dialectOf('v10');
 
 for (const { name, open } of BINDINGS) {
-  describe(`a stream over ${name} that is left`, () => {
-    it('lets the service go when what it says can’t be written', async () => {
+  describe(`a stream over ${name} whose reader leaves`, () => {
+    it('closes the service’s stream if an event can’t be written', async () => {
       let returned = false;
       const service = streaming(async function* () {
         try {
@@ -31,7 +31,7 @@ for (const { name, open } of BINDINGS) {
       expect([text.includes('secret'), returned]).toEqual([false, true]);
     });
 
-    it('lets the service go when the caller leaves', async () => {
+    it('closes the service’s stream when the caller leaves', async () => {
       let [aborted, returned] = [false, false];
       const service = streaming(async function* (ctx) {
         ctx.signal.addEventListener('abort', () => {

@@ -10,7 +10,7 @@ const v10 = dialectOf('v10');
 
 for (const { name, open, subscribe } of BINDINGS) {
   describe(`a stream over ${name}`, () => {
-    it('holds its headers until there is something to say', async () => {
+    it('sends its headers with the first event', async () => {
       const first = Promise.withResolvers<void>();
       const opening = open(
         streaming(async function* () {
@@ -43,7 +43,7 @@ for (const { name, open, subscribe } of BINDINGS) {
       expect(await response.json()).toMatchObject(name === 'JSON-RPC' ? { id: 1, error: { code: -32001 } } : { error: { code: 404 } });
     });
 
-    it('gives ids to what is in a log and to nothing else', async () => {
+    it('has ids only for events in the log', async () => {
       const response = await open(
         streaming(async function* () {
           yield [working(7), { event: { task: TASK } }, working(8)];
@@ -53,7 +53,7 @@ for (const { name, open, subscribe } of BINDINGS) {
       expect(lines.map((line) => line.slice(0, 5))).toEqual(['id: 7', 'data:', '', 'data:', '', 'id: 8', 'data:', '', '']);
     });
 
-    it('makes one chunk of a batch, and takes the next batch only when it is wanted', async () => {
+    it('sends a batch as one chunk, and reads the next batch only on demand', async () => {
       let taken = 0;
       const response = await open(
         streaming(async function* () {
@@ -74,7 +74,7 @@ for (const { name, open, subscribe } of BINDINGS) {
       await reader?.cancel();
     });
 
-    it('ends with an error frame when it breaks, and says nothing of the inside', async () => {
+    it('ends with an error frame when it breaks, without internal details', async () => {
       const causes: unknown[] = [];
       const service = streaming(async function* () {
         yield [working(1)];
@@ -103,7 +103,7 @@ for (const { name, open, subscribe } of BINDINGS) {
       expect(asked).toEqual([12, 0, undefined, undefined, undefined, undefined, undefined, undefined]);
     });
 
-    it('of nothing is a stream of nothing', async () => {
+    it('is empty if the service yields nothing', async () => {
       const response = await open(streaming(() => streamOnce()));
       expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/event-stream', '']);
     });
@@ -112,7 +112,7 @@ for (const { name, open, subscribe } of BINDINGS) {
       beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
       afterEach(() => void vi.useRealTimers());
 
-      it('is kept alive by comments without ids, one a time', async () => {
+      it('is kept alive by comments without ids, one at a time', async () => {
         const next = Promise.withResolvers<void>();
         const service = streaming(async function* () {
           yield [working(1)];
@@ -125,7 +125,7 @@ for (const { name, open, subscribe } of BINDINGS) {
         await tick();
         vi.advanceTimersByTime(1000);
         expect(textOf((await silent)?.value)).toBe(': keep-alive\n');
-        vi.advanceTimersByTime(60_000); // nobody reads: nothing gathers
+        vi.advanceTimersByTime(60_000); // nobody reads, so no comments accumulate
         const again = reader?.read();
         await tick();
         vi.advanceTimersByTime(1000);
@@ -136,7 +136,7 @@ for (const { name, open, subscribe } of BINDINGS) {
         expect(vi.getTimerCount()).toBe(0);
       });
 
-      it('is not kept alive where nobody reads', async () => {
+      it('is not kept alive if nobody reads', async () => {
         const service = streaming(async function* (ctx) {
           yield [working(1)];
           await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
@@ -182,7 +182,7 @@ describe('the task at the end of a stream', () => {
   it('is not fetched for others', async () => expect((await served(v10)).gets).toBe(0));
 
   for (const dialect of DIALECTS) {
-    it(`${dialect.id} says whether it needs it`, () => {
+    it(`${dialect.id} declares whether it needs it`, () => {
       if (!Object.keys(dialect.methods).some((operation) => isStreamOperation(operation as 'stream'))) return;
       const status = { state: 'TASK_STATE_COMPLETED' } as const;
       const event: TaskEvent = { statusUpdate: { taskId: TASK.id, contextId: contextId('c'), status } };

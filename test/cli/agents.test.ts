@@ -34,7 +34,7 @@ describe('parley agents', () => {
       command: ['gemini', '--acp'],
       approvals: true,
     });
-    // Without its adapter for the protocol it is started by its own print mode.
+    // Without its ACP adapter it is started in its own print mode.
     expect(row('claude')).toMatchObject({ found: true, program: join(bin, 'claude'), via: 'native', approvals: true });
     expect(row('goose')).toMatchObject({ found: false, program: null, command: ['goose', 'acp'] });
     expect(row('demo')).toMatchObject({ via: 'built-in' });
@@ -56,7 +56,7 @@ interface Answer {
   };
 }
 
-/** What runs commands asks for the token of this machine, also on loopback. */
+/** An agent that runs commands needs the token of this machine, also on loopback. */
 const own = join(folder, 'auth');
 const AUTH = ['--auth-folder', own];
 
@@ -76,7 +76,7 @@ async function ask(url: string, text: string): Promise<Answer['task']> {
 
 describe('parley serve', () => {
   it('serves the command after --, beside other agents', async () => {
-    // What the helper adds comes after the command, and so is the command's: a shell calls it $0.
+    // The arguments that the helper adds come after the command, so they belong to the command: a shell calls the first one $0.
     const server = await parleyServe({ args: ['--memory', ...AUTH, '--json', '--port', '0', 'echo', '--', 'sh', '-c', 'tr a-z A-Z'] });
     expect(server.agents).toEqual(['echo', 'sh']);
     const task = await ask(`${server.url}/agents/sh`, 'shout --help');
@@ -84,7 +84,7 @@ describe('parley serve', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('honours AGENT_ADAPTER with AGENT_BINARY and AGENT_ARGS, and says loudly what AGENT_FORCE means', async () => {
+  it('uses AGENT_ADAPTER with AGENT_BINARY and AGENT_ARGS, and warns about AGENT_FORCE', async () => {
     const env = { AGENT_ADAPTER: 'generic', AGENT_BINARY: 'printf', AGENT_ARGS: '%s|%s "one two"', AGENT_FORCE: 'true' };
     const server = await parleyServe({ args: ['--memory', ...AUTH], env });
     const task = await ask(server.url, 'three');

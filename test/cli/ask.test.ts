@@ -134,7 +134,7 @@ describe('parley ask', () => {
 const PTY = fileURLToPath(new URL('terminal.py', import.meta.url));
 const HAS_PYTHON = spawnSync('python3', ['--version']).status === 0;
 
-/** On a terminal of its own; `steps` is what to wait for and what to type then, in turn. */
+/** Runs on a terminal of its own. Each step is a text to wait for and a text to type then. */
 function onTerminal(args: readonly string[], ...steps: readonly string[]): Promise<Ran> {
   const child = spawn('python3', [PTY, process.execPath, BIN, ...args, '--', ...steps], {
     env: { ...process.env, HOME, TERM: 'xterm', NO_COLOR: '' },
@@ -197,6 +197,6 @@ describe('parley chat --json', () => {
 
   it('reports as JSON that the agent is unreachable', async () => {
     const { code, out } = await run(['chat', '127.0.0.1:1', '--json'], { input: 'hi\n' });
-    expect([code, JSON.parse(out)]).toEqual([2, { error: expect.objectContaining({ code: 'A2ACLI_ERR_USAGE' }) }]);
+    expect([code, JSON.parse(out)]).toEqual([3, { error: expect.objectContaining({ code: 'A2ACLI_ERR_UNREACHABLE' }) }]);
   });
 });

@@ -16,13 +16,13 @@ import {
   withoutTls,
 } from './doctor-servers.ts';
 
-/** A server that is wrong in one way, and what the doctor says of it. */
+/** A server with one fault, and the doctor's diagnosis. */
 export interface Patient {
   readonly name: string;
   /** The id of the first error. */
   readonly diagnosis: string;
   readonly exit: number;
-  /** Words of the advice that a person gets. */
+  /** Words of the printed advice. */
   readonly advice: RegExp;
   open(): Promise<Listening>;
   readonly args?: readonly string[];

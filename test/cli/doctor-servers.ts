@@ -12,7 +12,7 @@ import type { Listening } from '../support/listen.ts';
 
 export const TASK = { id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } };
 
-/** Understands calls: an unknown task is not there, a message is answered, a stream is as it is given. */
+/** Answers calls: an unknown task is not found, a message gets a reply, a stream has the given frames. */
 export function sane(stream: Answering): Answering {
   return async (incoming, outgoing) => {
     const { id, method } = await rpcOf(incoming);
@@ -34,7 +34,7 @@ export function frames(...data: readonly (object | string)[]): Answering {
 export const WORKING: object = { task: { ...TASK, status: { state: 'TASK_STATE_WORKING' } } };
 export const SAY: readonly string[] = ['--say', 'hello'];
 
-/** Speaks 0.3 whatever its card says. */
+/** Speaks 0.3, whatever its card declares. */
 export const onlyOld: Answering = async (incoming, outgoing) => {
   const { id, method } = await rpcOf(incoming);
   const error = method === 'tasks/get' ? { code: -32001, message: 'Task not found' } : { code: -32601, message: 'Method not found' };
@@ -66,7 +66,7 @@ export async function withoutTls(): Promise<Listening> {
   return { ...server, url: server.url.replace('http:', 'https:') };
 }
 
-/** The card answers with what it is given; the address of its interface is its own unless it says otherwise. */
+/** Serves the given card. Its interface has the server's own address unless the card names another. */
 export function cardOf(more: object): () => Promise<Listening> {
   return () => badCalls(sane(frames({ task: TASK })), more);
 }

@@ -3,7 +3,7 @@ import { CARD } from '../support/card.ts';
 import type { Listening } from '../support/listen.ts';
 import { listenRaw } from '../support/listen.ts';
 
-/** One request as it came over the wire. */
+/** One received request. */
 export interface Recorded {
   readonly method: string;
   readonly path: string;
@@ -13,7 +13,7 @@ export interface Recorded {
   readonly params: Record<string, unknown>;
 }
 
-/** What a call is answered with: a result, an error, or frames one after the other; `cut` breaks the connection after them. */
+/** The answer to a call: a result, an error, or frames. `cut` breaks the connection after the frames. */
 export type Reply =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string } }
@@ -34,7 +34,7 @@ export interface FakeOptions {
   readonly on: Readonly<Record<string, Answer>>;
 }
 
-/** An agent of 1.0 over JSON-RPC that does what a test tells it and remembers everything. */
+/** A scripted 1.0 agent over JSON-RPC that records every request. */
 export async function fakeAgent({ card = {}, on }: FakeOptions): Promise<FakeAgent> {
   const requests: Recorded[] = [];
   const server = await listenRaw(async (incoming, outgoing) => {
@@ -63,7 +63,7 @@ async function recorded(incoming: IncomingMessage): Promise<Recorded> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString('utf8');
-  const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+  const body = (/^\s*[{[]/.test(text) ? JSON.parse(text) : {}) as Record<string, unknown>;
   const isRpc = body['jsonrpc'] === '2.0';
   const request: Recorded = {
     method: incoming.method ?? '',
@@ -97,7 +97,7 @@ async function reply(outgoing: ServerResponse, answer: Reply, id: unknown): Prom
   else outgoing.end();
 }
 
-/** A task as 1.0 has it. */
+/** A task in the form of 1.0. */
 export function taskOf(state: string, more: object = {}): Record<string, unknown> {
   return { id: 't-1', contextId: 'c-1', status: { state: `TASK_STATE_${state}`, timestamp: '2026-09-02T08:00:01Z' }, ...more };
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const SOURCE = fileURLToPath(new URL('../../src/cli/serve/heap-limit.ts', import.meta.url));
 
-/** Keeps a third of a million objects alive, in turns of the event loop, and tells what the space of young ones has grown to. */
+/** Keeps a third of a million objects alive, and prints the size of V8's young generation. */
 function youngBytes(flags: readonly string[], isBound: boolean): number {
   const script = `
     import { getHeapSpaceStatistics } from 'node:v8';
@@ -20,14 +20,14 @@ function youngBytes(flags: readonly string[], isBound: boolean): number {
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }
 
-describe('the space of young objects', () => {
-  it('stays small in a server, and would not by itself', () => {
+describe('V8’s young generation', () => {
+  it('stays small in a server, and grows without the limit', () => {
     const bound = youngBytes([], true);
     expect(bound).toBeLessThanOrEqual(34 * 2 ** 20);
     expect(youngBytes([], false)).toBeGreaterThan(bound);
   });
 
-  it('is left alone where somebody has chosen its size', () => {
+  it('keeps a size that the user has set', () => {
     expect(youngBytes(['--max-semi-space-size=64', '--min-semi-space-size=32'], true)).toBeGreaterThan(34 * 2 ** 20);
   });
 });

@@ -10,7 +10,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'parley-init-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 const folder = join(scratch, 'Word Counter');
 
-/** As its user would, without what this process was started with. */
+/** Runs as a user would, without the environment of this process. */
 function npm(...args: readonly string[]) {
   const { NODE_OPTIONS: _, VITEST: __, ...env } = process.env;
   return spawnSync('npm', [...args], { cwd: folder, encoding: 'utf8', env, timeout: 110_000 });
@@ -32,13 +32,13 @@ describe('parley init', () => {
     ]);
   });
 
-  it('whose test passes', () => {
+  it('creates a project whose test passes', () => {
     const run = npm('test');
     expect(run.status, run.stdout + run.stderr).toBe(0);
     expect(run.stdout).toMatch(/pass 2/);
   });
 
-  it('whose types are right, and checked', () => {
+  it('creates a project whose types are checked and correct', () => {
     const run = npm('run', 'check');
     expect(run.status, run.stdout + run.stderr).toBe(0);
     const agent = readFileSync(join(folder, 'agent.ts'), 'utf8');
@@ -49,7 +49,7 @@ describe('parley init', () => {
     expect(wrong.stdout).toMatch(/wrong\.ts.*txt/);
   }, 240_000);
 
-  it('that is served', async () => {
+  it('creates a project that can be served', async () => {
     const node = await parleyServe({ args: ['./agent.ts', '--memory'], cwd: folder });
     expect(node.agents).toEqual(['word-counter']);
     const { code, out } = parley(['ask', node.url, 'one two three']);
@@ -61,10 +61,10 @@ describe('parley init', () => {
     const before = readFileSync(join(folder, 'agent.ts'), 'utf8');
     const again = parley(['init', folder]);
     expect([again.code, again.out]).toEqual([2, '']);
-    expect(again.err).toMatch(/is not empty: .*\n {2}choose a new folder/);
+    expect(again.err).toMatch(/is not empty: .*\n.*\nHint: choose a new folder/);
     expect(readFileSync(join(folder, 'agent.ts'), 'utf8')).toBe(before);
     expect(parley(['init', join(scratch, '---')]).err).toMatch(/can't be made into a name/);
     expect(parley(['init', join(folder, 'agent.ts')]).err).toMatch(/is a file/);
-    expect(parley(['init', '--nmae', 'x']).err).toMatch(/has no flag --nmae\n {2}did you mean --name\?/);
+    expect(parley(['init', '--nmae', 'x']).err).toMatch(/has no flag --nmae\n.*\nHint: did you mean --name\?/);
   });
 });

@@ -32,8 +32,8 @@ function childOf(pid: number | undefined): number {
   return child;
 }
 
-describe.skipIf(process.platform !== 'linux')('bin/parley, killed where it canâ€™t pass that on', () => {
-  it('takes a server with it, in good order', async () => {
+describe.skipIf(process.platform !== 'linux')('bin/parley, killed with SIGKILL', () => {
+  it('stops its server gracefully', async () => {
     const { child, until, out } = start(['serve', 'echo', '--memory', '--port', '0', '--json']);
     const { url } = JSON.parse((await until(/"ready".*\n/)).split('\n')[0] ?? '') as { readonly url: string };
     const server = childOf(child.pid);
@@ -43,7 +43,7 @@ describe.skipIf(process.platform !== 'linux')('bin/parley, killed where it canâ€
     await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
   });
 
-  it('takes a command with it that waits', async () => {
+  it('stops a waiting command', async () => {
     const server = await parleyServe({ args: ['script', '--memory'] });
     const { child, until } = start(['ask', server.url, 'chunks=500 delay=200']);
     await until(/chunk 1/);
@@ -53,7 +53,7 @@ describe.skipIf(process.platform !== 'linux')('bin/parley, killed where it canâ€
     await server.kill();
   });
 
-  it('takes a server on pipes with it, though somebody still holds their other end', async () => {
+  it('stops a server on pipes, even if another process holds the other end', async () => {
     const child = spawn(process.execPath, [BIN, 'serve', 'echo', '--stdio', '--memory'], { cwd: HOME, stdio: ['pipe', 'pipe', 'ignore'] });
     const line = new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())));
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} })}\n`);

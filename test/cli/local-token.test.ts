@@ -7,7 +7,7 @@ import { scratchFolder } from '../support/scratch.ts';
 import { fakeAgent, taskOf } from './fake-agent.ts';
 import { run } from './run.ts';
 
-/** A node that asks for the token of this machine, and the user who started it: no flag, no variable. */
+/** A node that requires the token of this machine, called by the user who started it, without flags or variables. */
 const COMMANDER = fileURLToPath(new URL('../support/commander.ts', import.meta.url));
 const home = scratchFolder();
 const folder = join(home, 'auth');
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => node.stop());
 
-describe('the user of a node that asks for a token', () => {
+describe('the user of a node that requires a token', () => {
   it.each([
     ['ask', (): readonly string[] => ['ask', node.url, 'hello']],
     ['ask, without the scheme', () => ['ask', `127.0.0.1:${node.port}`, 'hello']],

@@ -14,13 +14,13 @@ export interface Ran {
   readonly err: string;
 }
 
-/** Runs the real program, as a person would: on the Node that the tests run on, or on another. */
+/** Runs the real program as a user would, on the Node of the tests or on another one. */
 export function parley(args: readonly string[], input = '', node: string = process.execPath): Ran {
   const { status, stdout, stderr } = spawnSync(node, [BIN, ...args], { input, encoding: 'utf8' });
   return { code: status, out: stdout, err: stderr };
 }
 
-/** A folder of its own to be at home in: nobody's .env, nobody's tokens. */
+/** An empty home folder, without .env and tokens. */
 export const HOME: string = mkdtempSync(join(tmpdir(), 'parley-cli-'));
 
 export interface RunOptions {
@@ -35,17 +35,17 @@ export interface Started {
   readonly out: () => string;
   readonly err: () => string;
   readonly ended: Promise<Ran>;
-  /** Until the output matches. */
+  /** Waits until the output matches. */
   until(pattern: RegExp, stream?: 'out' | 'err'): Promise<string>;
 }
 
-/** Only what a program needs, so that nothing of the machine's own settings gets in. */
+/** Only the variables that a program needs, so that settings of the machine do not interfere. */
 function environment(env: RunOptions['env'] = {}): NodeJS.ProcessEnv {
   const { PATH, LANG } = process.env;
   return { PATH, LANG, HOME, TZ: 'UTC', ...env };
 }
 
-/** The real program, beside the servers of this test. */
+/** Starts the real program without waiting, beside the servers of this test. */
 export function start(args: readonly string[], { env, input, cwd = HOME, timeoutMs = 90_000 }: RunOptions = {}): Started {
   const child = spawn(process.execPath, [BIN, ...args], { cwd, env: environment(env), stdio: ['pipe', 'pipe', 'pipe'] });
   const text = { out: '', err: '' };
@@ -81,7 +81,7 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
   return await start(args, options).ended;
 }
 
-/** The one JSON document that stands on standard output. */
+/** The only JSON document on standard output. */
 export function jsonOf<T = Record<string, unknown>>({ out }: Ran): T {
   return JSON.parse(out) as T;
 }
@@ -99,7 +99,7 @@ export function fieldOf({ out }: Ran, label: string): string | undefined {
   return [...out.matchAll(new RegExp(`^${label}: (.*)$`, 'gm'))].at(-1)?.[1];
 }
 
-/** A task that a send has begun and not waited for. */
+/** The task of a send with --async. */
 export async function begun(url: string, text: string): Promise<{ readonly task: string; readonly context: string }> {
   const sent = await run(['send', '-a', url, '--async', text]);
   return { task: fieldOf(sent, 'Task') ?? '', context: fieldOf(sent, 'Context') ?? '' };

@@ -41,7 +41,7 @@ async function says(url: string, text: string): Promise<string> {
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-/** All that a node says to a person from its start to its end. It is asked to stop once it has said this. */
+/** The output of a node from its start to its end. It is stopped when the output contains this text. */
 async function saidWhole(args: readonly string[], last: RegExp): Promise<{ readonly out: string; readonly err: string }> {
   const node = startNode([MAIN, 'serve', ...args, '--port', '0', '--memory']);
   await eventually(() => last.test(node.lines().join('\n')));
@@ -51,7 +51,7 @@ async function saidWhole(args: readonly string[], last: RegExp): Promise<{ reado
 }
 
 describe('parley serve', () => {
-  it('serves a file of TypeScript, and keeps its tasks from one start to the next', async () => {
+  it('serves a TypeScript file, and keeps its tasks over a restart', async () => {
     const cwd = project('file', { 'agent.ts': AGENT });
     const env = { XDG_DATA_HOME: join(folder, 'xdg') };
     const first = await parleyServe({ args: ['./agent.ts'], cwd, env });
@@ -65,7 +65,7 @@ describe('parley serve', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  it('refuses a folder that another one uses, and says so', async () => {
+  it('refuses a data folder that another node uses', async () => {
     const data = join(folder, 'taken');
     const first = await parleyServe({ args: ['echo', '--data', data] });
     const { code, err, out } = parley(['serve', 'echo', '--data', data, '--port', '0', '--json']);
@@ -91,7 +91,7 @@ describe('parley serve', () => {
         expect(status).toBe(1);
         return stderr;
       };
-      chmodSync(folder, 0o755); // others may look, but not write
+      chmodSync(folder, 0o755); // other users may read, but not write
       const data = served(['echo', '--data', join(locked, 'x')]);
       expect(data).toContain(`tasks can't be stored in ${join(locked, 'x')}: this user may not write there (EACCES)`);
       expect(data).toMatch(/--data DIR.*--memory/);
@@ -104,7 +104,7 @@ describe('parley serve', () => {
     },
   );
 
-  it('serves a file from a folder where nothing was installed', async () => {
+  it('serves a file from a folder without installed packages', async () => {
     const cwd = project('anywhere', {
       'shout.ts': `import { defineAgent } from 'parley-a2a/agents';
 export default defineAgent({ name: 'shout', description: 'Says it louder.', run: (turn: { text: string }) => turn.text.toUpperCase() });
@@ -115,7 +115,7 @@ export default defineAgent({ name: 'shout', description: 'Says it louder.', run:
     await stop();
   });
 
-  it('says where a file is broken', () => {
+  it('reports the position of an error in a file', () => {
     const cwd = project('broken', {
       'a.ts': 'const a = 1;\nexport default defineAgent({\n',
       'b.ts': "throw new Error('boom');\nexport {};\n",
@@ -126,7 +126,7 @@ export default defineAgent({ name: 'shout', description: 'Says it louder.', run:
     expect(parley(['serve', join(cwd, 'c.ts')]).err).toMatch(/npm install no-such-package/);
   });
 
-  it('reads a configuration file: TypeScript with agents in it, or JSON as it stands', async () => {
+  it('reads a configuration file: TypeScript with agents, or JSON', async () => {
     const cwd = project('config', {
       'parley.config.ts': `import { defineAgent } from ${JSON.stringify(AGENTS)};
 export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'inline', description: 'x', run: () => 'from the file' })] };
@@ -142,7 +142,7 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     await named.stop();
   });
 
-  it('takes flags over the environment over the file', async () => {
+  it('prefers flags over the environment, and the environment over the file', async () => {
     const cwd = project('layers', {
       'parley.config.json': '{"memory":true,"agents":["script"],"publisher":"file.example","card":"strict"}',
     });
@@ -157,7 +157,7 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     await server.stop();
   });
 
-  it('says what to try, on standard output alone', async () => {
+  it('prints commands to try, on standard output only', async () => {
     const { out, err } = await saidWhole(['--log', 'error'], /coding agent/i);
     expect(out).toMatch(/^Parley serves demo at (http:\/\/127\.0\.0\.1:\d+)\nOpen \1\/console\/ in a browser, which begins with a tour\n/);
     expect(out.match(/^ {2}(?:\S*parley ask localhost:\d+ (?:stream|approve)|curl http\S+agent-card\.json)$/gm)).toHaveLength(3);
@@ -165,7 +165,7 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     expect(err).toBe('');
   });
 
-  it('says nothing of a console that it does not serve', async () => {
+  it('does not mention a console that it does not serve', async () => {
     const node = await parleyServe({ args: ['echo', '--memory', '--no-console'] });
     expect((await fetch(`${node.url}/console/`)).status).toBe(404);
     expect(await node.stop()).toBe(0);
@@ -181,9 +181,9 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     ['an MCP server', ['mcp:some-server'], /there is no program some-server/, 2],
     ['an address where nobody is', ['localhost:9'], /can’t reach|nothing listens/, 1],
     ['a program that is not there', ['--', 'no-such-program'], /there is no program no-such-program/, 2],
-    ['a rule that is none', ['--rule', 'perhaps'], /--rule: .*\n {2}as: --rule allow:read/, 2],
+    ['a rule that is none', ['--rule', 'perhaps'], /--rule: .*\n(?:.*\n)?Hint: as: --rule allow:read/, 2],
     ['a socket in no folder', ['--memory', '--socket', '/nowhere/at/all.sock'], /the socket|no folder \/nowhere\/at/, 1],
-    ['a flag that is not there', ['--prot', '1'], /no flag --prot\n {2}did you mean --port\?/, 2],
+    ['a flag that is not there', ['--prot', '1'], /no flag --prot\n.*\nHint: did you mean --port\?/, 2],
     ['a port that is none', ['--port', 'http'], /--port: "http" is not a whole number from 0 to 65535/, 2],
     ['two places for tasks', ['--memory', '--data', 'x'], /exclude each other/, 2],
     ['a limit that is not there', ['--limit', 'bodyByteMax=1'], /no limit bodyByteMax; did you mean bodyBytesMax\?/, 2],
@@ -215,13 +215,13 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     holder.close();
   });
 
-  it('does not serve where the configuration says so', () => {
+  it('does not start if the configuration disables it', () => {
     const cwd = project('off', { 'off.json': '{"a2a":{"enabled":false}}' });
     const run = parley(['serve', '--config', join(cwd, 'off.json')]);
     expect([run.code, run.err.includes('a2a.enabled is false')]).toEqual([2, true]);
   });
 
-  it('explains every flag there is', () => {
+  it('explains every flag', () => {
     const { out } = parley(['help', 'serve']);
     for (const { flag } of SETTINGS) if (flag !== undefined) expect(out).toContain(`--${flag}`);
     expect(out).toContain('--limit NAME=VALUE');
@@ -229,14 +229,14 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
 });
 
 describe('the folder for tasks', () => {
-  it('is where the platform has it', () => {
+  it('is in the platform’s folder for application data', () => {
     expect(dataHome({ XDG_DATA_HOME: '/x' }, 'linux', '/home/a')).toBe('/x/parley');
     expect(dataHome({ XDG_DATA_HOME: 'relative' }, 'linux', '/home/a')).toBe('/home/a/.local/share/parley');
     expect(dataHome({}, 'darwin', '/Users/a')).toBe('/Users/a/Library/Application Support/parley');
     expect(dataHome({ LOCALAPPDATA: '/local' }, 'win32', '/a')).toBe('/local/parley');
   });
 
-  it('is one for these agents and no others', () => {
+  it('belongs to these agents only', () => {
     expect(folderFor(['demo'])).toBe('demo');
     expect(folderFor(['echo', 'script'])).toBe('echo-script');
     expect(folderFor(['/a/agent.ts'])).toMatch(/^agent-[0-9a-f]{8}$/);

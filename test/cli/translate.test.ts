@@ -26,7 +26,7 @@ describe('parley translate', () => {
     expect(err).toContain('nothing on standard input');
   });
 
-  it('reads a file, and says which one it can’t', () => {
+  it('reads a file, and names a file that it can’t read', () => {
     const file = join(scratchFolder(), 'in.json');
     writeFileSync(file, V03_TASK);
     expect(translated(['--to', 'v10', file], '')).toMatchObject({ from: 'v03', output: { task: { id: 't1' } } });
@@ -51,7 +51,7 @@ describe('parley translate', () => {
     expect(parley(['translate', '--to', 'v10', '--from', 'v01'], '{"method":"message/send"}').err).toContain(
       'A2A 0.1 has no method message/send',
     );
-    expect(parley(['translate', '--to', 'v10'], '{}').err).toContain('no request, response, event or card of any known dialect');
+    expect(parley(['translate', '--to', 'v10'], '{}').err).toContain('not a request, response, event or card of any known dialect');
   });
 
   it('finds the dialect of a request, by its path where that matters', () => {
@@ -79,7 +79,7 @@ describe('parley translate', () => {
     expect(translated(['--to', 'v03'], V10_FILE).lost.map((loss) => loss.field)).toEqual(['Part.filename']);
   });
 
-  it('finds the dialect of an error by what it says besides its code, and what of it is lost', () => {
+  it('finds the dialect of an error by its other members, and lists what is lost', () => {
     const error = (body: object): string => JSON.stringify({ jsonrpc: '2.0', id: 1, error: body });
     const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'TASK_NOT_FOUND', domain: 'a2a-protocol.org' };
     const official = error({ code: -32001, message: 'Task not found', data: [info] });
@@ -97,7 +97,7 @@ describe('parley translate', () => {
     });
   });
 
-  it('reads recorded event streams and writes a frame a line', () => {
+  it('reads recorded event streams and writes one frame per line', () => {
     const stream =
       ': hello\nid: 1\ndata: {"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working"},"final":false}\n\ndata: [DONE]\n\n';
     const { out } = parley(['translate', '--to', 'promptkit'], stream);
@@ -122,7 +122,7 @@ describe('parley translate', () => {
       ['translate', '--to', 'v10'],
       '{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/get","params":{"id":"t1"}}',
     );
-    expect([code, err]).toEqual([1, 'parley: as A2A 1.0: params.id is required\n']);
+    expect([code, err]).toEqual([1, 'Error: as A2A 1.0: params.id is required\nCode: A2ACLI_ERR_INTERNAL\n']);
   });
 
   it('prints every dialect for --to all, and skips those that lack the operation', () => {
@@ -132,7 +132,7 @@ describe('parley translate', () => {
     expect(err).toContain('-> CortexPrism (cortex)');
   });
 
-  it('obeys --from and --kind', () => {
+  it('uses --from and --kind', () => {
     expect(translated(['--from', 'v02', '--to', 'v10'], V03_TASK)).toMatchObject({ from: 'v02' });
     expect(translated(['--kind', 'event', '--to', 'v10'], V03_TASK)).toMatchObject({ kind: 'event', output: { task: {} } });
   });

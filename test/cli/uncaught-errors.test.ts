@@ -15,7 +15,7 @@ const file = join(folder, 'careless.ts');
 writeFileSync(
   file,
   `import { defineAgent } from ${JSON.stringify(AGENTS)};
-setInterval(() => {}, 1000); // left running: no reason to stay
+setInterval(() => {}, 1000); // must not keep the process alive
 export default defineAgent({
   name: 'careless', description: 'Lets errors get away.', recovery: 'retry',
   async *run(turn) {

@@ -9,7 +9,7 @@ import { CARD } from '../support/card.ts';
 import type { Listening } from '../support/listen.ts';
 import { suiteNeeding } from '../support/needs.ts';
 
-/** Everything that can be wrong with an agent has an error of its own, which says what, why and what to do. */
+/** Each fault of an agent has its own error, with what happened, why, and what to do. */
 const open: Listening[] = [];
 afterEach(async () => {
   for (const server of open.splice(0)) await server.close();
@@ -75,7 +75,7 @@ describe('an unreachable server', () => {
   });
 
   it('an unknown host', async () => {
-    // A label of more than 63 letters: every resolver refuses it without asking anybody.
+    // A label of more than 63 letters, which every resolver refuses without a request.
     expect(await connecting(`http://${'a'.repeat(64)}.example`)).toMatchObject({ kind: 'dns', hint: expect.stringContaining('spelling') });
   });
 

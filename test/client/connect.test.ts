@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('a client of a node', () => {
-  it('finds the card, and says what it chose', async () => {
+  it('finds the card, and reports the chosen endpoint', async () => {
     const client = await A2AClient.connect(server.url);
     expect(client.card?.name).toBe('script');
     expect(client.connection).toMatchObject({ url: `${server.url}/a2a`, binding: 'JSONRPC', dialect: 'v10', settled: false });

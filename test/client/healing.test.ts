@@ -12,7 +12,7 @@ import type { SdkVersion } from '../support/sdk-server.ts';
 import { sdkExpress } from '../support/sdk-server.ts';
 import { startServer } from '../support/server.ts';
 
-/** A client whose calls all go through a network that cuts them, while its card came safely. */
+/** A client whose calls go through a network that cuts them. Its card is loaded without cuts. */
 async function behind(url: string, chaos: Chaos, options: ClientOptions = {}): Promise<{ client: A2AClient; proxy: ChaosProxy }> {
   const port = Number(new URL(url).port);
   const proxy = await chaosProxy(port, chaos);
@@ -29,7 +29,7 @@ async function read(client: A2AClient, text: string): Promise<readonly TaskEvent
   return events;
 }
 
-/** What a reader makes of a stream, without what differs from task to task. */
+/** The events of a stream, without ids and times. */
 function told(events: readonly TaskEvent[]): readonly string[] {
   return events.map(({ task, statusUpdate, artifactUpdate }) => {
     if (task !== undefined) return `task ${task.status.state}`;
@@ -68,7 +68,7 @@ describe('a stream from a node, cut at any byte', () => {
         fc.asyncProperty(cuts, async (places) => {
           const left = [...places];
           const resetAfterBytes = (): number => left.shift() ?? Number.POSITIVE_INFINITY;
-          // What was cut before it said anything is sent again, and the node knows it by its key.
+          // A message that was cut before its first event is sent again, and the node recognises its Idempotency-Key.
           const { client, proxy } = await behind(server.url, { resetAfterBytes, sliceBytes: 100 }, { binding, retry: { resend: 'lost' } });
           try {
             expect(told(await read(client, 'chunks=40 delay=1'))).toEqual(whole);
@@ -119,7 +119,7 @@ for (const version of ['1.3.0', '0.3.13', '0.2.5'] satisfies SdkVersion[]) {
         const resetAfterBytes = (): number => places.shift() ?? Number.POSITIVE_INFINITY;
         const { client, proxy } = await behind(server.url, { resetAfterBytes, sliceBytes: 80 });
         const events = await read(client, 'chunks=12 delay=5');
-        // Its resubscription and its store race each other, and now and then a chunk is in neither: then it is nobody's to tell.
+        // In this SDK, resubscription and store race with each other. Sometimes a chunk is in neither, so no client can get it.
         const { artifacts } = await (await A2AClient.connect(server.url)).get(events[0]?.task?.id ?? '');
         const kept = (artifacts ?? []).flatMap(({ parts }) => parts.map((part) => part.text)).join('');
         expect(textOf(events)).toBe(kept);

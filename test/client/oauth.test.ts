@@ -8,7 +8,7 @@ import type { Listening } from '../support/listen.ts';
 import type { Oidc } from '../support/oidc.ts';
 import { browse, CLIENT, REDIRECT, startOidc } from '../support/oidc.ts';
 
-/** OAuth 2 against a real authorization server, and an agent that wants its tokens. */
+/** OAuth 2 with a real authorization server, and an agent that requires its tokens. */
 let oidc: Oidc;
 let agent: Listening;
 let calls = 0;
@@ -103,7 +103,7 @@ describe('authorization code', () => {
     expect(await stateWith(authorizationCode(options))).toBe('TASK_STATE_COMPLETED');
     expect(asked[0]?.searchParams.get('code_challenge_method')).toBe('S256');
     expect(kept.at(-1)?.refreshToken).toBeTruthy();
-    // Another run: the kept token is refused, and renewed without anybody being asked.
+    // Another run: the stored token is refused, and renewed without asking the user.
     oidc.revokeAll();
     expect(await stateWith(authorizationCode(options))).toBe('TASK_STATE_COMPLETED');
     expect(asked).toHaveLength(1);

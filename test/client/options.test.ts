@@ -37,7 +37,7 @@ interface Call {
 
 const DONE = { task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } } };
 
-/** An agent that completes everything, and tells what it was asked with. */
+/** An agent that completes every task, and records the requests. */
 async function agent(card: object = {}): Promise<Listening & { readonly calls: Call[] }> {
   const calls: Call[] = [];
   const server = await badCalls(async (incoming, outgoing) => {
@@ -55,7 +55,7 @@ async function callWith(options: ClientOptions, card: object = {}): Promise<Call
 }
 
 describe('credentials', () => {
-  it('go where the option says', async () => {
+  it('are sent where the option says', async () => {
     expect((await callWith({ auth: { bearer: 'b' } })).headers.authorization).toBe('Bearer b');
     expect((await callWith({ auth: { bearer: { env: 'T' } }, env: { T: 'from-env' } })).headers.authorization).toBe('Bearer from-env');
     expect((await callWith({ auth: { bearer: async () => 'asked' } })).headers.authorization).toBe('Bearer asked');
@@ -67,12 +67,12 @@ describe('credentials', () => {
     expect((await callWith({ auth: { apiKey: 'k', name: 'key', in: 'cookie' } })).headers.cookie).toBe('key=k');
   });
 
-  it('go where the card says by default', async () => {
+  it('are sent where the card says by default', async () => {
     const securitySchemes = { key: { apiKeySecurityScheme: { location: 'query', name: 'token' } } };
     expect((await callWith({ auth: { apiKey: 'k' } }, { securitySchemes })).url).toBe('/a2a?token=k');
   });
 
-  it('S9: go only to the origin that the caller named, whatever the card says', async () => {
+  it('S9: are sent only to the origin that the caller named, whatever the card says', async () => {
     const elsewhere = await agent();
     const supportedInterfaces = [{ url: `${elsewhere.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
     const { url } = await agent({ supportedInterfaces });
@@ -140,7 +140,7 @@ describe('a call', () => {
 });
 
 describe('retries', () => {
-  /** Fails so often, then answers. */
+  /** Fails this many times, then answers. */
   async function flaky(times: number, status: number): Promise<{ readonly url: string; readonly asked: () => number }> {
     let asked = 0;
     const server = await badCalls(async (incoming, outgoing) => {

@@ -22,7 +22,7 @@ function kept<Server extends { close(): Promise<void> }>(server: Server): Server
   return server;
 }
 
-/** A client, and what it asked for: the method of each call, or its path. */
+/** A client, and its requests: the method of each call, or its path. */
 async function watched(url: string, options: ClientOptions = {}): Promise<{ readonly client: A2AClient; readonly asked: string[] }> {
   const asked: string[] = [];
   const watch: Interceptor = async (request, next) => {
@@ -58,7 +58,7 @@ const OFFICIAL: readonly Official[] = [
 
 describe('an agent of the official SDK whose card does not say whether it streams', () => {
   for (const { sdk, options, sends, streams, gets } of OFFICIAL) {
-    it(`refuses to, and is sent the message plainly, once (${sdk} ${options.binding ?? 'JSONRPC'})`, async () => {
+    it(`refuses the stream, and gets the message once without a stream (${sdk} ${options.binding ?? 'JSONRPC'})`, async () => {
       const server = kept(await sdkExpress(sdk, 'unsaid'));
       const { client, asked } = await watched(server.url, options);
       expect(client.card?.capabilities.streaming).toBeUndefined();
@@ -72,13 +72,13 @@ describe('an agent of the official SDK whose card does not say whether it stream
 
       asked.length = 0;
       expect(await client.stream('chunks=1').text()).toBe('chunk 1');
-      expect(asked[0]).toBe(sends); // what it refused once it is not asked for again
+      expect(asked[0]).toBe(sends); // after one refusal the client requests no more streams
 
       expect(course(await read(client.stream('message')))).toEqual(['message']);
       const hanging = client.stream('hang');
       const states: string[] = [];
       for await (const event of hanging) {
-        if (states.push(...course([event])) === 1) await hanging.cancel(); // its name is known at once
+        if (states.push(...course([event])) === 1) await hanging.cancel(); // the task id is known at once
       }
       expect(states.at(-1)).toMatch(/CANCELED$/);
     });
@@ -88,7 +88,7 @@ describe('an agent of the official SDK whose card does not say whether it stream
 describe('a product whose card does not say whether it streams', () => {
   const registry = createRegistry(DIALECTS);
 
-  it('streams, if it does', async () => {
+  it('streams if it supports streams', async () => {
     const dialect = registry.byId(dialectId('promptkit'));
     if (dialect === undefined) throw new Error('no such dialect');
     const server = kept(
@@ -121,7 +121,7 @@ describe('a hand-written server', () => {
     [-32004, 'This operation is not supported'],
   ] as const) {
     for (const capabilities of [{}, { streaming: true }]) {
-      it(`is believed when it says ${code}, whatever its card says (${JSON.stringify(capabilities)})`, async () => {
+      it(`that refuses a stream with ${code} gets the message without one, whatever its card says (${JSON.stringify(capabilities)})`, async () => {
         const { url } = kept(await answered({ code, message }, { capabilities }));
         const { client, asked } = await watched(url);
         expect((await read(client.stream('hi'))).map(textIn)).toEqual(['done']);

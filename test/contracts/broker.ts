@@ -53,7 +53,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     });
   });
 
-  test('one level and the rest are matched, each subscription once', async () => {
+  test('matches one level (+) and the rest (#), and delivers once per subscription', async () => {
     const broker = await connect();
     const base = root();
     const [one, rest, exact] = [
@@ -77,7 +77,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     expect(seen.map(text)).toEqual(Array.from({ length: 500 }, (_, index) => String(index)));
   });
 
-  test('a group shares what comes; those outside it get everything', async () => {
+  test('shares messages within a group, and delivers all to subscribers outside of it', async () => {
     const [sender, one, two, other] = [await connect(), await connect(), await connect(), await connect()];
     const topic = root();
     const [first, second, all] = [await collect(one, topic, 'pool'), await collect(two, topic, 'pool'), await collect(other, topic)];
@@ -88,7 +88,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     await vi.waitFor(() => expect(all).toHaveLength(100));
   });
 
-  test('a retained message reaches who subscribes later, until it is taken away', async () => {
+  test('delivers a retained message to later subscribers until it is removed', async () => {
     const [here, there] = [await connect(), await connect()];
     const base = root();
     await here.publish({ topic: `${base}/card`, payload: bytes('old'), retain: true });
@@ -105,7 +105,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     expect(later.map(text)).toEqual(['end']);
   });
 
-  test('what was not taken comes again, where the broker redelivers', async (context) => {
+  test('redelivers unacknowledged messages, if the broker supports it', async (context) => {
     const [here, there] = [await connect(), await connect()];
     if (!there.features.redelivers) return context.skip('this broker does not redeliver');
     const topic = root();
@@ -124,7 +124,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     expect(attempts).toBe(2);
   });
 
-  test('a slow taker holds up nobody else', async () => {
+  test('does not let a slow subscriber delay others', async () => {
     const [here, slow, quick] = [await connect(), await connect(), await connect()];
     const topic = root();
     const release = Promise.withResolvers<void>();
@@ -135,7 +135,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     release.resolve();
   });
 
-  test('the last will of one who dies is published, and not that of one who leaves', async (context) => {
+  test('publishes the last will of a client that dies, not of one that disconnects', async (context) => {
     const watcher = await connect();
     const topic = root();
     const lastWill = { topic, payload: bytes('gone'), properties: { 'a2a-status-source': 'lwt' }, retain: true };
@@ -153,7 +153,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     expect(seen[0]?.properties).toEqual({ 'a2a-status-source': 'lwt' });
   });
 
-  test('says that nobody listens, where the broker knows', async (context) => {
+  test('reports that nobody subscribes, if the broker knows', async (context) => {
     const [here, there] = [await connect(), await connect()];
     if (!here.features.reportsNoSubscribers) return context.skip('this broker does not say');
     const topic = root();
@@ -162,7 +162,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     expect(await here.publish({ topic, payload: bytes('!') })).toEqual({ hasSubscribers: true });
   });
 
-  test('an unsubscribed filter is silent', async () => {
+  test('delivers nothing after an unsubscribe', async () => {
     const broker = await connect();
     const base = root();
     const seen: string[] = [];
@@ -175,7 +175,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     expect(seen).toEqual([]);
   });
 
-  test('what is no topic and no filter is refused', async () => {
+  test('refuses invalid topics and filters', async () => {
     const broker = await connect();
     for (const topic of ['', 'a/+', 'a/#', 'a\0b']) await expect(broker.publish({ topic, payload: bytes('') })).rejects.toThrow('topic');
     await expect(broker.publish({ topic: 'a', payload: bytes(''), properties: { a: 'b\r\nc: d' } })).rejects.toThrow('control characters');

@@ -1,23 +1,23 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A coding CLI as it is installed from npm and pointed at the fake model. */
+/** A coding CLI that is installed from npm and uses the fake model. */
 export interface Cli {
   readonly name: string;
-  /** What npm installs; the first one's version is the CLI's. */
+  /** The npm packages. The version of the first one is the CLI's. */
   readonly packages: readonly string[];
-  /** The ways Parley starts it, as `parley serve` takes them. */
+  /** The names under which `parley serve` starts it. */
   readonly launches: readonly Launch[];
-  /** Variables that lead it to the model; files in its home that do, if it needs some. */
+  /** Variables, and files in its home folder, that set the model. */
   settings(world: { readonly model: string; readonly home: string }): Readonly<Record<string, string>>;
 }
 
 export interface Launch {
   readonly agent: string;
   readonly via: 'acp' | 'native';
-  /** Its permission requests reach the caller. */
+  /** Whether its permission requests reach the caller. */
   readonly asks: boolean;
-  /** Its answer comes piece by piece. */
+  /** Whether it streams its answer. */
   readonly streams: boolean;
 }
 

@@ -18,7 +18,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const CACHE = join(ROOT, '.cache/agents');
 const wanted = (process.env['PARLEY_E2E'] ?? '').split(',').filter((name) => name !== '');
 const chosen = wanted.length === 0 ? CLIS : CLIS.filter(({ name }) => wanted.includes(name));
-/** What it said last. Codex first warns, as part of its answer, that it does not know the model. */
+/** Its last text. Codex first warns, as part of its answer, that it does not know the model. */
 const textOf = (task: JsonObject): string =>
   ((task['artifacts'] ?? []) as { artifactId: string; parts: { text?: string }[] }[])
     .filter(({ artifactId }) => artifactId === 'assistant-response')
@@ -157,20 +157,20 @@ describe.each(chosen)('$name', ({ name, packages, launches, settings }) => {
 
 type Results = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What earlier runs found of other CLIs stays: docs/coding-agents.md is made of it. */
+/** Keeps the results of earlier runs for other CLIs: docs/coding-agents.md is generated from all of them. */
 function keep(found: Results): void {
   const file = join(CACHE, 'results.json');
   const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results) : {};
   writeFileSync(file, `${JSON.stringify({ ...before, ...found }, null, 2)}\n`);
 }
 
-/** What still runs of a CLI: its own programs, not those of another test. */
+/** The running processes of a CLI, without those of another test. */
 function programs(folder: string, home: string): readonly string[] {
   const { stdout } = spawnSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' });
   return stdout.split('\n').filter((line) => line.includes(folder) && !line.includes('parley') && !line.includes(join(home, 'data')));
 }
 
-/** An agent that runs commands wants a token even on loopback. The node has made one, and keeps it for its user (docs/security.md). */
+/** An agent that runs commands requires a token even on loopback. The node has created one for its user (docs/security.md). */
 function tokenOf(home: string): string {
   return readFileSync(join(home, 'config/parley/token'), 'utf8').trim();
 }

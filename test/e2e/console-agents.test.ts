@@ -129,7 +129,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
       .fill(JSON.stringify(publicKeys([key])));
     await signature().getByRole('button', { name: 'Check' }).click();
     await signature().getByText('valid', { exact: true }).waitFor();
-    // A signature that points to keys elsewhere names its own judge: they are not even fetched.
+    // Keys that a signature itself points to prove nothing, so they are not fetched.
     const elsewhere = await cardServer([], (base) => signed(base, { jku: `${good.url}/keys.json` }));
     await examine(elsewhere.url);
     await signature().getByText('key unknown').waitFor();

@@ -92,7 +92,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console and its token', ()
     await page.locator('.by-agent').getByRole('alert').waitFor();
     expect(heard.length).toBeGreaterThan(0);
     expect(heard.join()).not.toContain(TOKEN);
-    // A refusal over there is none of ours: we are still who we were.
+    // A refusal by the remote agent does not sign the user out of this node.
     await page.goto('/console/tasks');
     await page.getByRole('list', { name: 'Tasks' }).waitFor();
     thief.close();

@@ -27,7 +27,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
   let browser: Browser;
   let watched: Watched;
   let child: Child;
-  /** Somebody else on the broker, who delegates. */
+  /** Another participant on the broker, which delegates. */
   let ask: (text: string) => Promise<unknown>;
 
   const connect = () => connectMqtt({ url: broker.url, sessionSeconds: 0 });

@@ -63,7 +63,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     const id = await send('script', 'fail');
     await send('echo', 'hello');
     const list = page.getByRole('list', { name: 'Tasks' });
-    await list.getByText(id).waitFor(); // by itself: nobody has reloaded
+    await list.getByText(id).waitFor(); // appears without a reload
     await list.getByText('completed').waitFor();
     await page.getByLabel('State').selectOption({ label: 'failed' });
     await list.getByText('completed').waitFor({ state: 'detached' });

@@ -37,7 +37,7 @@ function tasks(): Write[] {
   });
 }
 
-/** Frames that the page gets in so many milliseconds, doing something in each. */
+/** Counts the frames of the page in this many milliseconds, with some work in each. */
 const frames = (each: string, ms: number): string => `new Promise((resolve) => {
   const box = document.querySelector('.virtual');
   const times = [];
@@ -56,7 +56,7 @@ interface Frames {
   readonly top: number;
 }
 
-suiteNeeding('chromium', CHROMIUM !== undefined, 'how fast the console is', () => {
+suiteNeeding('chromium', CHROMIUM !== undefined, 'the speed of the console', () => {
   let server: NodeServer;
   let browser: Browser;
   let watched: Watched;
@@ -73,7 +73,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'how fast the console is', () =
     await server?.close();
   });
 
-  it('loads with 250 kB at most', () => {
+  it('loads at most 250 kB', () => {
     const index = readFileSync(join(BUILT, 'index.html'), 'utf8');
     const first = readdirSync(join(BUILT, 'assets')).filter((name) => index.includes(name));
     const bytes = [index, ...first.map((name) => readFileSync(join(BUILT, 'assets', name), 'utf8'))].map((text) => gzipSync(text).length);
@@ -83,7 +83,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'how fast the console is', () =
     expect(sum).toBeLessThanOrEqual(250_000);
   });
 
-  it('scrolls 100,000 tasks at 50 frames a second', async () => {
+  it('scrolls 100,000 tasks smoothly', async () => {
     const { page } = watched;
     await page.goto('/console/tasks');
     await page.getByText('100,000 tasks').waitFor();
@@ -95,16 +95,16 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'how fast the console is', () =
     });
     const perSecond = seen.count / seen.seconds;
     const idlePerSecond = idle.count / idle.seconds;
-    // What the page itself takes, whatever else the machine does.
+    // The page's own processor time, which other work on the machine does not change.
     const cpuMs = busy.sumMs / seen.count;
     process.stderr.write(
       `scrolling 100,000 tasks: ${perSecond.toFixed(1)} frames a second (${idlePerSecond.toFixed(1)} when nothing moves), ${cpuMs.toFixed(1)} ms of processor time a frame\n`,
     );
     expect(seen.top).toBeGreaterThan(220 * seen.count * 0.9);
     expectFigure(1000 / cpuMs, { above: 50 });
-    // A machine with others on it may not give 50 frames to a page that does nothing.
+    // A busy machine may not give 50 frames even to an idle page.
     expectFigure(perSecond, { above: Math.min(50, idlePerSecond * 0.7) });
-    // To the very end, which was not loaded: it comes.
+    // Scrolls to the end, which is loaded then.
     await page.evaluate(`document.querySelector('.virtual').scrollTop = 1e9`);
     await page.getByText('task-000000').waitFor({ timeout: 60_000 });
     expect(await page.locator('.virtual li').count()).toBeLessThan(100);
@@ -113,7 +113,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'how fast the console is', () =
     await watched.picture('tasks-many');
   }, 180_000);
 
-  it('draws a stream of 10,000 chunks without holding the page up', async () => {
+  it('shows a stream of 10,000 chunks without blocking the page', async () => {
     const { page } = watched;
     await page.goto('/console/chat/script');
     await page.getByRole('textbox', { name: /Message to/ }).fill('chunks=10000 size=12');

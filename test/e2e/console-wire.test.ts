@@ -49,10 +49,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the wire page of the console',
     await picture('wire-node');
     expect(await seriousFaults(page)).toEqual([]);
     expect(await page.content()).not.toMatch(/in-a-header|in-the-query/);
-    expect(await list.getByRole('listitem').count()).toBe(2); // what came before, and what the console itself asks, is not there
+    expect(await list.getByRole('listitem').count()).toBe(2); // earlier requests, and those of the console itself, are not listed
     await list.getByRole('button', { name: /SendStreamingMessage/ }).click();
     expect(page.url()).toMatch(/\/wire\/node\?n=\d+$/);
-    await page.reload(); // the node has it, and the address says which
+    await page.reload(); // the node has the record, and the address names it
     await page.getByRole('list', { name: 'Frames' }).waitFor();
     await page.getByLabel('Search the traffic').fill('hello there');
     await expect.poll(() => list.getByRole('listitem').count()).toBe(1);

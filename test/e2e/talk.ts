@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '#protocol';
 
-/** One agent over HTTP+JSON, as any client would talk to it. */
+/** A client of one agent over HTTP+JSON. */
 export interface Talk {
   send(text: string, more?: JsonObject): Promise<JsonObject>;
-  /** Sends, and calls `seen` for each event; returns when the stream ends or `seen` says so. */
+  /** Sends, and calls `seen` for each event. Returns when the stream ends or `seen` returns true. */
   stream(text: string, seen: (event: JsonObject) => boolean | undefined): Promise<readonly JsonObject[]>;
   get(task: string): Promise<JsonObject>;
   cancel(task: string): Promise<JsonObject>;
@@ -45,7 +45,7 @@ export function talkTo(url: string, token?: string): Talk {
           if (data === undefined) continue;
           const event = JSON.parse(data) as JsonObject;
           events.push(event);
-          if (seen(event) === true) return events; // leaving the loop hangs up
+          if (seen(event) === true) return events; // leaving the loop closes the connection
         }
       }
       return events;

@@ -20,7 +20,7 @@ interface Outcome {
   readonly runs: readonly number[];
 }
 
-/** What a node and its caller do without. */
+/** What the node and the caller of the control leave out. */
 interface Control {
   readonly replyPublisher: (replyPublisher: ReplyPublisher) => ReplyPublisher;
   readonly broker: (broker: Broker) => Broker;
@@ -28,7 +28,7 @@ interface Control {
 
 const REQUESTS = 24;
 
-/** Twenty-four requests, and the broker is killed and comes back, without memory, while they are answered. */
+/** Sends 24 requests. The broker is killed and restarted without its state while they are answered. */
 async function underLoad(grammar: Grammar, control?: Control): Promise<Outcome> {
   const broker = await startMosquitto();
   open.push(() => broker.stop());
@@ -59,13 +59,13 @@ async function underLoad(grammar: Grammar, control?: Control): Promise<Outcome> 
   };
 }
 
-suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B1: a broker that is killed under load', () => {
-  it.each(GRAMMARS)('loses nothing that was accepted, and runs nothing twice: %s', async (_, grammar) => {
+suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B1: a mesh whose broker is killed under load', () => {
+  it.each(GRAMMARS)('answers every accepted request and runs it once: %s', async (_, grammar) => {
     const { whole, runs } = await underLoad(grammar);
     expect([whole, runs.length, Math.max(...runs)]).toEqual([REQUESTS, REQUESTS, 1]);
   });
 
-  it('the control, which takes an answer for delivered that was not, and a caller who does not ask again, lose some', {
+  it('loses replies in the control, which marks them as delivered too early and whose caller does not retry', {
     timeout: 60_000,
   }, async () => {
     const forgetful: Control = {

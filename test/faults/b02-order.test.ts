@@ -5,7 +5,7 @@ import { callContext } from '../mesh/support.ts';
 import { COUNTED, callerOn, countingAgent, GRAMMARS, heardOut, replica, textOf, unruly } from './mesh.ts';
 
 it.each(GRAMMARS)(
-  'B2: messages that come twice and out of order run once and are answered whole: %s',
+  'B2: duplicated and reordered requests run once and get complete replies: %s',
   { timeout: 60_000 },
   async (_, grammar) => {
     const hub = memoryHub();
@@ -19,7 +19,7 @@ it.each(GRAMMARS)(
     );
     expect(tasks.map((task) => [task?.status.state, textOf(task)])).toEqual(tasks.map(() => ['TASK_STATE_COMPLETED', COUNTED]));
     expect([...runs.values()]).toEqual(Array(60).fill(1));
-    // Otherwise nothing was tried.
+    // Otherwise the test has tried nothing.
     expect(Math.min(theirs.twice(), theirs.late(), ours.twice(), ours.late())).toBeGreaterThan(5);
     await caller.mesh.close();
     await served.close();

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B3: a replica that is cut off from the broker alone', () => {
+suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B3: a replica that loses only its connection to the broker', () => {
   it('finishes its running tasks, replies when the connection is back, and other nodes take new requests', async () => {
     const broker = await startMosquitto();
     open.push(() => broker.stop());
@@ -36,7 +36,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B3: a replica that is cut off from the
         heard += 1;
       }),
     );
-    await expect.poll(() => heard).toBe(6); // accepted, and they know it
+    await expect.poll(() => heard).toBe(6); // accepted, and the callers know it
     way.cut();
     const other = await replica(await connectMqtt({ url: broker.url, sessionSeconds: 0 }), { agent: countingAgent(runs[1], 5, 10) });
     open.push(() => other.close());

@@ -15,7 +15,7 @@ const folder = (): string => {
 };
 
 onRealBrokers('replicas', (startBroker) => {
-  it('B4: one of three is killed again and again under load, and nothing that was accepted is lost', async () => {
+  it('B4: no accepted request is lost when one of three replicas is killed again and again under load', async () => {
     const broker = await startBroker();
     const folders = [folder(), folder(), folder()];
     const startOne = (at: number) => start(broker.url, ['script'], { args: ['--data', folders[at] ?? ''] });
@@ -43,7 +43,7 @@ onRealBrokers('replicas', (startBroker) => {
     expect([...new Set(await Promise.all(answers))]).toEqual(['TASK_STATE_COMPLETED']);
   });
 
-  it('B5: one that is paused is done without, and is of use again afterwards', async () => {
+  it('B5: the others take over from a paused replica, which works again after it resumes', async () => {
     const broker = await startBroker();
     const nodes = await Promise.all([start(broker.url, ['script']), start(broker.url, ['script'])]);
     const [paused] = nodes;
@@ -58,17 +58,17 @@ onRealBrokers('replicas', (startBroker) => {
     paused?.process.kill('SIGSTOP');
     const during = await Promise.all(Array.from({ length: 10 }, (_, at) => ask(`during ${at}`)));
     expect(during).toEqual(Array(10).fill('TASK_STATE_COMPLETED'));
-    await sleep(2000); // each copy that lies in its socket has run out by now
+    await sleep(2000); // the copies in its socket have expired by now
     paused?.process.kill('SIGCONT');
     const after = await Promise.all(Array.from({ length: 10 }, (_, at) => ask(`after ${at}`)));
     expect(after).toEqual(Array(10).fill('TASK_STATE_COMPLETED'));
-    await sleep(500); // what the paused one says late is heard by nobody
+    await sleep(500); // nobody reads the late replies of the paused replica
     expect(new Set(heard).size).toBe(20);
     expect(heard).toHaveLength(20);
     const sizes = await Promise.all(
       nodes.map(async ({ url }) => ((await (await fetch(`${url}/api/parley/v1/tasks`)).json()) as { totalSize: number }).totalSize),
     );
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(20); // nothing was run twice, nor what nobody waits for any more
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(20); // nothing ran twice, and no expired request ran
     expect(Math.min(...sizes)).toBeGreaterThan(0);
   });
 });

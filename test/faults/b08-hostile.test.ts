@@ -42,64 +42,60 @@ const card = (name: string, url: string) => ({
 });
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
-suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: somebody hostile on the broker', () => {
-  it.each(GRAMMARS)(
-    'publishes garbage, floods, and retained requests; the agents continue to answer: %s',
-    { timeout: 60_000 },
-    async (name, grammar) => {
-      const { connect } = await startBroker(['message_size_limit 1000000']);
-      const runs = new Map<string, number>();
-      const requests = name === 'SAM' ? `${PLACE}/a2a/v1/agent/request/worker` : `a2a/v1/request/${PLACE}/worker`;
-      const cards = name === 'SAM' ? `${PLACE}/a2a/v1/discovery/agentcards` : `a2a/v1/discovery/${PLACE}/evil`;
-      const enemy = await connect();
-      const rpc = json({
-        jsonrpc: '2.0',
-        id: '1',
-        method: name === 'SAM' ? 'message/send' : 'SendMessage',
-        params: { message: createUserMessage('kept') },
-      });
-      await enemy.publish({ topic: requests, payload: rpc, retain: true });
-      const caller = await callerOn(await connect(), grammar);
-      const registry = await caller.mesh.discover();
-      const served = await replica(await connect(), { agent: countingAgent(runs, 5, 1), grammar });
-      const garbage = [
-        '',
-        '{',
-        'null',
-        '[]',
-        '[[[[',
-        '{"jsonrpc":"2.0"}',
-        '\0\0',
-        '"'.repeat(1000),
-        '['.repeat(100_000),
-        JSON.stringify({ id: {}, params: 1 }),
-      ];
-      for (const topic of [requests, cards, `${cards}/more`]) {
-        for (const payload of [...garbage.map((text) => Buffer.from(text)), Buffer.alloc(900_000, 0xff)]) {
-          await enemy
-            .publish({
-              topic,
-              payload,
-              responseTopic: `${PLACE}/elsewhere`,
-              correlation: Buffer.from('x'),
-              properties: { replyTo: '#', clientId: '+/+' },
-            })
-            .catch(() => undefined);
-        }
+suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: a hostile client of the broker', () => {
+  it.each(GRAMMARS)('can’t stop the agents with garbage, floods or retained requests: %s', { timeout: 60_000 }, async (name, grammar) => {
+    const { connect } = await startBroker(['message_size_limit 1000000']);
+    const runs = new Map<string, number>();
+    const requests = name === 'SAM' ? `${PLACE}/a2a/v1/agent/request/worker` : `a2a/v1/request/${PLACE}/worker`;
+    const cards = name === 'SAM' ? `${PLACE}/a2a/v1/discovery/agentcards` : `a2a/v1/discovery/${PLACE}/evil`;
+    const enemy = await connect();
+    const rpc = json({
+      jsonrpc: '2.0',
+      id: '1',
+      method: name === 'SAM' ? 'message/send' : 'SendMessage',
+      params: { message: createUserMessage('kept') },
+    });
+    await enemy.publish({ topic: requests, payload: rpc, retain: true });
+    const caller = await callerOn(await connect(), grammar);
+    const registry = await caller.mesh.discover();
+    const served = await replica(await connect(), { agent: countingAgent(runs, 5, 1), grammar });
+    const garbage = [
+      '',
+      '{',
+      'null',
+      '[]',
+      '[[[[',
+      '{"jsonrpc":"2.0"}',
+      '\0\0',
+      '"'.repeat(1000),
+      '['.repeat(100_000),
+      JSON.stringify({ id: {}, params: 1 }),
+    ];
+    for (const topic of [requests, cards, `${cards}/more`]) {
+      for (const payload of [...garbage.map((text) => Buffer.from(text)), Buffer.alloc(900_000, 0xff)]) {
+        await enemy
+          .publish({
+            topic,
+            payload,
+            responseTopic: `${PLACE}/elsewhere`,
+            correlation: Buffer.from('x'),
+            properties: { replyTo: '#', clientId: '+/+' },
+          })
+          .catch(() => undefined);
       }
-      void enemy.publish({ topic: requests, payload: Buffer.alloc(2_000_000) }).catch(() => undefined); // the broker throws it out
-      const text = textOf(
-        await heardOut(caller.link({ agent: 'worker' }).stream({ message: createUserMessage('still there?') }, callContext())),
-      );
-      expect(text).toBe(COUNTED);
-      expect([...runs.keys()]).toEqual(['still there?']);
-      await expect.poll(() => registry.peers().map((peer) => peer.name)).toEqual(['worker']);
-      await caller.mesh.close();
-      await served.close();
-    },
-  );
+    }
+    void enemy.publish({ topic: requests, payload: Buffer.alloc(2_000_000) }).catch(() => undefined); // the broker disconnects the sender
+    const text = textOf(
+      await heardOut(caller.link({ agent: 'worker' }).stream({ message: createUserMessage('still there?') }, callContext())),
+    );
+    expect(text).toBe(COUNTED);
+    expect([...runs.keys()]).toEqual(['still there?']);
+    await expect.poll(() => registry.peers().map((peer) => peer.name)).toEqual(['worker']);
+    await caller.mesh.close();
+    await served.close();
+  });
 
-  it('puts cards there that send calls elsewhere, or that stay for ever', async () => {
+  it('can’t redirect calls with cards of other topics or with retained cards', async () => {
     const { connect } = await startBroker();
     const [, sam] = GRAMMARS[0] ?? [];
     const [, mqtt] = GRAMMARS[1] ?? [];
@@ -114,7 +110,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: somebody hostile on the broker', (
     await enemy.publish({ topic: samCards, payload: json(card('a/b', `${own}a/b`)) });
     await enemy.publish({ topic: samCards, payload: json(card('honest', `${own}honest`)) });
     await expect.poll(() => bySam.peers().map((peer) => peer.name)).toEqual(['honest']);
-    // Over MQTT cards do stay; the topic says whose they are, and calls go there, whatever the card says.
+    // A2A over MQTT retains cards. The topic says whose they are, and calls go there, whatever the card contains.
     await enemy.publish({ topic: `a2a/v1/discovery/${PLACE}/evil`, payload: json(card('bank', 'mqtt://bank:1883')), retain: true });
     await enemy.publish({
       topic: `a2a/v1/discovery/${PLACE}/huge`,
@@ -134,7 +130,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: somebody hostile on the broker', (
     await overMqtt.mesh.close();
   });
 
-  it('sends what no participant takes: packets that are larger than allowed', async () => {
+  it('can’t stop the agents with packets above the size limit', async () => {
     const broker = await startMosquitto();
     open.push(() => broker.stop());
     const heard: number[] = [];
@@ -151,7 +147,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: somebody hostile on the broker', (
 
 const folder = scratchFolder();
 
-/** Mosquitto's access list of docs/mesh.md: each user has a namespace of its own, in both grammars. */
+/** The access list of docs/mesh.md for Mosquitto: one namespace for each user, in both grammars. */
 function accessLists(): readonly string[] {
   const [passwords, lists] = [join(folder, 'passwords'), join(folder, 'acl')];
   writeFileSync(passwords, '');
@@ -161,13 +157,13 @@ function accessLists(): readonly string[] {
       '\n',
     );
   writeFileSync(lists, `${listOf('acme')}\n${listOf('beta')}\n`);
-  // As root Mosquitto would become another user, who can't read these.
+  // As root, Mosquitto changes to another user, which could not read these files.
   return [...(process.getuid?.() === 0 ? ['user root'] : []), `password_file ${passwords}`, `acl_file ${lists}`, 'allow_anonymous false'];
 }
 const KINDS = ['discovery', 'request', 'reply', 'event'];
 
-suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: two tenants with credentials of their own', () => {
-  it.each(GRAMMARS)('neither calls, hears nor sees the other; strangers are not let in: %s', async (name, grammar) => {
+suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: a tenant with its own broker credentials', () => {
+  it.each(GRAMMARS)('can’t call, hear or see another tenant, and clients without credentials are refused: %s', async (name, grammar) => {
     const broker = await startMosquitto(accessLists());
     open.push(() => broker.stop());
     const connect = async (username: string, password = `${username}-secret`): Promise<Broker> => {
@@ -180,13 +176,13 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B8: two tenants with credentials of th
     const served = await replica(await connect('acme'), { agent: countingAgent(runs, 5, 1), grammar, namespace: 'acme/lab' });
     open.push(() => served.close());
     const own = await callerOn(await connect('acme'), grammar, 'acme/lab');
-    const other = await callerOn(await connect('beta'), grammar, 'acme/lab'); // a namespace that is not its own
+    const other = await callerOn(await connect('beta'), grammar, 'acme/lab'); // the namespace of another tenant
     const [seen, unseen] = [await own.mesh.discover(), await other.mesh.discover()];
     const spied: string[] = [];
     const spy = await connect('beta');
     for (const filter of ['acme/#', 'a2a/#'])
       await spy.subscribe({ filter, handle: ({ topic }) => void spied.push(topic) }).catch(() => undefined);
-    // Only the refused call waits for all of its time; an own call gets as long as a busy machine needs.
+    // Only the refused call waits for its whole timeout. The tenant's own call may take as long as a busy machine needs.
     const ask = (from: typeof own, text: string, acceptMsMax = 20_000) =>
       from.link({ agent: 'worker', retryMs: 200, acceptMsMax }).send({ message: createUserMessage(text) }, callContext());
     await expect(ask(other, 'let me in', 400)).rejects.toThrow();

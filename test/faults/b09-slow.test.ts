@@ -16,8 +16,8 @@ afterEach(async () => {
 const MESSAGES = 2000;
 const IN_FLIGHT = 10;
 
-suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a consumer that takes its time', () => {
-  it('has no more under way than it can bear, and what it did not take comes again', async () => {
+suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a slow consumer', () => {
+  it('has at most its window in progress, and gets unacknowledged messages again', async () => {
     const broker = await startMosquitto();
     open.push(() => broker.stop());
     const session = { url: broker.url, clientId: 'slow', sessionSeconds: 60, inFlightMax: IN_FLIGHT };
@@ -47,7 +47,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a consumer that takes its time', (
     }
     await eventually(() => underWay === IN_FLIGHT);
     expect([underWay, most, taken.size]).toEqual([IN_FLIGHT, IN_FLIGHT, 0]);
-    // 2,000 messages of 10 kB wait at the broker, not here.
+    // 2,000 messages of 10 kB wait at the broker, not in this process.
     expectFigure(process.memoryUsage().heapUsed - heap, { below: MESSAGES * 10_000 });
     isStuck = false;
     await expect.poll(() => taken.size, { interval: 100 }).toBe(MESSAGES);
@@ -56,9 +56,9 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a consumer that takes its time', (
   });
 });
 
-/** Core NATS knows no window: what nobody takes lies here, and is bounded here. */
-suiteNeeding('nats-server', programOf('nats-server') !== undefined, 'B9: a consumer that takes its time, on NATS', () => {
-  it('has no more under way than it can bear, keeps so many in their order, and says that it leaves the rest out', {
+/** Core NATS has no window: messages queue in this process, up to a limit. */
+suiteNeeding('nats-server', programOf('nats-server') !== undefined, 'B9: a slow consumer on NATS', () => {
+  it('has at most its window in progress, queues messages in order up to a limit, and logs that it drops the rest', {
     timeout: 60_000,
   }, async () => {
     const server = await startNats();

@@ -7,7 +7,7 @@ import { onRealBrokers, onStop, start, stopAll } from '../mesh/nodes.ts';
 afterEach(stopAll);
 
 onRealBrokers('B10: two nodes on one store', (startBroker) => {
-  it('conflict: the second does not start and says why, and the first continues', async () => {
+  it('conflict: the second does not start and reports why, and the first continues', async () => {
     const broker = await startBroker();
     const data = mkdtempSync(join(tmpdir(), 'parley-b10-'));
     onStop(async () => rmSync(data, { recursive: true, force: true }));

@@ -37,7 +37,7 @@ function commandLines(): readonly { readonly pid: number; readonly line: string;
     });
 }
 
-/** Processes whose command line is this. */
+/** Processes with this command line. */
 const running = (line: string): number => commandLines().filter((each) => each.line === line).length;
 
 /** The state of the process with this command line, and the bytes that it has written. */
@@ -53,7 +53,7 @@ const agentOf = (script: string, more = {}) =>
   );
 
 describe('C1: a program that hangs', () => {
-  it('is ended after its time of silence, though it does not listen, and the task says why', async () => {
+  it('is killed after its idle timeout although it ignores SIGTERM, and the task has the reason', async () => {
     const talk = await talkTo(agentOf('trap "" TERM; echo up; sleep 4731 & wait', { defaults: { idleMs: 500 } }));
     const began = performance.now();
     const task = await talk.task('go');
@@ -64,14 +64,14 @@ describe('C1: a program that hangs', () => {
   });
 });
 
-suiteNeeding('Linux', isLinux, 'C2, C3: programs that start others', () => {
+suiteNeeding('Linux', isLinux, 'C2, C3: a cancel of programs that start others', () => {
   const runs = times(10, 1000);
   const script = 'trap "" TERM; (setsid sh -c "trap \\"\\" TERM; sleep 4741" > /dev/null 2>&1 &); sleep 4742 & echo up; wait';
 
-  it(`${runs} of them are cancelled, and nothing is left of any, no zombie either`, { timeout: 1_800_000 }, async () => {
+  it(`leaves no process and no zombie of ${runs} runs`, { timeout: 1_800_000 }, async () => {
     let slowest = 0;
     const places = 5;
-    // Each in a folder of its own, or they would wait for each other.
+    // Each run has its own folder, because runs in one folder wait for each other.
     const talks = await Promise.all(
       Array.from({ length: places }, (_, at) =>
         talkTo(createCommandAgent({ argv: ['sh', '-c', script] }, { cwd: folder, state: join(folder, `c2-${at}`), sandbox: 'plain' })),
@@ -96,7 +96,7 @@ suiteNeeding('Linux', isLinux, 'C2, C3: programs that start others', () => {
 });
 
 suiteNeeding('root and setpriv', isLinux && process.getuid?.() === 0, 'C4: a fork bomb', () => {
-  it('is held by its limit of processes, and others are served meanwhile', async () => {
+  it('is stopped by the process limit, and other callers are served meanwhile', async () => {
     const bomb = 'i=0; while [ $i -lt 300 ]; do sleep 4751 & i=$((i+1)); done; echo "forked $(jobs | wc -l)"; wait';
     const argv = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'sh', '-c', bomb];
     const limits = { processesMax: 60 };
@@ -125,10 +125,10 @@ suiteNeeding('root and setpriv', isLinux && process.getuid?.() === 0, 'C4: a for
   });
 });
 
-describe('C5, C6: output without end', () => {
+describe('C5, C6: endless output', () => {
   const bytes = times(256, 10_240) * MIB;
 
-  it(`${bytes / MIB} MiB of it take less than 64 MiB, and what is beyond the quota is counted`, { timeout: 600_000 }, async () => {
+  it(`of ${bytes / MIB} MiB takes less than 64 MiB of memory, and output beyond the quota is counted`, { timeout: 600_000 }, async () => {
     const child = startChild('runner', [folder, 'drain', 'text', 'sh', '-c', `yes | head -c ${bytes}`], ['env', 'QUOTA=1048576']);
     await child.ended;
     const grew = Number(
@@ -143,7 +143,7 @@ describe('C5, C6: output without end', () => {
     expectFigure(grew, { below: 64 });
   });
 
-  it('a line without end is left out, with a word on it, and what follows is read', { timeout: 300_000 }, async () => {
+  it('in one line is left out with a note, and the next line is read', { timeout: 300_000 }, async () => {
     const line = times(64, 600) * MIB;
     const script = `printf '{"text":"before"}\\n'; head -c ${line} /dev/zero | tr '\\0' x; printf '\\n{"text":"after"}\\n'`;
     const child = startChild('runner', [folder, 'drain', 'ndjson', 'sh', '-c', script]);
@@ -151,13 +151,13 @@ describe('C5, C6: output without end', () => {
     const said = child.lines().join('\n');
     expect(said).toContain(`A line of ${line} bytes was too long`);
     expect(said).toContain('"summary":"beforeafter"');
-    // The longest line that is kept has 8 MiB, and its bytes are there more than once for a moment.
+    // The longest kept line has 8 MiB, and its bytes are in memory more than once for a moment.
     expectFigure(Number(/grew (\d+)/.exec(said)?.[1]), { below: 128 });
   });
 });
 
 suiteNeeding('Linux', isLinux, 'C5: output that is not read', () => {
-  it('a reader that is busy makes the program wait', async () => {
+  it('makes the program wait while its reader is busy', async () => {
     const talk = await talkTo(
       createCommandAgent(
         { argv: ['sh', '-c', 'read x; echo "Go on? [y/N]"; exec yes c5'], approvePattern: /\[y\/N\]/ },
@@ -180,7 +180,7 @@ suiteNeeding('Linux', isLinux, 'C5: output that is not read', () => {
   });
 });
 
-describe('C8: lines that are not what they should be', () => {
+describe('C8: malformed output lines', () => {
   const readers = [claude, codexExec, copilot, cursor, gemini, opencode, vibe];
   const TYPES = [
     'system',
@@ -216,7 +216,7 @@ describe('C8: lines that are not what they should be', () => {
     { requiredKeys: [] },
   );
 
-  it('are never more than events that mean nothing', () => {
+  it('become only notes, or are ignored', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
         for (const { reader } of readers) {
@@ -229,7 +229,7 @@ describe('C8: lines that are not what they should be', () => {
     );
   });
 
-  it('the first result wins', async () => {
+  it('do not replace the first result', async () => {
     const ends = ['{"type":"result","result":"one"}', '{"type":"error","message":"late"}', '{"type":"result","result":"two"}'];
     const talk = await talkTo(agentOf(`printf '%s\\n' '${ends.join("' '")}'`));
     const task = await talk.task('go');
@@ -239,10 +239,10 @@ describe('C8: lines that are not what they should be', () => {
   });
 });
 
-suiteNeeding('Linux', isLinux, 'C11, E3: the server dies', () => {
+suiteNeeding('Linux', isLinux, 'C11, E3: a server that is killed', () => {
   const kills = times(3, 100);
 
-  it(`${kills} times, and its programs do not outlive the next start`, { timeout: 1_200_000 }, async () => {
+  it(`${kills} times leaves no program after its next start`, { timeout: 1_200_000 }, async () => {
     for (let kill = 0; kill < kills; kill += 1) {
       const state = join(folder, 'c11');
       mkdirSync(state, { recursive: true });
@@ -254,7 +254,7 @@ suiteNeeding('Linux', isLinux, 'C11, E3: the server dies', () => {
         '-c',
         '(setsid sleep 4761 > /dev/null 2>&1 &); sleep 4762 & echo up; wait',
       ]);
-      // At any moment: also between the start of the program and its record.
+      // At any moment, also between the start of the program and its record.
       await Promise.race([server.said('up'), new Promise((resolve) => setTimeout(resolve, kill % 2 === 0 ? 60_000 : 600 + 20 * kill))]);
       server.process.kill('SIGKILL');
       await server.ended;

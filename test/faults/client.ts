@@ -1,6 +1,6 @@
 import type { AdminTask, Task, TaskEvent } from '#protocol';
 
-/** What callers do over HTTP+JSON 1.0, with `fetch` and nothing of ours: the tests judge our own code by it. */
+/** A client for HTTP+JSON 1.0 made of `fetch` alone, so that the tests do not check our code with our own client. */
 export interface SendOptions {
   readonly messageId?: string;
   readonly contextId?: string;
@@ -13,7 +13,7 @@ export interface SendOptions {
 let count = 0;
 const run = Math.random().toString(36).slice(2, 8);
 
-/** A name that nobody has used. */
+/** A new, unused name. */
 export function freshName(kind: string): string {
   count += 1;
   return `${kind}-${run}-${count}`;
@@ -31,7 +31,7 @@ export function sendInit(text: string, options: SendOptions = {}): RequestInit {
   };
 }
 
-/** Throws if anything but a task comes back. */
+/** Throws if the response is not a task. */
 export async function sendTask(url: string, text: string, options: SendOptions = {}): Promise<Task> {
   const response = await fetch(`${url}/message:send`, sendInit(text, options));
   const body = (await response.json()) as { readonly task?: Task };
@@ -55,7 +55,7 @@ export interface LoggedEvent {
   readonly event: TaskEvent;
 }
 
-/** The whole log, by the operators' road. Undefined: there is no such task. */
+/** The whole log, read over the admin API. Undefined: there is no such task. */
 export async function logOf(url: string, id: string): Promise<readonly LoggedEvent[] | undefined> {
   const all: LoggedEvent[] = [];
   for (;;) {
@@ -76,7 +76,7 @@ export function textOf({ artifacts = [] }: Task): string {
   return artifacts.flatMap(({ parts }) => parts.map((part) => ('text' in part ? part.text : ''))).join('');
 }
 
-/** What `script` makes of `chunks=N`. */
+/** The text that `script` produces for `chunks=N`. */
 export function chunksText(chunks: number): string {
   return Array.from({ length: chunks }, (_, at) => `chunk ${at + 1}`).join('');
 }

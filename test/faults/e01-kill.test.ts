@@ -14,8 +14,8 @@ import type { Verdict } from './verify.ts';
 import { NOTHING, plus, verifyAll } from './verify.ts';
 
 /**
- * faults.md E1: SIGKILL of the real server under load, at any moment. Eight clients write down every answer and every event they get; after
- * the restart all of it must be in the log. A lane is a server with a folder of its own.
+ * docs/faults.md E1: SIGKILL of the real server under load, at any moment. Eight clients record every response and event that they get. After
+ * the restart all of it must be in the log. A lane is a server with its own folder.
  */
 const CLIENTS: readonly Job['kind'][] = ['send', 'send', 'send', 'stream', 'stream', 'stream', 'poll', 'poll'];
 const KILLS_A_FOLDER = 50;
@@ -28,9 +28,9 @@ interface Counts {
   kills: number;
   /** Kills while a transaction that held events was open. */
   inside: number;
-  /** Kills after which a message that was on its way is nowhere. */
+  /** Kills after which a message that was being sent is not stored. */
   unkept: number;
-  /** Either of the two. */
+  /** Kills of either kind. */
   uncommitted: number;
   acknowledged: number;
 }
@@ -40,7 +40,7 @@ interface Lane {
   readonly isHonest: boolean;
   readonly counts: Counts;
   verdict: Verdict;
-  /** What the clients were at when the last server died. */
+  /** The clients' work when the last server died. */
   jobs: readonly Job[];
   readonly unexpected: string[];
 }
@@ -52,7 +52,7 @@ function start({ folder, isHonest }: Lane): Promise<Parley> {
   return startParley({ data: folder, limits, env, node: ['--import', childFile('failpoints.ts')] });
 }
 
-/** Load until the server is killed. Returns what was seen meanwhile, and what every client was at. */
+/** Makes load until the server is killed. Returns what the clients received, and the work that each of them was doing. */
 async function load(lane: Lane, server: Parley): Promise<Ledger> {
   const ledger: Ledger = new Map();
   const client = async (kind: Job['kind'], left: Job | undefined): Promise<Job> => {
@@ -69,7 +69,7 @@ async function load(lane: Lane, server: Parley): Promise<Ledger> {
   const left = lane.isHonest ? lane.jobs : [];
   const clients = CLIENTS.map((kind, at) => client(kind, left[at]));
   await eventually(() => ledger.size >= CLIENTS.length);
-  // The kill comes from elsewhere: this process is busiest when the server is not, and would choose its moments by that.
+  // Another process sends the kill: this one is busiest when the server is idle, so its kills would not be random.
   spawn('sh', ['-c', `sleep ${(Math.random() * LOAD_MS) / 1000}; kill -9 ${server.pid}`], { stdio: 'ignore' });
   lane.jobs = await Promise.all(clients);
   return ledger;
@@ -96,7 +96,7 @@ async function killOnce(lane: Lane, server: Parley): Promise<Parley> {
   return next;
 }
 
-/** Nothing is left at work that nobody works on, and no message was taken in twice. */
+/** Expects that no task is working without a run, and that no message was accepted twice. */
 async function settle(lane: Lane, server: Parley): Promise<void> {
   for (const status of ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']) {
     await eventually(async () => (await tasksWhere(server.url, `status=${status}`)).length === 0);
@@ -132,7 +132,7 @@ function say(counts: Counts, { lost, gaps, doubled, wrong }: Verdict): void {
 
 describe('E1: SIGKILL of the server under load', () => {
   const kills = times(15, 1000);
-  it(`loses nothing that a caller has received, in ${kills} kills`, { timeout: kills * 10_000 }, async () => {
+  it(`keeps everything that a caller has received, in ${kills} kills`, { timeout: kills * 10_000 }, async () => {
     const counts: Counts = { kills: 0, inside: 0, unkept: 0, uncommitted: 0, acknowledged: 0 };
     let verdict = NOTHING;
     for (let folder = 0; counts.kills < kills; folder += 1) {
@@ -147,7 +147,7 @@ describe('E1: SIGKILL of the server under load', () => {
     expect(counts.uncommitted).toBeGreaterThan(times(0, 0.3 * kills));
   });
 
-  it('the control, which acknowledges before it commits, loses some', async () => {
+  it('loses events in the control, which acknowledges before it commits', async () => {
     const { counts, verdict } = await killMany('liar', times(4, 8), false);
     say(counts, verdict);
     expect(verdict.lost).toBeGreaterThan(0);

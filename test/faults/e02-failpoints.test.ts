@@ -9,8 +9,8 @@ import { childFile, startParley } from './parley.ts';
 import { times } from './size.ts';
 
 /**
- * faults.md E2: killed at every named point between a message and its answer. The caller may miss the answer; when it sends the same
- * message again there is one task, and its answer is whole. (`children/failpoints.ts` says where the points are.)
+ * docs/faults.md E2: SIGKILL at every named point between a message and its response. The caller may miss the response. When it sends
+ * the same message again, there is one task with a complete answer. (`children/failpoints.ts` defines the points.)
  */
 const POINTS = ['begin', 'inserted', 'commit', 'committed', 'answer', 'answered'] as const;
 const folder = mkdtempSync(join(tmpdir(), 'parley-e2-'));
@@ -55,7 +55,7 @@ async function dieAt(point: string, nth: number, isStream: boolean): Promise<Out
   });
   const name = freshName('e2');
   const heard = await ask(dying.url, name, isStream);
-  dying.process.kill('SIGKILL'); // the nth time may never have come
+  dying.process.kill('SIGKILL'); // the point may never have been reached the nth time
   await dying.ended;
   const next = await startParley(options);
   try {
@@ -78,12 +78,12 @@ function check(point: string, nth: number, { heard, kept, answer, tasks }: Outco
   expect(textOf(answer)).toBe(chunksText(3));
 }
 
-describe('E2: SIGKILL between message, commit and answer', () => {
-  // The third time that a point is reached is after the answer has begun, where it is reached at all.
+describe('E2: after SIGKILL between message, commit and response', () => {
+  // If a point is reached a third time, then after the response has started.
   const nths = Array.from({ length: times(1, 30) }, (_, at) => (at % 3) + 1);
   for (const point of POINTS) {
     for (const isStream of [false, true]) {
-      it(`at ${point}, ${isStream ? 'a stream' : 'a send'}: sent again it is the same task`, {
+      it(`at ${point}, the same ${isStream ? 'stream' : 'send'} again returns the same task`, {
         timeout: nths.length * 10_000,
       }, async () => {
         for (const nth of nths) check(point, nth, await dieAt(point, nth, isStream));

@@ -12,8 +12,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const UNFINISHED = ' <unfinished ...>';
 
-suiteNeeding('strace', isInstalled('strace'), 'E4: power loss, seen from a socket', () => {
-  it('between what a send writes to the WAL and its answer there is a sync', async () => {
+suiteNeeding('strace', isInstalled('strace'), 'E4: the server', () => {
+  it('syncs the WAL before it writes the response of a send', async () => {
     const trace = join(folder, 'trace');
     const calls = 'trace=pwrite64,write,writev,fsync,fdatasync';
     const server = await startParley({
@@ -24,7 +24,7 @@ suiteNeeding('strace', isInstalled('strace'), 'E4: power loss, seen from a socke
     await server.stop();
     let isDirty = false;
     let [answers, syncs] = [0, 0];
-    // A call during which another thread made one stands on two lines: it begins on one and ends on the other.
+    // strace splits a call into two lines if another thread made a call meanwhile.
     const begun = new Map<string, string>();
     for (const line of readFileSync(trace, 'utf8').split('\n')) {
       const [thread = ''] = line.split(' ', 1);
@@ -44,8 +44,8 @@ suiteNeeding('strace', isInstalled('strace'), 'E4: power loss, seen from a socke
   });
 });
 
-suiteNeeding('strace', isInstalled('strace'), 'E5: an fsync that fails under the server', () => {
-  it('ends it with an error, acknowledges nothing more, and the next one has all that was', async () => {
+suiteNeeding('strace', isInstalled('strace'), 'E5: a failing fsync', () => {
+  it('ends the server with an error; it acknowledges nothing more, and the next server has all that was acknowledged', async () => {
     const data = join(folder, 'e5');
     const inject = ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=30+`]);
     const server = await startParley({

@@ -11,7 +11,7 @@ import { startParley } from './parley.ts';
 
 const MIB = 2 ** 20;
 
-/** Sends until there is no room for another. */
+/** Sends until the disk is full. */
 async function fillUp(server: Parley): Promise<Response> {
   for (let send = 0; send < 10_000; send += 1) {
     const response = await fetch(`${server.url}/message:send`, sendInit('chunks=20 size=10000'));
@@ -37,7 +37,7 @@ suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk un
       expect(textOf(await getTask(server.url, done.id))).toBe(chunksText(5));
       const replay = await fetch(`${server.url}/tasks/${done.id}:subscribe`, { headers: { 'Last-Event-ID': '1' } });
       expect(await allOf(eventsOf(replay))).toHaveLength(7);
-      // A cancel is kept as soon as the reserve is freed for it; it may have to be asked for more than once.
+      // A cancel is stored when the reserve has been freed for it, so it may need more than one request.
       await eventually(async () => {
         const response = await fetch(`${server.url}/tasks/${running.id}:cancel`, { method: 'POST' });
         return response.status === 200 || (await getTask(server.url, running.id)).status.state === 'TASK_STATE_CANCELED';

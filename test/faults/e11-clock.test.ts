@@ -14,14 +14,14 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-e11-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 suiteNeeding('faketime', LIBRARY !== undefined, 'E11: a clock that jumps', () => {
-  it('by an hour and by a day, both ways: runs, streams, order and retention are not affected', async () => {
+  it('by an hour or a day, forwards or backwards, does not affect runs, streams, order and retention', async () => {
     const clock = join(folder, 'clock');
     writeFileSync(clock, '+0');
     const env = {
       LD_PRELOAD: LIBRARY ?? '',
       FAKETIME_TIMESTAMP_FILE: clock,
       FAKETIME_NO_CACHE: '1',
-      // A jump of the wall clock: the monotonic one knows nothing of it, on no machine.
+      // Only the wall clock jumps, never the monotonic clock.
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     };
     const server = await startParley({ data: join(folder, 'data'), env, limits: { runMsMax: 60_000, runIdleMsMax: 10_000, sweepMs: 200 } });
@@ -41,7 +41,7 @@ suiteNeeding('faketime', LIBRARY !== undefined, 'E11: a clock that jumps', () =>
     expect(frames.map(({ id }) => Number(id))).toEqual(frames.map((_, at) => at + 1));
     const last = frames.at(-1);
     expect(last === undefined ? undefined : eventOf(last).statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');
-    // Finished tasks are kept for 30 days: a day to and fro is no reason to forget one, and lists still have all.
+    // Finished tasks are kept for 30 days, so a jump of a day deletes none, and lists still have all.
     expect(textOf(await getTask(server.url, done.id))).toBe(chunksText(2));
     expect(await tasksWhere(server.url, 'pageSize=100')).toHaveLength(7);
     expect((await logOf(server.url, done.id))?.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);

@@ -9,14 +9,14 @@ import { startServer } from '../support/server.ts';
 import { freshName, sendInit, sendTask, tasksWhere } from './client.ts';
 import { times } from './size.ts';
 
-/** faults.md E12, over sockets. `src/engine/retries.test.ts` and `races.test.ts` have the rules one by one, in any order. */
+/** docs/faults.md E12 over sockets. `src/engine/send/idempotency.test.ts` and `src/engine/tasks/races.test.ts` test each rule. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e12-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const authenticate: NonNullable<ServeOptions['authenticate']> = (asked) => ({
   principal: { id: asked.header('x-user') ?? 'nobody', scopes: ['*'] },
 });
-/** Fifty at once is more than one caller may ask for in a second: that limit has tests of its own. */
+/** Fifty concurrent requests exceed the rate limit of one caller, which has its own tests. */
 const limits = { requestsPerSecondMax: 0 };
 const open = (name: string) => startServer({ store: openSqliteStore(join(folder, name), { ballastBytes: 0 }), authenticate, limits });
 
@@ -26,7 +26,7 @@ const as = (user: string, key?: string): Record<string, string> => ({
 });
 
 describe('E12: the same message again', () => {
-  it('fifty times at once is one task, and the same answer', async () => {
+  it('fifty times at once makes one task and gets one answer', async () => {
     const server = await open('at-once');
     for (let round = 0; round < times(20, 2000); round += 1) {
       const name = freshName('m');
@@ -38,7 +38,7 @@ describe('E12: the same message again', () => {
     await server.close();
   });
 
-  it('one after the other, after a restart, with another body, from another caller', async () => {
+  it('later, after a restart, with another body, or from another caller', async () => {
     let server = await open('later');
     const name = freshName('m');
     const send = (text: string, user: string): Promise<Task> =>

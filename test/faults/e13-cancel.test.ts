@@ -5,7 +5,7 @@ import { freshName, getTask, logOf, pause, sendInit } from './client.ts';
 import { allOf, eventOf, eventsOf } from './frames.ts';
 import { times } from './size.ts';
 
-/** faults.md E13 over sockets. `src/engine/races.test.ts` runs it over all interleavings that fast-check's scheduler finds. */
+/** docs/faults.md E13 over sockets. `src/engine/tasks/races.test.ts` runs it in all orders that fast-check's scheduler finds. */
 describe('E13: a cancel and a completion at once', () => {
   it('have one winner, and all streams agree', async () => {
     const server = await startServer();

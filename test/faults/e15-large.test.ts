@@ -13,13 +13,13 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-e15-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const MIB = 2 ** 20;
 
-/** The most memory that it ever had, in MiB. */
+/** Peak memory in MiB. */
 function peak({ pid }: Parley): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024;
 }
 
-describe('E15: a task without end', () => {
-  it('is ended at its limit of events, with a reason, and its log can still be read', async () => {
+describe('E15: an endless task', () => {
+  it('ends at its limit of events with a reason, and its log can still be read', async () => {
     const server = await startParley({ data: join(folder, 'events'), limits: { taskEventsMax: 3000 } });
     const task = await sendTask(server.url, 'chunks=1000000');
     expect(task.status.state).toBe('TASK_STATE_FAILED');
@@ -29,7 +29,7 @@ describe('E15: a task without end', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('is ended at its limit of bytes, without having them all in memory', async () => {
+  it('ends at its limit of bytes, without all of them in memory', async () => {
     const artifactBytesMax = times(8, 64) * MIB;
     const server = await startParley({ data: join(folder, 'bytes'), limits: { artifactBytesMax } });
     const task = await sendTask(server.url, 'chunks=1000 size=1048576', { returnImmediately: true });
@@ -39,11 +39,11 @@ describe('E15: a task without end', () => {
     }
     const rss = peak(server);
     process.stdout.write(`E15: ${artifactBytesMax / MIB} MiB of artifact, at most ${rss.toFixed(0)} MiB in memory\n`);
-    expectFigure(rss, { below: 300 + (6 * artifactBytesMax) / MIB }); // operators read the whole log here, and it is JSON
+    expectFigure(rss, { below: 300 + (6 * artifactBytesMax) / MIB }); // the test reads the whole log over the admin API as JSON
     expect(await server.stop()).toBe(0);
   });
 
-  it('of many events is streamed, and read again, at a bounded cost of memory', async () => {
+  it('with many events is streamed and read again in bounded memory', async () => {
     const chunks = times(20_000, 199_000);
     const server = await startParley({ data: join(folder, 'many') });
     const response = await fetch(`${server.url}/message:stream`, sendInit(`chunks=${chunks} size=32`));

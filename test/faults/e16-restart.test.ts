@@ -17,13 +17,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const KINDS: readonly Job['kind'][] = ['send', 'send', 'send', 'stream', 'stream', 'poll'];
 const PATIENCE_MS = 20_000;
 
-/** What a client does well to try again: nobody there, a refusal for now, a stream that was ended before its task. */
+/** Failures that a client should retry: no connection, 503, a stream that ended before its task. */
 function isForNow(thrown: unknown): boolean {
   return thrown instanceof TypeError || (thrown instanceof Error && /^503 |ended before its task/.test(thrown.message));
 }
 
 describe('E16: a server that gets SIGTERM', () => {
-  it('under load, again and again: no request that is tried again fails, and nothing is lost', { timeout: 180_000 }, async () => {
+  it('again and again under load fails no request that is retried, and loses nothing', { timeout: 180_000 }, async () => {
     const options = { data: join(folder, 'rolling'), limits: { drainMsMax: 5000, retryMs: 20 } };
     let server: Parley = await startParley(options);
     const { url, port } = server;

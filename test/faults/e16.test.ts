@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-e16-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('E16: SIGTERM', () => {
-  it('ends streams with a retry hint, lets what is nearly done end, and exits with 0', async () => {
+  it('ends streams with a retry hint, lets short runs finish, and exits with 0', async () => {
     const server = await parleyServe({ args: ['script', '--data', join(folder, 'a'), '--limit', 'reconnectMs=321'] });
     const long = await rawStream(server.port, { path: '/message:stream', body: sendBody('sleep=60000') });
     await eventually(() => blocksOf(long.text()).some(({ id }) => id === 1));
@@ -26,9 +26,9 @@ describe('E16: SIGTERM', () => {
     const began = performance.now();
     server.process.kill('SIGTERM');
     await long.closed;
-    expectFigure(performance.now() - began, { below: 2500 }); // before the short one is done
+    expectFigure(performance.now() - began, { below: 2500 }); // before the short run has finished
     expect(long.text()).toMatch(/retry: 321\n$/);
-    // The connection ended as it should, chunk of length zero and all: the client knows that nothing was torn off.
+    // The response ended with the zero-length chunk, so the client knows that nothing is missing.
     const answer = await short;
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
     expect(await answer.json()).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
@@ -45,12 +45,12 @@ describe('E16: SIGTERM', () => {
     await again.ended;
   });
 
-  it('a second time, later, ends at once', async () => {
+  it('sent a second time ends the process at once', async () => {
     const server = await parleyServe({ args: ['script', '--memory'] });
     const long = await rawStream(server.port, { path: '/message:stream', body: sendBody('sleep=60000') });
     await eventually(() => blocksOf(long.text()).some(({ id }) => id === 1));
     server.process.kill('SIGTERM');
-    server.process.kill('SIGINT'); // as it comes when somebody above passes it on
+    server.process.kill('SIGINT'); // as when a parent process passes the signal on
     await long.closed;
     // Signals of the same second count as one.
     const repeated = setInterval(() => server.process.kill('SIGINT'), 100);

@@ -1,6 +1,6 @@
 import type { TaskEvent } from '#protocol';
 
-/** A frame of an event stream, as it stood on the wire. */
+/** A frame of an event stream, as sent on the wire. */
 export interface WireFrame {
   readonly raw: string;
   readonly id?: string;
@@ -9,8 +9,8 @@ export interface WireFrame {
 }
 
 /**
- * Reads an event stream by its grammar (HTML Living Standard §9.2.5) as our servers write it, and throws where it is broken. Not
- * our own parser: that one would forgive what this one must see.
+ * Reads an event stream by its grammar (HTML Living Standard §9.2.5) as our servers write it, and throws if the stream is
+ * malformed. It is not our own parser, which tolerates more.
  */
 export async function* framesOf(response: Response): AsyncGenerator<WireFrame, void> {
   if (response.body === null) throw new Error('no body');

@@ -9,7 +9,7 @@ import { times } from './size.ts';
 
 const CHUNKS = 40;
 
-/** faults.md H1 and H2 through a network that resets, slices and delays. */
+/** docs/faults.md H1 and H2 over a network that resets, splits and delays. */
 describe('H1, H2: streams over a bad network', () => {
   let server: NodeServer;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('H1, H2: streams over a bad network', () => {
   });
   afterAll(() => server.close());
 
-  /** Reads to the end, coming back with the last id whenever it is cut off. Events only: each way in has a snapshot of its own. */
+  /** Reads to the end, and reconnects with the last id after each cut. Returns events only, because each connection has its own snapshot. */
   async function readOn(url: string, id: string): Promise<{ readonly events: readonly string[]; readonly cuts: number }> {
     const events: string[] = [];
     let [last, cuts] = ['1', 0];
@@ -39,8 +39,8 @@ describe('H1, H2: streams over a bad network', () => {
     return { events, cuts };
   }
 
-  it('reset after any byte, again and again, they are read on to the same bytes', { timeout: 300_000 }, async () => {
-    // At most: the head, the snapshot and a few events. So every stream is cut many times.
+  it('that are reset after any byte, again and again, resume to the same bytes', { timeout: 300_000 }, async () => {
+    // Enough for the head, the snapshot and a few events, so every stream is cut many times.
     const proxy = await chaosProxy(server.port, { resetAfterBytes: () => 600 + Math.floor(Math.random() * 2500) });
     for (let stream = 0; stream < times(20, 1000); stream += 1) {
       const { id } = await sendTask(server.url, `chunks=${CHUNKS} delay=1`, { returnImmediately: true });
@@ -55,7 +55,7 @@ describe('H1, H2: streams over a bad network', () => {
     await eventually(async () => (await metric(server.url, 'parley_streams_open')) === 0);
   });
 
-  it('sliced into single bytes and held back they are the same', async () => {
+  it('that arrive late and in single bytes have the same content', async () => {
     const proxy = await chaosProxy(server.port, { sliceBytes: 1 });
     const slow = await chaosProxy(server.port, { latencyMs: 20 });
     const { id } = await sendTask(server.url, `chunks=${CHUNKS} delay=1`, { returnImmediately: true });
@@ -66,7 +66,7 @@ describe('H1, H2: streams over a bad network', () => {
     slow.close();
   });
 
-  it('in which all falls silent they cost their task nothing', async () => {
+  it('on which nothing arrives any more do not affect their task', async () => {
     const proxy = await chaosProxy(server.port, { silentAfterBytes: () => 700 });
     const away = new AbortController();
     const response = fetch(`${proxy.url}/message:stream`, sendInit('chunks=200 delay=1', { contextId: 'silent', signal: away.signal }));

@@ -7,7 +7,7 @@ import { blocksOf, rawStream } from '../support/sse.ts';
 import { times } from './size.ts';
 
 /** docs/faults.md H1: when a reader disconnects, its task continues and its stream is freed. */
-describe('H1: a client that disconnects in the midst of a stream', () => {
+describe('H1: a client that disconnects during a stream', () => {
   let server: NodeServer;
   beforeAll(async () => {
     server = await startServer();
@@ -45,7 +45,7 @@ describe('H1: a client that disconnects in the midst of a stream', () => {
       tasks: { status: { state: string }; artifacts: { parts: { text: string }[] }[] }[];
       totalSize: number;
     };
-    // A request that was cut off before it was whole made none.
+    // A request that was cut off before its end has made no task.
     expect(totalSize).toBeGreaterThan(cuts / 2);
     const whole = Array.from({ length: 20 }, (_, at) => `chunk ${at + 1}`).join('');
     for (const task of tasks) expect([task.status.state, task.artifacts[0]?.parts]).toEqual(['TASK_STATE_COMPLETED', [{ text: whole }]]);

@@ -39,16 +39,16 @@ describe('H14: one request', () => {
   });
   afterAll(() => server.stop());
 
-  it('of the worst kind holds nobody up', async () => {
+  it('of the worst kind does not delay other callers', async () => {
     const post = async (body: string): Promise<number> => {
       const response = await fetch(`${server.url}/a2a`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
       await response.text();
       return response.status;
     };
-    for (const body of Object.values(BODIES)) await post(body); // once to warm up, as any server is
+    for (const body of Object.values(BODIES)) await post(body); // once to warm up
     const longest: Record<string, number> = {};
     for (const [name, body] of Object.entries(BODIES)) {
-      // Another caller, who asks all the time, waits for as long as the loop is held.
+      // Another caller sends requests all the time; each waits as long as the event loop is blocked.
       let isOver = false;
       const waits: number[] = [];
       const asking = (async () => {
@@ -65,7 +65,7 @@ describe('H14: one request', () => {
       expect([name, statuses.every((status) => status < 500)]).toEqual([name, true]);
       longest[name] = waits.sort((a, b) => a - b)[Math.floor(waits.length / 2)] ?? 0;
     }
-    // Both ends are on one machine, and this process works as well: the median shows what the server does to others.
+    // Client and server share the machine, so the median shows the delay that the server causes.
     for (const ms of Object.values(longest)) expectFigure(ms, { below: 50 });
     expectFigure(await metric(server.url, 'parley_event_loop_delay_seconds'), { below: 0.05 });
   });

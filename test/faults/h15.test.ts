@@ -8,8 +8,8 @@ import type { RawStream } from '../support/sse.ts';
 import { rawStream } from '../support/sse.ts';
 
 /** docs/faults.md H15: when file descriptors or memory run short, new streams are refused before everything fails; then the server recovers. */
-suiteNeeding('prlimit (util-linux)', existsSync('/usr/bin/prlimit'), 'H15: with few files left', () => {
-  it('streams are refused with 503, short calls go through, and it recovers', async () => {
+suiteNeeding('prlimit (util-linux)', existsSync('/usr/bin/prlimit'), 'H15: a server with few file descriptors left', () => {
+  it('refuses streams with 503, serves short calls, and recovers', async () => {
     const server = await parleyServe({ args: ['script', '--memory'], before: ['/usr/bin/prlimit', '--nofile=256'] });
     const open: RawStream[] = [];
     for (let at = 0; at < 260; at += 1) open.push(await rawStream(server.port, { path: '/message:stream', body: sendBody('sleep=60000') }));
@@ -17,7 +17,7 @@ suiteNeeding('prlimit (util-linux)', existsSync('/usr/bin/prlimit'), 'H15: with 
       open.map(({ text, socket }) => (text() !== '' ? 'stream' : socket.destroyed ? 'closed' : 'none'));
     await eventually(() => heads().filter((head) => head === 'stream').length >= 172);
     const streams = heads().filter((head) => head === 'stream').length;
-    // 256 files, less 64 for all else, of which nine in ten are for streams.
+    // 256 file descriptors less a reserve of 64; nine in ten of the rest are for streams.
     expect(streams).toBeGreaterThanOrEqual(165);
     expect(streams).toBeLessThanOrEqual(175);
     for (const stream of open.filter((_, at) => heads()[at] !== 'stream')) stream.break();
@@ -45,8 +45,8 @@ suiteNeeding('prlimit (util-linux)', existsSync('/usr/bin/prlimit'), 'H15: with 
   });
 });
 
-describe('H15: with little memory left', () => {
-  it('new work is refused with 503, and what only asks goes through', async () => {
+describe('H15: a server with little memory left', () => {
+  it('refuses new work with 503, and serves reads', async () => {
     let isOverloaded = true;
     const handler = handlerOf({ isOverloaded: () => isOverloaded });
     const call = (method: string): Promise<Response> => handler.fetch(jsonRequest('http://localhost/a2a', rpcSend('x', method)));
@@ -58,7 +58,7 @@ describe('H15: with little memory left', () => {
     await handler.close();
   });
 
-  it('is noticed by a real process, which lives on', async () => {
+  it('notices it as a real process, and survives', async () => {
     const server = await parleyServe({
       args: ['script', '--memory', '--limit', 'taskBytesMax=2000000000'],
       node: ['--max-old-space-size=128'],

@@ -33,7 +33,7 @@ describe('H2: resuming by Last-Event-ID', () => {
     }
   });
 
-  it('starts with the task as it stood there', async () => {
+  it('starts with the task as it was at that event', async () => {
     const stream = await rawStream(server.port, { path: '/message:stream', body: sendBody('chunks=12') });
     await stream.closed;
     const frames = framesOf(stream.text());
@@ -65,7 +65,7 @@ describe('H2: resuming by Last-Event-ID', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('works in the words of each version', async () => {
+  it('works in each version', async () => {
     const ask = async (body: object, at: number): Promise<readonly Block[]> => {
       const stream = await rawStream(server.port, {
         path: '/a2a',
@@ -117,7 +117,7 @@ async function readWithCuts(server: NodeServer): Promise<Reading> {
         : await rawStream(server.port, { path: `/tasks/${id}:subscribe`, headers: { 'Last-Event-ID': String(last) } });
     const cut = last === undefined ? 400 + Math.random() * 2000 : Math.random() * 6000;
     await eventually(() => stream.text().length >= cut || stream.socket.readableEnded || stream.socket.destroyed);
-    // Frames that are whole have been seen; of one that is not, nothing has.
+    // Complete frames count as received, an incomplete one does not.
     const frames = framesOf(stream.text());
     stream.break();
     if (last !== undefined && frames[0] !== undefined) expect([frames[0].id, frames[0].data?.['task']?.['id']]).toEqual([last, id]);

@@ -36,7 +36,7 @@ describe('H5: readers that stop reading', () => {
       }),
     );
     await eventually(async () => (await metric(server.url, 'parley_streams_open')) === readers, idleMs);
-    // 64 KiB of text is what is written at once; it is held as that, as bytes in the socket's queue, and as the batch it came from.
+    // 64 KiB of text are written at once. They are in memory three times: as text, as bytes in the socket's queue, and as the batch of events.
     expectFigure(((await heldBy(server)) - before) / readers, { below: KIB * 256 });
 
     const reading = await rawStream(server.port, { path, headers: resume });

@@ -15,7 +15,7 @@ function rss({ pid }: Parley): number {
 
 describe('H6: many streams at once', () => {
   const streams = times(1000, 10_000);
-  it(`${streams} of them cost little, and one event reaches all`, { timeout: 180_000 }, async () => {
+  it(`of ${streams} take little memory, and one event reaches all`, { timeout: 180_000 }, async () => {
     const server = await startParley({ isBuilt: isFull });
     const { id } = await sendTask(server.url, 'sleep=600000', { returnImmediately: true });
     const before = rss(server);
@@ -54,7 +54,7 @@ describe('H6: many streams at once', () => {
     for (const socket of sockets) socket.destroy();
     await server.stop();
     expect(after).toBeLessThan(256);
-    // On a machine that does nothing else it takes less than half a second (docs/benchmarks.md); this is to notice a fan-out that is not linear.
+    // On an idle machine this takes less than half a second (docs/benchmarks.md). The limit detects a fan-out that is not linear.
     expectFigure(p99, { below: times(2000, 5000) });
   });
 });

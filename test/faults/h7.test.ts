@@ -5,7 +5,7 @@ import { parleyServe } from '../support/parley.ts';
 import { metric, opened, raw, sendBody, startServer } from '../support/server.ts';
 
 /** docs/faults.md H7 and H8: requests that never end, and bodies that are too large or differ from their Content-Length. */
-describe('H7: requests that come drop by drop', () => {
+describe('H7: requests that arrive byte by byte', () => {
   let server: NodeServer;
   beforeAll(async () => {
     server = await startServer();
@@ -26,7 +26,7 @@ describe('H7: requests that come drop by drop', () => {
     return { ms: performance.now() - began, text };
   };
 
-  it('are cut off: headers after 5 s, bodies after 10 s, and others are served meanwhile', async () => {
+  it('are disconnected, headers after 5 s and bodies after 10 s, and others are served meanwhile', async () => {
     const [header, body] = [
       drip('POST /a2a HTTP/1.1\r\nHost: localhost\r\n', 'X-A: b\r\n'),
       drip('POST /a2a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n', ' '),
@@ -59,7 +59,7 @@ describe('H8: bodies', () => {
   const tasks = async (): Promise<number> => ((await (await fetch(`${server.url}/tasks`)).json()) as { totalSize: number }).totalSize;
 
   for (const path of ['/a2a', '/message:send', '/agents/echo/a2a', '/v1/message:send']) {
-    it(`that say they are too large are refused before they come (${path})`, async () => {
+    it(`with a Content-Length above the limit are refused before they arrive (${path})`, async () => {
       const { status, text, ms } = await raw(server.port, head('Content-Length: 1048577\r\n', path));
       expect(status).toBe(413);
       expect(text).toMatch(/connection: close/i);
@@ -67,8 +67,8 @@ describe('H8: bodies', () => {
     });
   }
 
-  it('that come all the same are read and dropped, so that their sender hears why', async () => {
-    const own = await parleyServe({ args: ['script', '--memory'] }); // in a process of its own: sender and server do not take turns
+  it('that arrive after the refusal are read and dropped, so that their sender gets the response', async () => {
+    const own = await parleyServe({ args: ['script', '--memory'] }); // in its own process, so that sender and server run at the same time
     const piece = 'x'.repeat(65_536);
     for (const length of [`Content-Length: ${46 * piece.length}\r\n`, 'Transfer-Encoding: chunked\r\n']) {
       const sent = length.startsWith('Content') ? piece : `10000\r\n${piece}\r\n`;
@@ -78,7 +78,7 @@ describe('H8: bodies', () => {
     expect(await own.stop()).toBe(0);
   });
 
-  it('that come for ever are not read for ever', async () => {
+  it('without end are not read for ever', async () => {
     const socket = await opened(server.port);
     const began = performance.now();
     socket.resume().write(head('Content-Length: 99999999\r\n'));
@@ -90,7 +90,7 @@ describe('H8: bodies', () => {
     expectFigure(flood.ms, { below: 4000 });
   });
 
-  it('that do not say how large they are are refused as soon as they are, and memory stays where it was', async () => {
+  it('without a Content-Length are refused at the limit, and memory does not grow', async () => {
     const before = process.memoryUsage.rss();
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
     const answers = await Promise.all(
@@ -100,11 +100,11 @@ describe('H8: bodies', () => {
     const heard = answers.filter(({ text }) => text !== '');
     expect(heard.length).toBeGreaterThan(0);
     for (const { status, text } of heard) expect([status, /connection: close/i.test(text)]).toEqual([413, true]);
-    // The test holds what it sends as well; 160 MiB came in, and at most a MiB of each was kept.
+    // The test also holds what it sends. 160 MiB arrived, and at most 1 MiB of each body was kept.
     expectFigure((process.memoryUsage.rss() - before) / 2 ** 20, { below: 500 });
   });
 
-  it('at the limit are taken', async () => {
+  it('at the limit are accepted', async () => {
     const text = 'x'.repeat(1_048_576 - JSON.stringify(sendBody('')).length - 10);
     const response = await fetch(`${server.url}/agents/echo/message:send`, {
       method: 'POST',
@@ -114,7 +114,7 @@ describe('H8: bodies', () => {
     expect(response.status).toBe(200);
   });
 
-  it('that are shorter than they say are waited for, then refused, and make nothing', async () => {
+  it('shorter than their Content-Length are refused after the timeout, and create nothing', async () => {
     const before = await tasks();
     const body = JSON.stringify(sendBody('x'));
     const { status, ms } = await raw(server.port, head(`Content-Length: ${body.length + 10}\r\n`, '/message:send') + body);
@@ -126,7 +126,7 @@ describe('H8: bodies', () => {
     expect(await tasks()).toBe(before);
   });
 
-  it('that are longer than they say do not run into the next request', async () => {
+  it('longer than their Content-Length do not run into the next request', async () => {
     const body = JSON.stringify(sendBody('x'));
     const { text } = await raw(
       server.port,
@@ -145,12 +145,12 @@ describe('H8: bodies', () => {
     expect(large.text).toMatch(/^HTTP\/1\.1 413/);
   });
 
-  it('leave nothing behind', async () => {
+  it('leave no open connections', async () => {
     expect(await metric(server.url, 'parley_streams_open')).toBe(0);
   });
 });
 
-/** Says all that it has to say before it listens, as many clients do, and returns the first line that it hears then. */
+/** Sends everything before it reads, as many clients do, and returns the first line of the response. */
 async function spoken(port: number, pieces: readonly string[]): Promise<string> {
   const socket = await opened(port);
   for (const piece of pieces) {

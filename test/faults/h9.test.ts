@@ -74,7 +74,7 @@ describe('H10: compressed bodies', () => {
   };
   for (const [coding, body] of Object.entries(codings)) {
     for (const path of ['/a2a', '/message:send']) {
-      it(`in ${coding} are not taken at ${path}`, async () => {
+      it(`in ${coding} are refused at ${path}`, async () => {
         const response = await fetch(`${server.url}${path}`, {
           method: 'POST',
           headers: { 'Content-Type': 'application/json', 'Content-Encoding': coding },
@@ -85,7 +85,7 @@ describe('H10: compressed bodies', () => {
     }
   }
 
-  it('that are not compressed after all are taken', async () => {
+  it('with the coding identity are accepted', async () => {
     const response = await fetch(`${server.url}/message:send`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'identity' },
@@ -131,7 +131,7 @@ describe('H11: content types', () => {
     'application/json;charset="UTF-8"',
     'application/a2a+json',
   ]) {
-    it(`${type} is taken`, async () => {
+    it(`${type} is accepted`, async () => {
       expect((await send('/message:send', type)).status).toBe(200);
     });
   }

@@ -28,7 +28,7 @@ describe('a link to HTTP+JSON', () => {
     },
   });
 
-  it.each(['.', '..', '\ud800'])('never leaves its address for an id or a tenant of %j', async (name) => {
+  it.each(['.', '..', '\ud800'])('stays at its address for an id or a tenant of %j', async (name) => {
     const id = taskId(name);
     const tenant = tenantId(name);
     for (const call of [link.get({ id }, ctx), link.list({ tenant }, ctx), link.send({ tenant, message: userMessage('x') }, ctx)])
@@ -58,7 +58,7 @@ describe('an error whose details can’t be written', () => {
     expect(response.status).toBe(503);
   });
 
-  it('ends a stream as any other does', async () => {
+  it('ends a stream like any other error', async () => {
     const message = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'x' }] };
     const response = await serveJsonRpc(post('/a2a', rpc('message/stream', { message })), failing('stream'));
     expect(await response.text()).toMatch(/event: error\ndata: \{"jsonrpc":"2.0","id":1,"error":\{"code":-31503,"message":"later"/);
@@ -112,7 +112,7 @@ describe('a service whose iterator can’t be closed', () => {
     ['answers no promise', () => undefined],
   ];
 
-  it.each(CLOSINGS)('because it %s ends like any other', async (_, close) => {
+  it.each(CLOSINGS)('because it %s ends like any other service', async (_, close) => {
     const request = (): Request => post('/a2a', rpc('SendStreamingMessage', v10Message('x')));
     const broken = await serveJsonRpc(request(), unclosable(close, true));
     expect(await broken.text()).toContain('event: error');
@@ -122,7 +122,7 @@ describe('a service whose iterator can’t be closed', () => {
 });
 
 describe('keepAliveMs', () => {
-  it.each([0, Number.POSITIVE_INFINITY])('of %s sends none', async (keepAliveMs) => {
+  it.each([0, Number.POSITIVE_INFINITY])('of %s sends no keep-alives', async (keepAliveMs) => {
     const slow = async function* (): AsyncGenerator<readonly Logged[]> {
       yield [{ event: { task: { id: taskId('t1'), status: { state: 'TASK_STATE_WORKING' } } } }];
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -136,7 +136,7 @@ describe('keepAliveMs', () => {
 describe('translate', () => {
   const options = { registry: createRegistry(DIALECTS), env: countingEnv(), to: dialectOf('v10') };
 
-  it('refuses what is nested too deep, of any kind', () => {
+  it('refuses documents of any kind that are nested too deep', () => {
     for (const kind of [undefined, 'request', 'response', 'event', 'card'] as const) {
       try {
         translate({ jsonrpc: '2.0', id: 1, result: deep() }, kind === undefined ? options : { ...options, kind });
@@ -147,7 +147,7 @@ describe('translate', () => {
     }
   });
 
-  it('takes a task of thousands of artifacts, that some dialects stream as a frame each', () => {
+  it('accepts a task with thousands of artifacts, which some dialects stream as one frame each', () => {
     const artifacts = Array.from({ length: 5_000 }, (_, at) => ({ artifactId: `a${at}`, parts: [{ kind: 'text', text: 'x' }] }));
     const task = { kind: 'task', id: 't1', contextId: 'c1', status: { state: 'completed' }, artifacts };
     expect(translate(task, options)).toMatchObject({ from: { id: 'v03' }, kind: 'response', lost: [] });

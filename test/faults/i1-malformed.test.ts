@@ -13,12 +13,12 @@ import { startParley } from './parley.ts';
 import { times } from './size.ts';
 
 /**
- * faults.md I1 and H9 together: everything that can be wrong with a request, on every route of a node that asks who calls, byte by byte over
- * sockets. Most bring a good credential, so that they get behind the gate.
+ * docs/faults.md I1 and H9 together: everything that can be wrong with a request, on every route of a node with authentication, over
+ * sockets. Most requests have a valid credential, so that they pass authentication.
  */
 const REQUESTS = times(5000, 100_000);
 const AT_ONCE = 16;
-/** From source. It grows until the 50,000th and levels off at about 400 then. */
+/** When run from source. Memory grows until about the 50,000th request, and then stays at about 400 MiB. */
 const RSS_MIB_MAX = 512;
 const TOKEN = 'the-token-of-a-node-that-is-mistreated';
 const data = scratchFolder();
@@ -31,7 +31,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'I1: malformed requests to t
   });
   afterAll(() => server.kill());
 
-  it(`${REQUESTS} of them: no crash, no 5xx, no hang, bounded memory`, { timeout: 3_000_000 }, async () => {
+  it(`(${REQUESTS}) cause no crash, no 5xx, no hang, and memory is bounded`, { timeout: 3_000_000 }, async () => {
     const seeds = httpSeeds(server.port, TOKEN);
     const random = seeded(Number(process.env['PARLEY_SEED'] ?? 4));
     const outcomes = new Map<string, number>();
@@ -51,7 +51,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'I1: malformed requests to t
     const shares = Object.fromEntries([...outcomes].sort((a, b) => b[1] - a[1]));
     process.stdout.write(`I1, malformed: ${JSON.stringify(shares)}, at most ${Math.round(mostMib)} MiB\n`);
     expect(wrong.slice(0, 5)).toEqual([]);
-    // What only ever is refused at the first look would prove little.
+    // Requests that are all refused by the first check would prove little.
     expect((outcomes.get('200') ?? 0) / REQUESTS).toBeGreaterThan(0.1);
     expectFigure(mostMib, { below: RSS_MIB_MAX });
     expect(server.errors().match(/"level":"error".*/g) ?? []).toEqual([]);
@@ -61,7 +61,7 @@ suiteNeeding('Linux', process.platform === 'linux', 'I1: malformed requests to t
   });
 });
 
-/** Connections that the node has not let go of: neither listening (0A) nor waiting for what is still under way (06). proc_net_tcp(5). */
+/** Open connections of the node: neither listening (0A) nor in TIME_WAIT (06). See proc_net_tcp(5). */
 function connectionsOf({ pid, port }: Parley): number {
   const rows = readFileSync(`/proc/${pid}/net/tcp`, 'utf8').split('\n').slice(1);
   const mine = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -7,7 +7,7 @@ import { sendTask } from './client.ts';
 import { startParley } from './parley.ts';
 import { times } from './size.ts';
 
-/** faults.md I1 over a socket; `mutations.test.ts` does ten times as many to the bindings alone, and looks at what they change. */
+/** docs/faults.md I1 over a socket. `mutations.test.ts` sends ten times as many to the bindings alone, and checks what they change. */
 const MUTATIONS = times(10_000, 100_000);
 const AT_ONCE = 8;
 const HANGS_MS = 10_000;
@@ -23,7 +23,7 @@ describe('I1: mutated requests to the server', () => {
   });
   afterAll(() => server.kill());
 
-  it(`${MUTATIONS} of them: no crash, no 5xx, no hang, and nothing went wrong inside`, { timeout: 600_000 }, async () => {
+  it(`(${MUTATIONS}) cause no crash, no 5xx, no hang and no internal error`, { timeout: 600_000 }, async () => {
     const random = seeded(1);
     const outcomes = new Map<string, number>();
     let left = MUTATIONS;
@@ -52,7 +52,7 @@ describe('I1: mutated requests to the server', () => {
     try {
       const response = await fetch(`${server.url}${path}`, { method: 'POST', headers, body: new Uint8Array(body), signal });
       if (response.status >= 500) return `${response.status} ${shown}`;
-      // A stream may rightly last as long as its task: the first piece of it is enough.
+      // A stream may last as long as its task, so the first chunk is enough.
       if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) await response.body?.cancel();
       else await response.arrayBuffer();
       return String(response.status);

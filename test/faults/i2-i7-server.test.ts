@@ -6,7 +6,7 @@ import { startServer } from '../support/server.ts';
 import { freshName, getJson, sendTask } from './client.ts';
 import { startParley } from './parley.ts';
 
-/** faults.md I2 to I5 and I7 over a socket, in this process: so it would be seen here if an object's prototype were touched. */
+/** docs/faults.md I2 to I5 and I7 over a socket. The server is in this process, so that a changed prototype shows here. */
 const authenticate: NonNullable<ServeOptions['authenticate']> = (asked) => ({
   principal: { id: asked.header('x-user') ?? 'local', scopes: ['*'] },
 });
@@ -58,8 +58,8 @@ describe('I2 to I7: HTTP+JSON over a socket', () => {
   }
 });
 
-describe('I3: names that objects have already', () => {
-  it('are content like any other where content is free, and come back as they were', async () => {
+describe('I3: names of Object.prototype', () => {
+  it('are ordinary data in free-form JSON, and come back unchanged', async () => {
     const data = JSON.parse('{"constructor":{"prototype":{"polluted":1}},"toString":"x","valueOf":1,"hasOwnProperty":null}') as object;
     const message = { messageId: freshName('m'), role: 'ROLE_USER', parts: [{ data }], metadata: data };
     const answer = (await getJson(`${server.url}/agents/echo/message:send`, {
@@ -71,7 +71,7 @@ describe('I3: names that objects have already', () => {
     expect(answer.task.history[0]).toMatchObject({ metadata: data });
   });
 
-  it('the server runs where __proto__ throws', async () => {
+  it('do no harm with --disable-proto=throw', async () => {
     const strict = await startParley({ node: ['--disable-proto=throw'] });
     expect((await sendTask(strict.url, 'chunks=2')).status.state).toBe('TASK_STATE_COMPLETED');
     expect(await strict.stop()).toBe(0);
@@ -80,7 +80,7 @@ describe('I3: names that objects have already', () => {
 });
 
 describe('I7: page tokens', () => {
-  it('fit only the caller and the filter they were made for, and no change of them does', async () => {
+  it('are valid only unchanged, for the caller and the filter they were made for', async () => {
     for (let at = 0; at < 5; at += 1) await sendTask(server.url, 'chunks=1', { contextId: 'pages' });
     const list = (query: string, user = 'local') => fetch(`${server.url}/tasks?${query}`, { headers: { 'X-User': user } });
     const page = (await (await list('contextId=pages&pageSize=2')).json()) as { nextPageToken: string; tasks: unknown[] };

@@ -3,13 +3,13 @@ import { isTerminal } from '#protocol';
 import { freshName, getTask, sendInit, sendTask } from './client.ts';
 import { eventOf, eventsOf } from './frames.ts';
 
-/** What a caller has received about a task: all of it must stay true. */
+/** Everything that a caller has received about a task. All of it must stay true. */
 export interface Seen {
   /** Data of every frame, by its id. */
   readonly frames: Map<number, string>;
-  /** First frames of streams: the task folded to that place. */
+  /** First frames of streams: the task at that sequence number. */
   readonly snapshots: { readonly seq: number; readonly task: Task }[];
-  /** Answers to sends and gets. */
+  /** Responses to sends and gets. */
   readonly answers: Task[];
 }
 
@@ -21,10 +21,10 @@ export function seenOf(ledger: Ledger, id: string): Seen {
   return known;
 }
 
-/** Something that a client is at. If the server goes away it stays as it is, and is taken up again with the next one. */
+/** The work of a client. If the server dies, the work is continued with the next server. */
 export interface Job {
   readonly kind: 'send' | 'stream' | 'poll';
-  /** Also the name of the context: so a message can be found whose answer nobody saw. */
+  /** Also the name of the context, so that a message without a response can be found. */
   readonly name: string;
   readonly chunks: number;
   readonly text: string;
@@ -38,7 +38,7 @@ export function newJob(kind: Job['kind']): Job {
   return { kind, name: freshName(kind), chunks, text: `chunks=${chunks} delay=${delay}` };
 }
 
-/** Rejects when the server goes away. */
+/** Rejects when the server dies. */
 export async function work(url: string, ledger: Ledger, job: Job): Promise<void> {
   switch (job.kind) {
     case 'send':

@@ -10,7 +10,7 @@ import { programOf } from '../support/brokers.ts';
 export const PLACE = 'test/faults';
 export const HAS_MOSQUITTO: boolean = programOf('mosquitto') !== undefined;
 
-/** Impatient: a test has no minutes. */
+/** Short timeouts, so that the tests take seconds. */
 const profile = { replyFirstTimeoutMs: 1000, streamIdleTimeoutMs: 2000, attemptsMax: 20, retryBackoffMs: [200] };
 export const GRAMMARS: readonly (readonly [string, Grammar])[] = [
   ['SAM', samGrammar],
@@ -26,11 +26,11 @@ export interface ReplicaOptions {
   readonly agent: Agent;
   readonly grammar?: Grammar;
   readonly namespace?: string;
-  /** Tampers with how answers are carried: for controls. */
+  /** Changes how replies are published, for controls. */
   readonly replyPublisher?: (replyPublisher: ReplyPublisher) => ReplyPublisher;
 }
 
-/** Agents of one process on the mesh, but for being a process: an engine of its own, a connection of its own. */
+/** Stands for a process with agents on the mesh: it has its own engine and its own connection. */
 export async function replica(broker: Broker, options: ReplicaOptions): Promise<Replica> {
   const { agent, grammar = samGrammar, namespace = PLACE, replyPublisher } = options;
   return await serveOn(broker, [], {
@@ -50,7 +50,7 @@ export async function callerOn(
   return { ...(await mesh.call({ kind: 'gateway', id: 'gw' })), mesh };
 }
 
-/** Says `1 2 3 …`, and counts its runs by what it was asked. */
+/** Answers `1 2 3 …`, and counts its runs by message. */
 export function countingAgent(runs: Map<string, number>, chunks = 5, pauseMs = 30): Agent {
   return defineAgent({
     name: 'worker',
@@ -80,7 +80,7 @@ export function textOf(task: Task | undefined): string {
   return (task?.artifacts ?? []).flatMap(({ parts }) => parts.map(({ text }) => text ?? '')).join('');
 }
 
-/** What brokers may do and rarely do: some messages come twice, and some late, so that others overtake them. */
+/** What brokers may do, but rarely do: duplicate some messages, and delay some so that others overtake them. */
 export function unruly(broker: Broker, seed: number): Broker & { readonly twice: () => number; readonly late: () => number } {
   let state = seed;
   const random = (): number => {

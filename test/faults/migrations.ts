@@ -1,6 +1,6 @@
 import { MIGRATIONS } from '../../src/engine/adapters/sqlite/database/schema.ts';
 
-/** A version that is not there yet: two columns, a new table, and every row changed. */
+/** A future schema version: two columns, a new table, and every row changed. */
 export const NEXT_MIGRATIONS: readonly string[] = [
   ...MIGRATIONS,
   `

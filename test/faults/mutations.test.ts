@@ -11,11 +11,11 @@ import { mutate, seeded } from '../support/mutate.ts';
 import { times } from './size.ts';
 
 /**
- * Every recorded request, mutated with a seed: 100,000 in the full size. Nothing throws, hangs or answers 5xx, and what is refused has
- * changed nothing. The share of each outcome is printed, because a mutator that only makes garbage would prove little.
+ * Every recorded request, mutated with a seed: 100,000 in the full size. Nothing throws, hangs or answers 5xx, and a refused request
+ * changes nothing. The share of each outcome is printed, because a mutator that only makes garbage would prove little.
  */
 const MUTATIONS = times(20_000, 100_000);
-const SERVICE_LIVES = 50; // requests; then a new one, so that looking at its state stays cheap
+const SERVICE_LIVES = 50; // requests; then a new service, so that reading its state stays cheap
 
 const folders = corpusDialects().map((dialect) => ({ dialect, exchanges: corpus(dialect).filter(isRequest) }));
 const total = folders.reduce((sum, { exchanges }) => sum + exchanges.length, 0);
@@ -30,14 +30,14 @@ describe('I1: mutated requests', () => {
     });
   }
 
-  it('mostly are JSON and reach a decoder', () => {
+  it('are mostly JSON and reach a decoder', () => {
     const sent = [...outcomes.values()].reduce((sum, count) => sum + count, 0);
     expect(sent).toBeGreaterThanOrEqual(MUTATIONS);
     expect(decoded / sent).toBeGreaterThan(0.5);
     expect(outcomes.get('accepted') ?? 0).toBeGreaterThan(sent / 100);
   });
 
-  it('have polluted nothing', () => expect(({} as Record<string, unknown>)['polluted']).toBeUndefined());
+  it('do not change Object.prototype', () => expect(({} as Record<string, unknown>)['polluted']).toBeUndefined());
 });
 
 afterAll(() => {
@@ -56,7 +56,7 @@ async function mutateOne(exchange: Exchange, seed: number, times: number): Promi
     const before = service.state();
     const reached = decoded;
     const { status, outcome } = await answer(exchange, body, service);
-    decoded = Math.min(decoded, reached + 1); // one request, however often its decoder was asked
+    decoded = Math.min(decoded, reached + 1); // counts a request once, however often its decoder ran
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     const shown = `${exchange.file}: ${new TextDecoder().decode(body).slice(0, 2000)}`;
     if (status >= 500) throw new Error(`${status} for ${shown}`);

@@ -5,14 +5,14 @@ import type { Child } from '../support/processes.ts';
 import { startNode } from '../support/processes.ts';
 
 export interface ParleyOptions extends RunOptions {
-  /** What is served. Default `script`. */
+  /** The served agents. Default: `script`. */
   readonly agent?: string;
-  /** Absent: tasks are kept in memory. */
+  /** Absent: tasks are stored in memory. */
   readonly data?: string;
   readonly limits?: Readonly<Record<string, number>>;
 }
 
-/** A `parley serve` to break. Resolves when it takes requests. */
+/** Starts `parley serve`. Resolves when it accepts requests. */
 export async function startParley(options: ParleyOptions = {}): Promise<Parley> {
   return await parleyServe(spelled(options));
 }
@@ -23,7 +23,7 @@ function spelled({ agent = 'script', data, limits = {}, args = [], ...rest }: Pa
   return { ...rest, args: [...(rest.entry === undefined ? [agent] : []), ...kept, ...limited, ...args] };
 }
 
-/** A program of `children/`, under this Node. `before` is put in front: a tracer, another user. */
+/** Starts a program of `children/` with this Node. `before` is a command in front of it, such as a tracer or setpriv. */
 export function startChild(name: string, args: readonly string[], before: readonly string[] = []): Child {
   return startNode([childFile(`${name}.ts`), ...args], { before });
 }

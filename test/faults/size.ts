@@ -1,4 +1,4 @@
-/** Repeated faults come in two sizes: a small one in `npm test`, the full one with PARLEY_FAULTS=full. */
+/** Repeated faults have two sizes: a small one in the test tiers, the full one with PARLEY_FAULTS=full (`npm run faults`). */
 export const isFull: boolean = process.env['PARLEY_FAULTS'] === 'full';
 
 export function times(small: number, full: number): number {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-/** docs/faults.md says of every fault what happens and which test breaks it: that there is a row, a test, and the id in that test. */
+/** Every fault has a row in docs/faults.md with an outcome and a test, and the test's title names the fault. */
 const count = (letter: string, ...numbers: readonly number[]): readonly string[] => numbers.map((number) => `${letter}${number}`);
 const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, at) => at + 1);
 const IDS = [
@@ -20,12 +20,12 @@ interface Row {
 }
 
 const ROOT = new URL('../../', import.meta.url);
-/** What `npm run faults list` reads from the page. */
+/** The rows that `npm run faults list` reads from the page. */
 const rows = JSON.parse(
   execFileSync(process.execPath, [fileURLToPath(new URL('scripts/faults.mjs', ROOT)), 'list', '--json'], { encoding: 'utf8' }),
 ) as Readonly<Record<string, Row>>;
 
-/** Named in the title of a suite or a test, alone or within a range as "I2 to I7". */
+/** Whether a title of the file names the fault, alone or in a range such as "I2 to I7". */
 function names(code: string, id: string): boolean {
   const [letter = '', number = 0] = [id[0], Number(id.slice(1))];
   const titles = code.match(/^.*(?:describe|suiteNeeding|\bit|\bit\.each)\b[\s\S]*?\{$/gm)?.join('\n') ?? '';
@@ -36,7 +36,7 @@ function names(code: string, id: string): boolean {
 }
 
 describe('the table of faults', () => {
-  it.each(IDS)('%s has its outcome and its test', (id) => {
+  it.each(IDS)('has an outcome and a test for %s', (id) => {
     const row = rows[id];
     expect(row?.outcome).toMatch(/\S/);
     if (id === 'E3') return; // needs agents that start processes

@@ -9,9 +9,9 @@ export interface Verdict {
   readonly lost: number;
   /** Logs that are not numbered 1, 2, 3… */
   readonly gaps: number;
-  /** Chunks that stand there twice. */
+  /** Chunks that are there twice. */
   readonly doubled: number;
-  /** Rows that say something else than the fold of their log. */
+  /** Rows that differ from the fold of their log. */
   readonly wrong: number;
   readonly details: readonly string[];
 }
@@ -72,7 +72,7 @@ interface Folded {
   readonly text: string;
 }
 
-/** A fold of its own, so that a mistake in ours shows. */
+/** An independent fold, so that a mistake in the engine's fold shows. */
 function fold(log: readonly LoggedEvent[]): Folded {
   let state: TaskState | undefined;
   let text = '';
@@ -89,7 +89,7 @@ function isAt({ state, text }: Folded, task: Task): boolean {
   return state === task.status.state && text === textOf(task);
 }
 
-/** The task was so at some place in the log. */
+/** Whether the task had this state at some sequence number. */
 function isIn(log: readonly LoggedEvent[], task: Task): boolean {
   const text = textOf(task);
   for (let end = log.length; end > 0; end -= 1) {

@@ -55,7 +55,7 @@ async function client(lane: Lane, server: Parley): Promise<void> {
       lane.acknowledged.add(task.id);
       await pause(15);
     } catch {
-      return; // it is dead
+      return; // the server is dead
     }
   }
 }
@@ -70,7 +70,7 @@ async function killOnce(lane: Lane): Promise<void> {
   await server.ended;
 }
 
-/** Until the webhooks have nothing left to hear. */
+/** Waits until no delivery is pending. */
 async function settle(server: Parley): Promise<void> {
   const text = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text();
   const value = (metrics: string, name: string): number => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(metrics)?.[1] ?? Number.NaN);
@@ -84,7 +84,7 @@ async function settle(server: Parley): Promise<void> {
 }
 
 interface Heard {
-  /** Of each task, the events that arrived, in the order in which each arrived first. */
+  /** The events of each task, in the order of their first arrival. */
   readonly orders: ReadonlyMap<string, readonly number[]>;
   readonly altered: readonly string[];
   readonly repeated: number;
@@ -146,13 +146,13 @@ async function killMany(name: string, kills: number, isHonest: boolean): Promise
 
 describe('W8: SIGKILL of a server that delivers', () => {
   const kills = times(5, 300);
-  it(`loses no event that a webhook is to hear of, in ${kills} kills`, { timeout: 60_000 + kills * 10_000 }, async () => {
+  it(`delivers every event to the webhook, in ${kills} kills`, { timeout: 60_000 + kills * 10_000 }, async () => {
     const { lost, disordered, altered, events } = await killMany('honest', kills, true);
     expect({ lost, disordered, altered }).toEqual({ lost: [], disordered: [], altered: [] });
     expect(events).toBeGreaterThan(kills * 10);
   });
 
-  it('the control, which takes a delivery for arrived before it is, loses some', async () => {
+  it('loses events in the control, which marks a delivery as done too early', async () => {
     const { lost } = await killMany('liar', 3, false);
     expect(lost.length).toBeGreaterThan(0);
   });

@@ -4,7 +4,7 @@ import { BINDINGS } from '#bindings';
 import type { AgentCard, JsonObject, SchemeShape } from '#protocol';
 import { interfacesFor, negotiateCard, writeCard } from '#protocol';
 
-/** What the official SDK for JavaScript makes of the cards that we serve, fetched as it fetches them. */
+/** How the official SDK for JavaScript reads the cards that Parley serves. */
 const CARD: AgentCard = {
   name: 'Agent',
   description: 'An agent.',
@@ -16,11 +16,11 @@ const CARD: AgentCard = {
   skills: [{ id: 's', name: 'S', description: 'A skill.', tags: ['t'] }],
   securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X' } } },
 };
-/** As 0.3's writer puts them; written out, since this is about the reader. */
+/** Schemes in the form of 0.3, as literals, because the test is about the reader. */
 const FLAT = { type: 'apiKey', in: 'header', name: 'X' };
 
 describe.each([false, true])('@a2a-js/sdk, compatibility with 0.3 %s', (enabled) => {
-  it('names its version, and reads the schemes that it is served then', async () => {
+  it('sends its version, and reads the schemes that it gets', async () => {
     const versions: (string | null)[] = [];
     const fetchImpl: typeof fetch = async (input, init) => {
       const version = new Headers(init?.headers).get('A2A-Version');

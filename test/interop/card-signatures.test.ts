@@ -6,7 +6,7 @@ import { signCard, signingPayload, verifyCard, writeCard } from '#protocol';
 import type { JSONWebKeySet, JWK } from '../../src/protocol/adapters/jose.ts';
 import { generateSigningKey, joseSigner, joseVerifier, publicKeys } from '../../src/protocol/adapters/jose.ts';
 
-/** Signatures across implementations: the official SDK for JavaScript runs here, the one for Python left its cards in corpus-signing. */
+/** Signatures of other implementations: the official SDK for JavaScript runs here; corpus-signing has cards that the Python SDK signed. */
 const BASE: AgentCard = {
   name: 'Agent',
   description: 'An agent.',
@@ -44,7 +44,7 @@ const SECURED: AgentCard = {
 let key: JWK;
 beforeAll(async () => {
   key = await generateSigningKey();
-  vi.spyOn(console, 'debug').mockImplementation(() => {}); // the SDK tells there of every signature that it tries in vain
+  vi.spyOn(console, 'debug').mockImplementation(() => {}); // the SDK logs every signature that does not verify
 });
 afterAll(() => vi.restoreAllMocks());
 
@@ -78,7 +78,7 @@ describe('@a2a-js/sdk', () => {
     }
   });
 
-  // 1.3.0 runs a card through fromJSON twice, which loses the schemes of a card that was parsed already. When this fails, they mended it.
+  // 1.3.0 passes a card through fromJSON twice, which loses the schemes of a parsed card. If this test fails, the SDK has been fixed.
   it('signs parsed cards without their security schemes, which we refuse', async () => {
     const signer = generateAgentCardSignature(key, { alg: 'ES256', kid: key.kid as string, typ: 'JOSE' });
     const served = SdkCard.toJSON(await signer(SdkCard.fromJSON(SECURED))) as JsonObject;
@@ -89,7 +89,7 @@ describe('@a2a-js/sdk', () => {
   });
 });
 
-describe('a card as the server of @a2a-js/sdk really sends it, its unions as they lie in memory', () => {
+describe('a card of the server of @a2a-js/sdk, with unions in their in-memory form', () => {
   it('is verified, and the schemes that its signature leaves out are named', async () => {
     const signer = generateAgentCardSignature(key, { alg: 'ES256', kid: key.kid as string, typ: 'JOSE' });
     const sent = JSON.parse(JSON.stringify(await signer(SdkCard.fromJSON(SECURED)))) as JsonObject;
@@ -123,7 +123,7 @@ describe('a2a-python', () => {
   });
 });
 
-/** As it arrives at the other side. */
+/** The value as the other side receives it. */
 function wire(card: AgentCard): SdkCard {
   return JSON.parse(JSON.stringify(card)) as SdkCard;
 }

@@ -25,7 +25,7 @@ const CARD: AgentCard = {
 
 const part = (text: string) => ({ content: { $case: 'text' as const, value: text }, metadata: {}, filename: '', mediaType: '' });
 
-/** As the SDK's documentation writes them: a task first, then updates, and a question when something is missing. */
+/** An executor like those in the SDK's documentation: a task first, then updates, and a question if something is missing. */
 class Clerk implements AgentExecutor {
   readonly #canceled = new Set<string>();
 
@@ -109,7 +109,7 @@ async function talkToClerk(): Promise<Talk> {
   return talk;
 }
 
-/** The same words to the same executor, in the SDK's own server. */
+/** Sends the same text to the same executor in the SDK's own server. */
 function sdkServer(): (text: string, task?: string) => Promise<Task> {
   const handler = new DefaultRequestHandler(CARD, new InMemoryTaskStore(), new Clerk());
   return async (text, task = '') => {
@@ -129,7 +129,7 @@ function sdkServer(): (text: string, task?: string) => Promise<Task> {
   };
 }
 
-/** What does not depend on ids, times and who keeps what of the history. */
+/** The task without ids, times and history. */
 function gist(task: Task) {
   return {
     state: task.status.state,
@@ -137,7 +137,7 @@ function gist(task: Task) {
     artifacts: task.artifacts?.map(({ artifactId, name, parts }) => [
       artifactId,
       name,
-      // The SDK keeps a part for each chunk, we keep one text.
+      // The SDK keeps a part for each chunk, Parley keeps one text.
       parts
         .filter(isTextPart)
         .map(({ text }) => text)
@@ -169,7 +169,7 @@ describe('an executor in our engine', () => {
     expect(course(events)).toEqual(['task WORKING', 'status WORKING', 'status WORKING', 'artifact', 'artifact + .', 'status COMPLETED']);
   });
 
-  it('answers with a direct message, and no task', async () => {
+  it('returns a direct message, and no task', async () => {
     const talk = await talkToClerk();
     expect((await talk.send('hello')).message).toMatchObject({ role: 'ROLE_AGENT', parts: [{ text: 'hello yourself' }] });
   });

@@ -1,14 +1,14 @@
 import type { ProtocolBinding } from '#bindings';
 import type { SdkVersion } from '../support/sdk-server.ts';
 
-/** What is tried against the official SDK; the tests are made of these rows, and so is docs/interop.md. */
+/** The tests against the official SDK. The test suites and docs/interop.md are generated from these rows. */
 export interface Face {
   readonly sdk: SdkVersion;
   readonly version: string;
   readonly binding: ProtocolBinding;
   readonly dialect: string;
   readonly proven: readonly Proof[];
-  /** What is not proven, and why. */
+  /** What is not tested, and why. */
   readonly except?: string;
 }
 

@@ -7,7 +7,7 @@ import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { THEIR_CLIENT } from './matrix.ts';
 
-/** The official clients of 0.3 and 0.2 against the real `parley serve`. Both speak in `kind`s; what differs is made alike here. */
+/** The official clients of 0.3 and 0.2 with the real `parley serve`. Both use `kind`; this file hides their differences. */
 interface Said {
   readonly kind: string;
   readonly id?: string;

@@ -9,7 +9,7 @@ import { course } from '../support/talk.ts';
 import type { Face } from './matrix.ts';
 import { OUR_CLIENT } from './matrix.ts';
 
-/** Our client against the official SDK's servers, of every version that is still met, over a socket. */
+/** Our client with the official SDK's servers of every version that is still in use, over a socket. */
 for (const face of OUR_CLIENT) {
   describe(`our client and the official server ${face.sdk}: ${face.version} ${face.binding}`, () => suite(face));
 }
@@ -25,7 +25,7 @@ function suite({ sdk, version, binding, dialect, proven }: Face): void {
       (face) => face.protocolVersion === version && face.protocolBinding === binding,
     );
     expect(supportedInterfaces).toHaveLength(1);
-    // 1.3.0 offers both versions: the card is narrowed to the one that is meant. Older ones are found as they are.
+    // 1.3.0 offers both versions, so the card is reduced to the tested one. Cards of older versions are used unchanged.
     client = sdk === '1.3.0' ? await A2AClient.connect({ ...card, supportedInterfaces }) : await A2AClient.connect(server.url, { binding });
   });
   afterAll(() => server.close());
@@ -92,7 +92,7 @@ function suite({ sdk, version, binding, dialect, proven }: Face): void {
     });
   }
   if (proven.includes('push')) {
-    it('pushes', async () => {
+    it('gets webhooks', async () => {
       const told: string[] = [];
       const hook = await listenRaw(async (incoming, outgoing) => {
         for await (const chunk of incoming) told.push(String(chunk));

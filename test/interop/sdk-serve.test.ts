@@ -7,7 +7,7 @@ import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { sdkRequest } from '../support/sdk-request.ts';
 
-/** The official client, with its 0.3 layer too, against the real `parley serve`: it finds the card and takes it from there. */
+/** The official client, also with its 0.3 layer, with the real `parley serve`. It starts from the card. */
 const INTERFACES = [
   { name: '1.0 JSON-RPC', transport: 'JSONRPC', version: '1.0' },
   { name: '1.0 HTTP+JSON', transport: 'HTTP+JSON', version: '1.0' },

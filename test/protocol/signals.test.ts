@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { kept, linkSignals } from '../../src/protocol/signals.ts';
 
 describe('linked signals', () => {
-  it('stop with the first of them, for its reason', () => {
+  it('abort with the first source, with its reason', () => {
     const [one, other] = [new AbortController(), new AbortController()];
     const { signal } = linkSignals([one.signal, undefined, other.signal]);
     expect(signal.aborted).toBe(false);
@@ -13,18 +13,18 @@ describe('linked signals', () => {
     expect([signal.aborted, signal.reason]).toEqual([true, 'enough']);
   });
 
-  it('are stopped from the start if one is', () => {
+  it('are aborted from the start if a source is', () => {
     const linked = linkSignals([new AbortController().signal, AbortSignal.abort('gone')], 10_000);
     expect([linked.signal.reason, linked.isLate]).toEqual(['gone', false]);
   });
 
-  it('stop after their time, and say so', async () => {
+  it('abort after their timeout, and report that', async () => {
     const linked = linkSignals([new AbortController().signal], 5);
     await vi.waitFor(() => expect(linked.signal.aborted).toBe(true));
     expect([linked.isLate, (linked.signal.reason as Error).name]).toEqual([true, 'TimeoutError']);
   });
 
-  it('let go: what others do then is no concern of theirs', async () => {
+  it('ignore their sources after release', async () => {
     const source = new AbortController();
     const linked = linkSignals([source.signal], 5);
     linked.release();
@@ -41,10 +41,10 @@ describe('linked signals', () => {
   });
 });
 
-describe('a request that is kept', () => {
+describe('a request that kept() has tied to its signal', () => {
   const fetched = (made: string): string => `fetch(${made}).catch(() => 'stopped')`;
 
-  it('is stopped by its signal, collected or not; the control is not', () => {
+  it('is aborted by its signal after a garbage collection; the control is not', () => {
     const made = 'new Request(url, { signal: linkSignals([], 100).signal })';
     expect(collected(fetched(`kept(${made})`))).toBe('stopped');
     expect(collected(fetched(`kept(new Request(kept(${made})))`))).toBe('stopped');
@@ -57,7 +57,7 @@ describe('a request that is kept', () => {
   });
 });
 
-/** What becomes of a promise in a process that collects all the time. */
+/** Runs a promise in a process that collects garbage continuously. */
 function collected(promise: string): string {
   const program = `
     import { createServer } from 'node:http';

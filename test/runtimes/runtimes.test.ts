@@ -16,7 +16,7 @@ import { startServer } from '../support/server.ts';
 import { runtimesFolder } from './install.ts';
 import type { Addresses, Outcome } from './suite.ts';
 
-/** One suite, in every runtime that the client is for. */
+/** Runs one suite in every runtime that the client supports. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 const installed = runtimesFolder();
@@ -30,7 +30,7 @@ beforeAll(async () => {
   server = await startServer();
   pages = await always((_, outgoing) => html(outgoing));
   addresses = { node: server.url, pages: pages.url };
-  // `neutral`: anything of Node's would not be found, and fail here.
+  // `neutral`: an import of a Node module fails here.
   const common = {
     bundle: true,
     platform: 'neutral',
@@ -137,7 +137,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the client in Chromium', () =>
     const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
     try {
       const page = await browser.newPage();
-      // A page of the agents' own origin; the one of web pages is another, and a browser tells nothing of it.
+      // The page has the agents' own origin. The other server has another origin, so the browser hides its errors.
       await page.goto(`${addresses.node}/healthz`);
       await page.addScriptTag({ path: join(scratch, 'suite.js') });
       const outcomes = await page.evaluate(
@@ -153,7 +153,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the client in Chromium', () =>
 });
 
 describe('the client in a browser’s bundle', () => {
-  // Two thirds of it are the dialects, all of which a client must speak.
+  // Two thirds of the size are the dialects; a client needs all of them.
   const KIB_MAX = 64;
 
   it(`takes at most ${KIB_MAX} KiB, minified and zipped`, async () => {

@@ -1,7 +1,7 @@
 import { A2AClient, isClientError } from '#client';
 import { isA2AError } from '#protocol';
 
-/** What every runtime must do alike. No test library: it runs in a Worker and in a page as well. */
+/** The checks for every runtime. They use no test library, because they also run in a Worker and in a web page. */
 export interface Addresses {
   /** A node with `script` at its root. */
   readonly node: string;

@@ -174,7 +174,7 @@ describe('parley audit', () => {
     expect(tail.out).toMatch(/^29 {2}\S+ {2}allowed {2}ann {2}send task-28\n30 {2}\S+ {2}allowed {2}ann {2}send task-29\n$/);
     expect(parley(['audit', 'tail', '--file', file, '-n', '1', '--json']).out).toBe(`${lines[29]}\n`);
     const { hash = '' } = JSON.parse(lines[29] ?? '') as AuditRecord;
-    expect(parley(['audit', 'verify', '--file', file]).out).toBe(`30 records, each as it was written. Head: ${hash}\n`);
+    expect(parley(['audit', 'verify', '--file', file]).out).toBe(`30 records, all unchanged. Head: ${hash}\n`);
     expect(JSON.parse(parley(['audit', 'verify', '--file', file, '--json', '--head', hash]).out)).toEqual({
       records: 30,
       head: hash,
@@ -182,7 +182,7 @@ describe('parley audit', () => {
     });
     writeFileSync(file, `${lines.slice(0, 20).join('\n')}\n`);
     const cut = parley(['audit', 'verify', '--file', file, '--head', hash]);
-    expect([cut.code, cut.err]).toEqual([1, expect.stringContaining('none of theirs')]);
+    expect([cut.code, cut.err]).toEqual([1, expect.stringContaining('none of them has the hash')]);
     writeFileSync(file, `${lines.join('\n').replace('task-9"', 'task-8"')}\n`);
     const changed = parley(['audit', 'verify', '--file', file]);
     expect([changed.code, changed.err]).toEqual([
@@ -204,12 +204,15 @@ describe('parley audit', () => {
     for (const end of [1, 40, (lines[2]?.length ?? 0) - 1]) {
       writeFileSync(file, whole.slice(0, -end));
       const cut = parley(['audit', 'verify', '--file', file]);
-      expect([cut.code, cut.err]).toEqual([1, expect.stringContaining(`${file}, line 3: it has no end\n  2 records before it are as`)]);
+      expect([cut.code, cut.err]).toEqual([
+        1,
+        expect.stringContaining(`${file}, line 3: it has no end\nCode: A2ACLI_ERR_INTERNAL\nHint: the 2 records before it are unchanged`),
+      ]);
       expect(cut.err).toContain('audit.cut');
     }
     // The node records that it removed the line, which is not damage.
     await written(file, 1);
-    expect(parley(['audit', 'verify', '--file', file])).toMatchObject({ code: 0, out: expect.stringMatching(/^4 records, each/) });
+    expect(parley(['audit', 'verify', '--file', file])).toMatchObject({ code: 0, out: expect.stringMatching(/^4 records, all unchanged/) });
     expect(parley(['audit', 'tail', '--file', file]).out).toContain('audit.cut');
   });
 

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { AUTH_CHECKS } from './keys/auth.ts';
 
-describe('a key of who may come in that is ignored is noticed', () => {
+describe('a node that ignores a setting of authentication fails its test', () => {
   for (const [name, check] of Object.entries(AUTH_CHECKS)) it(name, check);
 });

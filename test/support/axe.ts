@@ -5,9 +5,9 @@ interface Found {
   readonly violations: readonly { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }[];
 }
 
-/** What axe-core calls serious or critical in the page as it stands. */
+/** The serious and critical findings of axe-core on the current page. */
 export async function seriousFaults(page: Page): Promise<readonly string[]> {
-  // By the debugger, not by a script element: the page's policy would rightly refuse one.
+  // Loaded by the debugger, because the page's content security policy refuses a script element.
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as Found;
   return violations

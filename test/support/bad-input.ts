@@ -1,6 +1,6 @@
 import { rpc, v10Message } from './posts.ts';
 
-/** faults.md §2.6 as data: what is refused, and how. Run against the bindings alone and against a server over its socket. */
+/** docs/faults.md, "Hostile input", as data: what is refused, and how. Used with the bindings alone and with a server over its socket. */
 const utf8 = new TextEncoder();
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const send = (params: unknown, more: object = {}): string => JSON.stringify({ ...rpc('SendMessage', params), ...more });

@@ -9,7 +9,7 @@ import { CARD } from './card.ts';
 import type { Listening } from './listen.ts';
 import { listenRaw } from './listen.ts';
 
-/** Servers that are wrong, each in one way. */
+/** Servers with one fault each. */
 export type Answering = (incoming: IncomingMessage, outgoing: ServerResponse) => void | Promise<void>;
 
 /** The same answer to everything. */
@@ -17,7 +17,7 @@ export async function always(answer: Answering): Promise<Listening> {
   return await listenRaw(async (incoming, outgoing) => void (await answer(incoming, outgoing)));
 }
 
-/** A good card, and calls that are answered so. */
+/** A valid card, and this answer to every call. */
 export async function badCalls(answer: Answering, card: object = {}): Promise<Listening> {
   const server = await listenRaw(async (incoming, outgoing) => {
     if (incoming.url?.startsWith('/.well-known/') !== true) return void (await answer(incoming, outgoing));
@@ -35,14 +35,14 @@ export function html(outgoing: ServerResponse, status = 200): void {
   outgoing.writeHead(status, { 'Content-Type': 'text/html' }).end('<!doctype html><title>Welcome</title>');
 }
 
-/** The JSON-RPC request that came. */
+/** The received JSON-RPC request. */
 export async function rpcOf(incoming: IncomingMessage): Promise<{ readonly id: unknown; readonly method: string }> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   return JSON.parse(Buffer.concat(chunks).toString('utf8')) as { id: unknown; method: string };
 }
 
-/** A server whose certificate ran out yesterday, and the authority that it is from: itself. */
+/** A server whose self-signed certificate expired yesterday. */
 export async function expiredTls(): Promise<Listening & { readonly ca: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-tls-'));
   const [key, csr, cert] = ['key.pem', 'request.pem', 'cert.pem'].map((name) => join(folder, name)) as [string, string, string];

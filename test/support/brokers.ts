@@ -7,19 +7,19 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { eventually } from './eventually.ts';
 
-/** A real broker, as a process of its own on loopback. */
+/** A real broker in its own process, on loopback. */
 export interface RunningBroker {
   readonly url: string;
-  /** SIGKILL, as a machine that fails. Its port stays its own. */
+  /** SIGKILL, like a failing machine. It keeps its port for the restart. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** SIGSTOP and SIGCONT: it is there and does not answer. */
+  /** SIGSTOP and SIGCONT: it accepts connections and does not answer. */
   pause(): void;
   resume(): void;
   stop(): Promise<void>;
 }
 
-/** Debian puts servers where not everybody's PATH looks. */
+/** Debian installs servers into /usr/sbin, which is not in every PATH. */
 export function programOf(name: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));

@@ -8,7 +8,7 @@ export const CHROMIUM: string | undefined = ['/usr/bin/chromium', '/usr/bin/chro
   existsSync(path),
 );
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Where a person can look at what the tests saw; git ignores it. */
+/** The folder for screenshots. Git ignores it. */
 const PICTURES = join(ROOT, 'screenshots');
 
 export async function openBrowser(): Promise<Browser> {
@@ -17,7 +17,7 @@ export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
-/** A page, and everything that went wrong in it: violations of its policy, errors of scripts, requests to anywhere but the node. */
+/** A page and its problems: policy violations, script errors, requests to other servers than the node. */
 export interface Watched {
   readonly page: Page;
   readonly wrongs: string[];
@@ -37,7 +37,7 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
   });
   page.on('pageerror', (error) => wrongs.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // Chromium tells every status from 400 on as an error; some of them are wanted.
+    // Chromium logs every status from 400 as an error; some of them are expected.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) wrongs.push(message.text());
   });
   page.on('request', (request) => {

@@ -1,6 +1,6 @@
 import type { A2AService, CallContext, DialectSemantics } from '#protocol';
 
-/** The service, with these semantics in every call. */
+/** Wraps a service so that every call has these semantics. */
 export function callingWith(service: A2AService, semantics: DialectSemantics | undefined): A2AService {
   if (semantics === undefined) return service;
   const into = (context: CallContext): CallContext => ({ ...context, semantics });

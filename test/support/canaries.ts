@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Secrets by the place where each is put in: whichever is found says where it came from. */
+/** A different secret for each place, so that a found secret shows where it came from. */
 export interface Canaries {
   /** The secret of that place: the same for the same place. */
   at(place: string): string;
-  /** One that somebody else has made. */
+  /** Registers a secret that another program has made. */
   know(place: string, secret: string): void;
-  /** The places whose secret is in there, as it is or in base64. */
+  /** The places whose secret is in the text, plain or in base64. */
   in(text: string | Buffer): readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function createCanaries(): Canaries {
   };
 }
 
-/** Base64 of something that holds the secret looks different for each of three places where it can begin. */
+/** Base64 of a text with the secret has three forms, depending on the secret's offset. */
 function spellings(secret: string): readonly string[] {
   const coded = [0, 1, 2].map((at) => {
     const text = Buffer.from(`${'x'.repeat(at)}${secret}`).toString('base64');
@@ -37,7 +37,7 @@ function spellings(secret: string): readonly string[] {
   return [secret, ...coded];
 }
 
-/** Every file below a folder: its path and what is in it. */
+/** Every file below a folder: its path and content. */
 export function filesBelow(folder: string): readonly (readonly [path: string, bytes: Buffer])[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
@@ -51,13 +51,13 @@ export interface Running {
   readonly environ: string;
 }
 
-/** A process and all that it has started, as the list of processes shows them to their user. Linux. */
+/** A process and its descendants, with arguments and environment. Linux only. */
 export function treeOf(pid: number): readonly Running[] {
   const read = (of: number, name: string): string => {
     try {
       return readFileSync(`/proc/${of}/${name}`, 'utf8');
     } catch {
-      return ''; // it is gone
+      return ''; // the process has ended
     }
   };
   const parents = readdirSync('/proc')

@@ -11,7 +11,7 @@ export const CARD: AgentCard = {
   skills: [{ id: 'echo', name: 'Echo', description: 'says it again', tags: ['text'] }],
 };
 
-/** With letters that a signature must not stumble over. */
+/** A card with non-ASCII letters, which signatures must handle. */
 export const WORLDLY_CARD: AgentCard = {
   name: 'Ünïcödé 代理 🤖',
   description: 'd',

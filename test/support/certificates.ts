@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Real certificates, made by OpenSSL when a test wants them. */
+/** Creates real certificates with OpenSSL. */
 export interface Authority {
   readonly ca: string;
   /** Files of a certificate with these subject alternative names, signed by this authority. */

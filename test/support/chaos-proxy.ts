@@ -1,15 +1,15 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** What a network does to the bytes of an answer on their way. */
+/** What the proxy does to the bytes of a response. */
 export interface Chaos {
-  /** Held back, each piece. */
+  /** Delay of each chunk, in milliseconds. */
   readonly latencyMs?: number;
-  /** Cut into pieces of at most so many bytes. */
+  /** Splits the response into chunks of at most this many bytes. */
   readonly sliceBytes?: number;
-  /** After so many bytes of the answer, the connection is reset. */
+  /** Resets the connection after this many bytes of the response. */
   readonly resetAfterBytes?: () => number;
-  /** After so many bytes nothing comes any more, and nobody says so. */
+  /** Stops forwarding after this many bytes, without closing the connection. */
   readonly silentAfterBytes?: () => number;
 }
 
@@ -19,7 +19,7 @@ export interface ChaosProxy {
   close(): void;
 }
 
-/** A TCP proxy on loopback that mistreats what it carries. */
+/** A TCP proxy on loopback that delays, splits and cuts responses. */
 export async function chaosProxy(port: number, chaos: Chaos): Promise<ChaosProxy> {
   const sockets = new Set<Socket>();
   let resets = 0;

@@ -22,11 +22,11 @@ import { createAgentTextMessage, createUserMessage, dialectId, eventKind, foldEv
 import { memoryBlobs, memoryStore } from '../../src/engine/adapters/memory.ts';
 import { callingWith } from './calling-with.ts';
 
-/** A clock that stands still until it is moved, with the timers that go by it. */
+/** A clock that a test moves, with its timers. */
 export interface FakeTime {
   readonly clock: Clock;
   readonly timers: NonNullable<EngineOptions['timers']>;
-  /** Moves the clock, and does on the way what was to be done by then. */
+  /** Moves the clock, and runs the timers that are due. */
   advance(ms: number): Promise<void>;
   readonly waiting: number;
 }
@@ -64,7 +64,7 @@ export function fakeTime(start: number = Date.UTC(2026, 0, 1)): FakeTime {
   };
 }
 
-/** Until what is ready has run, commits included. */
+/** Waits until all pending work has run, including commits. */
 export async function quiet(turns = 4): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -132,10 +132,10 @@ export function withSemantics(semantics: DialectSemantics): Pick<WorldOptions, '
   return { semantics, semanticsOf: () => semantics };
 }
 
-/** Answered as soon as the message is kept. */
+/** Sends with returnImmediately. */
 export const AT_ONCE: Pick<SendRequest, 'configuration'> = { configuration: { returnImmediately: true } };
 
-/** Takes everything, and remembers it; `next` says how the deliveries from now on go. */
+/** Accepts and records every delivery. `next` sets the result of further deliveries. */
 export interface FakeSender extends WebhookSender {
   readonly sent: WebhookDelivery[];
   next: (delivery: WebhookDelivery, signal: AbortSignal) => DeliveryOutcome | Promise<DeliveryOutcome>;
@@ -154,7 +154,7 @@ export function fakeSender(next: FakeSender['next'] = () => ({ kind: 'delivered'
   return sender;
 }
 
-/** Seals so that a test can see that it did. */
+/** Seals in a way that a test can see. */
 export const openVault: Vault = {
   seal: async (text, about) => `sealed ${btoa(JSON.stringify([text, about]))}`,
   open: async (sealed, about) => {
@@ -171,7 +171,7 @@ export interface World {
   readonly store: Store;
   readonly service: A2AService;
   readonly reports: { readonly what: string; readonly cause: unknown }[];
-  /** The process dies and another one starts over the same store: nothing the old one still does is heard of. */
+  /** Simulates a crash and a restart on the same store. Later effects of the old engine are ignored. */
   crash(more?: Partial<EngineOptions>): Promise<World>;
 }
 
@@ -216,7 +216,7 @@ export async function world(
   };
 }
 
-/** After the fence is down commits never come back, as in a process that is no more. */
+/** After the crash, commits never return, as in a dead process. */
 function fenced(store: Store, alive: { readonly is: boolean }): Store {
   return { ...store, commit: (batch) => (alive.is ? store.commit(batch) : new Promise(() => {})) };
 }
@@ -227,7 +227,7 @@ export async function collect(stream: EventStream): Promise<readonly Logged[]> {
   return all;
 }
 
-/** Reads on by itself; `seen` grows. */
+/** Reads a stream in the background; `seen` grows. */
 export function reader(stream: EventStream): { readonly seen: Logged[]; readonly done: Promise<unknown> } {
   const seen: Logged[] = [];
   const done = (async () => {
@@ -265,7 +265,7 @@ export const historyOf = (task: Task): readonly string[] => (task.history ?? [])
 export const wordsOf = (task: Task): string => task.status.message?.parts[0]?.text ?? '';
 export const seqsOf = (events: readonly Logged[]): readonly number[] => events.map(({ seq }) => seq ?? 0);
 
-/** A store whose writes, and reads of sends, come back when `pause` is over. */
+/** A store whose writes, and reads of sends, return after `pause`. */
 export function slowly(store: Store, pause: () => Promise<unknown>): Store {
   return {
     ...store,
@@ -280,7 +280,7 @@ export function slowly(store: Store, pause: () => Promise<unknown>): Store {
   };
 }
 
-/** A door that an agent waits at. */
+/** A gate at which an agent waits until the test opens it. */
 export function gate<T = void>(): { readonly wait: Promise<T>; open(value: T): void } {
   const { promise, resolve } = Promise.withResolvers<T>();
   return { wait: promise, open: resolve };

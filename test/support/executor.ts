@@ -6,7 +6,7 @@ import type { AgentOutput, Turn } from '#protocol';
 import { fromExecutor } from '../../src/agents/executor/from-executor.ts';
 import { fakeTurn, outputs } from './turns.ts';
 
-/** A card as the official SDK has it, with what an agent here does without: addresses, signatures, empty texts. */
+/** A card in the official SDK's form, with members that `fromExecutor` does not need: addresses, signatures, empty texts. */
 export const CARD: AgentCard = {
   name: 'moved',
   description: 'Was written for the official SDK.',
@@ -91,7 +91,7 @@ export const task = (context: RequestContext, state: TaskState, more: object = {
 
 type Execute = AgentExecutor['execute'];
 
-/** Executes what a test says, and remembers what was canceled. */
+/** Runs the test's function, and records cancels. */
 export class Executor implements AgentExecutor {
   readonly canceled: string[] = [];
   readonly execute: Execute;
@@ -108,6 +108,6 @@ export class Executor implements AgentExecutor {
   };
 }
 
-/** What an agent says whose executor does this. */
+/** The outputs of an agent with this executor. */
 export const said = (execute: Execute, turn: Turn = fakeTurn('hello')): Promise<readonly AgentOutput[]> =>
   outputs(fromExecutor(new Executor(execute), CARD), turn);

@@ -2,11 +2,11 @@ import type { CryptoKey, JWK, JWTPayload } from 'jose';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { listen } from './listen.ts';
 
-/** An issuer of tokens on loopback, with discovery and keys behind real HTTP, that will also sign what no honest one would. */
+/** A token issuer on loopback, with discovery and keys over real HTTP. It also signs invalid tokens. */
 export interface Issuer {
   readonly url: string;
   readonly publicJwk: JWK;
-  /** The public key as PEM: the secret of a classic forgery. */
+  /** The public key as PEM, which a known attack uses as the HMAC secret. */
   readonly publicPem: string;
   /** How often its keys were fetched. */
   readonly fetched: () => number;
@@ -14,7 +14,7 @@ export interface Issuer {
   close(): Promise<void>;
 }
 
-/** What is undefined is left out, whatever an honest token has there. */
+/** Members that are undefined are left out of the token. */
 type Claims = { readonly [Name in keyof JWTPayload]: JWTPayload[Name] | undefined };
 
 export interface TokenOptions {
@@ -58,7 +58,7 @@ export async function startIssuer(): Promise<Issuer> {
   };
 }
 
-/** `alg: none`, or whatever else no library would make. */
+/** Makes tokens that no library makes, such as `alg: none`. */
 export function unsigned(header: object, claims: object, signature = ''): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part(header)}.${part(claims)}.${signature}`;

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
 
-/** A real OpenID Connect provider on loopback, for programs that call with credentials of their own. */
+/** A real OpenID Connect provider on loopback, for clients with their own credentials. */
 export interface OidcProvider {
   readonly url: string;
   /** A token for one of the clients `planner` (of acme) and `crawler` (of no tenant). */
   token(client: 'planner' | 'crawler', options?: { readonly scope?: string; readonly resource?: string }): Promise<string>;
-  /** From now on it signs with another key, and publishes both. */
+  /** Rotates the signing key, and publishes both keys. */
   rotate(): Promise<void>;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ function configuration(keys: readonly SigningKey[], audience: string): Configura
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        // RFC 8707: the resource that is asked for becomes the token's audience.
+        // RFC 8707: the requested resource becomes the token's audience.
         getResourceServerInfo: (_, resource) => ({
           scope: SCOPES,
           audience: resource || audience,
@@ -83,7 +83,7 @@ function configuration(keys: readonly SigningKey[], audience: string): Configura
   };
 }
 
-/** It warns that it is not in production, which it is not. */
+/** Hides the provider's warning that it is not configured for production. */
 function quietly<T>(make: () => T): T {
   const { info, warn } = console;
   [console.info, console.warn] = [() => {}, () => {}];

@@ -7,7 +7,7 @@ import { callContext, dialectOf, userMessage } from './calls.ts';
 export const v10: Dialect = dialectOf('v10');
 export const ctx: CallContext = callContext();
 export const ID: TaskId = taskId('t1');
-/** As it is on the wire. */
+/** The request as sent on the wire. */
 export const TASK = { id: 't1', status: { state: 'TASK_STATE_WORKING' } } as const;
 export const MESSAGE: SendRequest = { message: userMessage('x') };
 

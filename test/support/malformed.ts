@@ -2,7 +2,7 @@ import { mutate } from './mutate.ts';
 
 type Random = () => number;
 
-/** A request as it goes over the wire, before anything is wrong with it. */
+/** A valid request, before it is malformed. */
 export interface Wire {
   readonly method: string;
   readonly target: string;

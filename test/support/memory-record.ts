@@ -1,6 +1,6 @@
 import type { ContextId, DialectId, ExternalId, Logged, PushConfig, Task, TaskId } from '#protocol';
 
-/** A task and its log: the log is the truth, `task` is folded from it as it grows. */
+/** A task and its log. `task` is the fold of the log. */
 export interface TaskRecord {
   readonly id: TaskId;
   readonly contextId: ContextId;

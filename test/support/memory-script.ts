@@ -5,7 +5,7 @@ import type { TaskRecord } from './memory-record.ts';
 /** The time of every status, so that tests can compare whole values. */
 const AT = new Date('2026-03-12T00:00:00.000Z');
 
-/** What a message's text tells the agent to do: DESIGN's `script` agent, as far as the bindings' tests need it. */
+/** The directives in a message's text: those of the `script` agent that the tests of the bindings need. */
 export interface Directives {
   readonly chunks: number;
   readonly size: number;
@@ -22,7 +22,7 @@ export function directivesOf(message: Message): Directives {
   return { chunks: number('chunks', 1), size: number('size', 0), delayMs: number('delay', 0), words: new Set(words) };
 }
 
-/** What is answered without a task. */
+/** Answers without a task. */
 export function directly(message: Message): Message | undefined {
   const { words } = directivesOf(message);
   if (words.has('crash-now')) throw new Error('secret inside');

@@ -21,7 +21,7 @@ import { A2AError, contextId, createTaskStatus, foldEvent, isInterrupted, isLast
 import type { TaskRecord } from './memory-record.ts';
 import { directivesOf, directly, script, statusEvent } from './memory-script.ts';
 
-/** What reached the service, for tests to look at. */
+/** The requests that reached the service. */
 export interface Seen {
   readonly operation: string;
   readonly request: unknown;
@@ -30,11 +30,11 @@ export interface Seen {
 
 export interface MemoryService extends A2AService {
   readonly seen: Seen[];
-  /** Streams that are being read right now. */
+  /** Number of open streams. */
   readonly openStreams: () => number;
-  /** The tasks, under the names that their makers know them by. */
+  /** The tasks, by the ids that their callers know. */
   readonly tasks: () => readonly Task[];
-  /** All of its state, to see that nothing has changed. */
+  /** The whole state, to check that nothing has changed. */
   readonly state: () => string;
 }
 
@@ -48,7 +48,7 @@ interface Memory {
   last: number;
 }
 
-/** A small real `A2AService` in memory, which obeys the directives in a message's text. */
+/** A small `A2AService` in memory that follows the directives in a message's text. */
 export function memoryService(card?: AgentCard): MemoryService {
   const memory: Memory = { tasks: new Map(), aliases: new Map(), wakers: new Set(), seen: [], card, streams: 0, last: 0 };
   const note = <T>(operation: string, request: T, ctx: CallContext): T => {
@@ -127,7 +127,7 @@ function create(memory: Memory, request: SendRequest, ctx: CallContext): TaskRec
   return record;
 }
 
-/** Makes the task or finds the one that waits, and sets the agent to work. */
+/** Creates the task or finds the waiting one, and starts the agent. */
 function begin(memory: Memory, request: SendRequest, ctx: CallContext): { readonly record: TaskRecord; readonly after: number } {
   const named = request.message.taskId ?? request.alias;
   const known = named === undefined ? undefined : lookUp(memory, named, ctx);
@@ -149,7 +149,7 @@ async function work(memory: Memory, record: TaskRecord, message: Message): Promi
   record.asked = isInterrupted(record.task.status.state);
 }
 
-/** The log from a place on, as it grows, until the task is over, it waits for the caller, or the caller has left. */
+/** Yields the log from a position on, until the task ends, waits for the caller, or the caller leaves. */
 async function* follow(memory: Memory, record: TaskRecord, after: number, ctx: CallContext): AsyncGenerator<readonly Logged[], void> {
   let seen = after;
   while (!ctx.signal.aborted) {
@@ -174,7 +174,7 @@ async function grown(memory: Memory, signal: AbortSignal): Promise<void> {
   memory.wakers.delete(resolve);
 }
 
-// What a caller sees: its own name for the task, and as much history as it asked for.
+// The caller's view: its own name for the task, and the requested history.
 
 function presented(event: TaskEvent, record: TaskRecord, ctx: CallContext): TaskEvent {
   if (record.alias === undefined || ctx.semantics?.taskNames === undefined) return event;

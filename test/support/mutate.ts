@@ -13,7 +13,7 @@ export function seeded(seed: number): () => number {
 
 type Random = () => number;
 
-/** Values that readers have been seen to trip over. */
+/** Values that have broken readers before. */
 const HOSTILE: readonly ((random: Random) => Json)[] = [
   () => null,
   () => true,

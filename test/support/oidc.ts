@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
-/** An OAuth 2 server that everybody trusts: the certified `oidc-provider`, with one client of each kind and a person who agrees. */
+/** A real OAuth 2 server: the certified `oidc-provider`, with one client of each kind and a user who agrees. */
 export interface Oidc {
   readonly issuer: string;
-  /** Answers as `/a2a` of a protected agent would: is this token good? */
+  /** Answers as `/a2a` of a protected agent would, depending on the token. */
   isGood(authorization: string | undefined): Promise<boolean>;
   revokeAll(): void;
   close(): Promise<void>;
@@ -71,7 +71,7 @@ export async function startOidc(accessSeconds = 3600): Promise<Oidc> {
   };
 }
 
-/** The person logs in and agrees to whatever is asked. */
+/** The user logs in and agrees to every request. */
 async function agree(
   provider: Provider,
   incoming: Parameters<Provider['interactionDetails']>[0],
@@ -92,7 +92,7 @@ async function agree(
   );
 }
 
-/** As much of a browser as a login takes: cookies, redirects, and forms with one button. */
+/** A minimal browser for the login: cookies, redirects, and forms with one button. */
 export async function browse(start: URL | string, until: string, fields: Readonly<Record<string, string>> = {}): Promise<URL> {
   const jar = new Map<string, string>();
   let at = new URL(start);

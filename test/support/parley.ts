@@ -3,17 +3,17 @@ import type { Child, Surroundings } from './processes.ts';
 import { startNode } from './processes.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-/** The built package, for what is measured: running from source costs memory of its own. */
+/** The built package, for measurements: running from source takes more memory. */
 const BUILT = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** A `parley serve` of its own: the program that people start, in another process. */
+/** A `parley serve` in its own process. */
 export interface Parley extends Child {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
   readonly agents: readonly string[];
   kill(): Promise<void>;
-  /** Asks it to stop, and returns its exit code. */
+  /** Stops it with SIGTERM, and returns its exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -23,11 +23,11 @@ export interface RunOptions extends Surroundings {
   readonly command?: readonly string[];
   /** Options of Node itself. */
   readonly node?: readonly string[];
-  /** Another program than the command line, which gets the same arguments. */
+  /** Starts this program instead of the command line, with the same arguments. */
   readonly entry?: string;
 }
 
-/** Resolves when it takes requests. */
+/** Resolves when it accepts requests. */
 export async function parleyServe(options: RunOptions = {}): Promise<Parley> {
   const child = launchServe(options);
   await child.said('{"event":"ready"');
@@ -49,7 +49,7 @@ export async function parleyServe(options: RunOptions = {}): Promise<Parley> {
   };
 }
 
-/** The same without waiting for it, for starts that are to fail. */
+/** The same without waiting, for starts that must fail. */
 export function launchServe({ args = [], node = [], command = ['serve'], entry, ...around }: RunOptions = {}): Child {
   const program = entry === undefined ? [around.isBuilt === true ? BUILT : CLI, ...command] : [entry];
   const port = args.includes('--port') ? [] : ['--port', '0'];

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 export interface Partition {
   readonly port: number;
   cut(): void;
-  /** Connections of before stay dead, as behind a router that has forgotten them; new ones pass. */
+  /** Existing connections stay dead, as behind a router that has forgotten them. New connections work. */
   heal(): void;
   close(): void;
 }

@@ -6,7 +6,7 @@ import { memoryService } from './memory-service.ts';
 export interface Posted {
   readonly status: number;
   readonly headers: Headers;
-  /** The answer's JSON, as far as tests look into it. */
+  /** The JSON of the response, as far as tests read it. */
   readonly body: {
     readonly jsonrpc?: string;
     readonly id?: unknown;
@@ -41,7 +41,7 @@ export function rpc(method: string, params?: unknown, id: unknown = 1): Record<s
   return { jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) };
 }
 
-/** A 1.0 message of the caller's. */
+/** A 1.0 message with the role of the user. */
 export function v10Message(text: string): Record<string, unknown> {
   return { message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text }] } };
 }

@@ -6,16 +6,16 @@ import { afterAll } from 'vitest';
 
 export interface Child {
   readonly process: ChildProcess;
-  /** Whole lines of its standard output so far. */
+  /** The complete lines of its standard output so far. */
   readonly lines: () => readonly string[];
   readonly errors: () => string;
-  /** Resolves when it has ended and all that it wrote has been read. */
+  /** Resolves when it has ended and all of its output has been read. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** Resolves when it has printed a line that begins so. */
   said(start: string): Promise<void>;
 }
 
-/** None of them outlives the tests, also when a test fails before it has stopped its own: a worker that is ended hears of no exit. */
+/** Kills all children at the end of the tests, also if a test failed before it stopped its own. Killed workers get no exit event. */
 const alive = new Set<ChildProcess>();
 const killAll = (): void => {
   for (const child of alive) child.kill('SIGKILL');
@@ -24,7 +24,7 @@ afterAll(killAll);
 process.on('exit', killAll);
 
 export interface Surroundings {
-  /** Put in front: a tracer, a limit, another user. */
+  /** A command in front, such as a tracer, prlimit or setpriv. */
   readonly before?: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -32,13 +32,13 @@ export interface Surroundings {
   readonly isBuilt?: boolean;
 }
 
-/** Node with these arguments: its options, a file, and what that gets. */
+/** Starts Node with these arguments: options, a file, and the file's arguments. */
 export function startNode(args: readonly string[], { before = [], cwd, env = {}, isBuilt = false }: Surroundings = {}): Child {
   const node = [process.execPath, ...(isBuilt ? [] : ['--conditions=our-src']), '--disable-warning=ExperimentalWarning'];
   const [command = '', ...rest] = [...before, ...node, ...args];
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Compiling takes most of a child's life. A child that ends by itself leaves what it compiled to the next.
+    // Compiling takes most of a child's time, so children share a compile cache.
     env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled'), ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });

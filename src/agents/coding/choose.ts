@@ -31,7 +31,9 @@ export function knownAgents(configured: Configured = {}): readonly CodingAgent[]
 
 /** A coding agent and the way to start it. */
 export interface ChosenLaunch {
+  /** The agent. */
   readonly agent: CodingAgent;
+  /** How it is started: over ACP, or by its own command line. */
   readonly launch: CodingLaunch;
   /** The path of its program. Undefined: it is not installed. */
   readonly program: string | undefined;
@@ -57,7 +59,9 @@ export function chooseLaunch(given: string, { configured = {}, env = process.env
 
 /** Options of `chooseLaunch`. */
 export interface ChoosingOptions {
+  /** Launches of the configuration. They come before the built-in ones. */
   readonly configured?: Configured;
+  /** The environment with the search path. Default: that of this process. */
   readonly env?: Environment;
 }
 

@@ -96,6 +96,7 @@ function deltaOf(event: JsonObject, message: string, partial: Set<string>): read
   return thinking === undefined ? [] : [{ kind: 'thought', text: thinking }];
 }
 
+/** Text, thoughts and tool calls of a message. */
 function blocksOf(line: JsonObject, hasNewText: boolean): readonly RunEvent[] {
   return objectsAt(objectAt(line, 'message'), 'content').flatMap((block): readonly RunEvent[] => {
     const type = textAt(block, 'type');

@@ -19,7 +19,7 @@ function launch({ prompt, folder, session, settings, isPermissive }: Job): Nativ
   const mode = settings.mode ?? (isPermissive ? 'danger-full-access' : 'workspace-write');
   const argv = [
     ...['codex', 'exec', '--json', '--skip-git-repo-check', '-C', folder, '-s', mode, ...option('-m', settings.model)],
-    ...(session === undefined ? [] : ['resume', session]),
+    ...option('resume', session),
     '-',
   ];
   return { argv, input: prompt };

@@ -77,6 +77,7 @@ function toolEvents(line: JsonObject): readonly RunEvent[] {
   return [{ kind: 'tool_result', id, tool, output, isError }];
 }
 
+/** The result line, with its usage. */
 function resultOf(line: JsonObject): readonly RunEvent[] {
   const summary = textAt(line, 'result');
   if (line['is_error'] === true) return [{ kind: 'error', message: summary ?? 'the agent reported an error' }];

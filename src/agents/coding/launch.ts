@@ -44,8 +44,11 @@ export function native(argv: readonly string[], driver: Driver, asks: boolean): 
 
 /** An agent that is started only by the Agent Client Protocol. */
 export interface AcpAgent extends Partial<Needs> {
+  /** The name for `parley serve NAME`. */
   readonly name: string;
+  /** The product's name, for people. */
   readonly title: string;
+  /** The program and its arguments. */
   readonly argv: readonly string[];
 }
 

@@ -51,7 +51,7 @@ export function nativeDriver(adapter: NativeAdapter): Driver {
 }
 
 /**
- * A CLI that does not find its session exits before it starts. It is then run once more, without the
+ * A CLI that does not find its session exits before it starts. It is then started again, without the
  * session.
  */
 async function* runNative(adapter: NativeAdapter, job: Job): AsyncGenerator<RunEvent> {
@@ -129,7 +129,10 @@ async function* lineEvents(child: Child, read: CliLineReader): AsyncGenerator<Ru
   }
 }
 
-/** `[flag, value]` if there is a value. */
+/**
+ * `[flag, value]` if there is a value. A value that begins with a dash is left out: a CLI could take
+ * it for another option. None of ours does, but a session's id comes from the program itself.
+ */
 export function option(flag: string, value: string | number | undefined): readonly string[] {
-  return value === undefined ? [] : [flag, String(value)];
+  return value === undefined || String(value).startsWith('-') ? [] : [flag, String(value)];
 }

@@ -5,6 +5,7 @@ import type { Driver, Job } from '../run/driver.ts';
 import type { RunEvent } from '../run/events.ts';
 import { endOf } from '../run/exits.ts';
 import { readLine } from './ndjson.ts';
+import { withoutInjectedOptions } from './option-rules.ts';
 import type { CommandOptions } from './options.ts';
 import { createPrompter } from './prompter.ts';
 
@@ -30,7 +31,12 @@ export function commandDriver(options: CommandOptions): Driver {
 /** Runs the program once for a message. A failed exit counts more than the result it reported. */
 async function* runCommand(options: CommandOptions, job: Job): AsyncGenerator<RunEvent> {
   const named = await conversation(options, job);
-  const { argv, input } = commandLine({ ...options, argv: [...options.argv, ...named] }, job);
+  const line = commandLine({ ...options, argv: [...options.argv, ...named] }, job);
+  if (line === undefined) {
+    yield { kind: 'refused', reason: `A message for ${options.argv[0]} must not begin with "-": the program could take it for an option.` };
+    return;
+  }
+  const { argv, input } = line;
   const child = job.start(argv);
   yield { kind: 'init' };
   if (input !== undefined) void child.write(input);
@@ -69,8 +75,11 @@ interface CommandLine {
   readonly input: string | undefined;
 }
 
-/** Replaces placeholders within arguments. Each stays one argument, whatever the message contains. */
-export function commandLine({ argv, prompt: way, approvePattern }: CommandOptions, job: Job): CommandLine {
+/**
+ * Replaces placeholders within arguments. Each stays one argument, whatever the message contains, and
+ * none becomes an option. Undefined if that can't be ruled out.
+ */
+function commandLine({ argv, prompt: way, approvePattern }: CommandOptions, job: Job): CommandLine | undefined {
   const values: Readonly<Record<string, string>> = {
     '{prompt}': job.prompt,
     '{cwd}': job.folder,
@@ -78,10 +87,14 @@ export function commandLine({ argv, prompt: way, approvePattern }: CommandOption
   };
   const isPlaced = argv.some((argument) => argument.includes('{prompt}'));
   const asArgument = way === 'argument' || (way === undefined && isPlaced);
-  const [program = '', ...rest] = argv;
-  const filled = rest.map((argument) => argument.replaceAll(/\{prompt\}|\{cwd\}|\{contextId\}/g, (name) => values[name] ?? name));
-  if (asArgument) return { argv: [program, ...filled, ...(isPlaced ? [] : [job.prompt])], input: undefined };
-  return { argv: [program, ...filled], input: approvePattern === undefined ? job.prompt : `${job.prompt}\n` };
+  const written = asArgument && !isPlaced ? [...argv, '{prompt}'] : argv;
+  const filled = written.map((argument, at) =>
+    at === 0 ? argument : argument.replaceAll(/\{prompt\}|\{cwd\}|\{contextId\}/g, (name) => values[name] ?? name),
+  );
+  const safe = withoutInjectedOptions({ written, filled });
+  if (safe === undefined) return undefined;
+  if (asArgument) return { argv: safe, input: undefined };
+  return { argv: safe, input: approvePattern === undefined ? job.prompt : `${job.prompt}\n` };
 }
 
 /** The text as it comes; with a pattern, also the questions in it. */

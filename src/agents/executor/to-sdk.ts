@@ -4,6 +4,7 @@ import type { SdkArtifact, SdkContent, SdkMessage, SdkPart, SdkTask } from './sd
 
 const ROLES = { ROLE_USER: 1, ROLE_AGENT: 2 } as const;
 
+/** A task in the SDK's form, where absent members are empty. */
 export function writeTask(task: Task): SdkTask {
   const { status } = task;
   return {
@@ -20,6 +21,7 @@ export function writeTask(task: Task): SdkTask {
   };
 }
 
+/** A message in the SDK's form. */
 export function writeMessage(message: Message): SdkMessage {
   return {
     messageId: message.messageId,
@@ -33,6 +35,7 @@ export function writeMessage(message: Message): SdkMessage {
   };
 }
 
+/** An artifact in the SDK's form. */
 export function writeArtifact(artifact: Artifact): SdkArtifact {
   return {
     artifactId: artifact.artifactId,

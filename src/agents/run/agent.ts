@@ -38,6 +38,8 @@ export interface RunOptions {
    * true.
    */
   readonly network?: boolean;
+  /** Folders and files that a program in bubblewrap does not see, such as those with the node's token and data. */
+  readonly hidden?: readonly string[];
   /**
    * Use the project configuration in the working folder, which can make an agent run programs without
    * asking. Default false.
@@ -77,7 +79,7 @@ export function runningAgent(driver: Driver, card: CardDefinition, options: RunO
     driver: { ...driver, environment },
     folders: { home, ...(options.roots === undefined ? {} : { roots: [home, ...options.roots] }) },
     state: options.state ?? join(ownTemporary(), driver.name),
-    sandbox: createSandbox(level, options.limits),
+    sandbox: createSandbox(level, options.limits, options.hidden),
     env: options.env ?? process.env,
     policy,
     approvalMs: options.approvalMs ?? 15 * MINUTE,

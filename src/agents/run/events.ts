@@ -25,22 +25,34 @@ export type RunEvent =
 /** The agent calls a tool. */
 export interface ToolUse {
   readonly kind: 'tool_use';
+  /** Unique within the run. The result of the call has the same id. */
   readonly id: string;
+  /** The agent's name for the tool. */
   readonly tool: string;
+  /** A description of the call, for people. */
   readonly title?: string;
+  /** What approval rules such as `allow:read` match. */
   readonly toolKind?: ToolKind;
+  /** The arguments of the call. */
   readonly input?: Json;
+  /** The files that the call reads or changes. */
   readonly paths?: readonly string[];
+  /** The changes that the call makes, if the agent tells them. */
   readonly diffs?: readonly FileDiff[];
 }
 
 /** A tool call has ended. */
 export interface ToolResult {
   readonly kind: 'tool_result';
+  /** The id of the call. */
   readonly id: string;
+  /** The agent's name for the tool, if the result repeats it. */
   readonly tool?: string;
+  /** What the tool returned or printed. */
   readonly output: string;
+  /** The call failed or was denied. */
   readonly isError: boolean;
+  /** The changes that the call has made. */
   readonly diffs?: readonly FileDiff[];
 }
 
@@ -49,27 +61,39 @@ export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute
 
 /** One changed file. */
 export interface FileDiff {
+  /** As the agent wrote it: absolute, or relative to its folder. */
   readonly path: string;
   /** Undefined: the file is new. */
   readonly oldText?: string;
+  /** The content after the change. */
   readonly newText: string;
 }
 
 /** One step of the agent's plan. */
 export interface PlanEntry {
+  /** What the step does. */
   readonly content: string;
+  /** Whether the step has begun and ended. */
   readonly status: 'pending' | 'in_progress' | 'completed';
+  /** The agent's own word for it. */
   readonly priority?: string;
 }
 
 /** Tokens, time and cost, as far as the agent reports them. */
 export interface Usage {
+  /** Tokens sent to the model. */
   readonly inputTokens?: number;
+  /** Tokens that the model produced. */
   readonly outputTokens?: number;
+  /** Input tokens that the model had cached. */
   readonly cachedTokens?: number;
+  /** All tokens, where the agent reports only a sum. */
   readonly totalTokens?: number;
+  /** Requests to the model. */
   readonly turns?: number;
+  /** Time of the run by the agent's clock, in milliseconds. */
   readonly durationMs?: number;
+  /** The agent's estimate of the cost, in US dollars. */
   readonly costUsd?: number;
 }
 
@@ -77,12 +101,17 @@ export interface Usage {
 export interface Approval {
   /** Unique within the run. */
   readonly id: string;
+  /** The agent's name for the tool. */
   readonly tool: string;
+  /** What approval rules such as `allow:read` match. */
   readonly toolKind?: ToolKind;
   /** A description of the action. */
   readonly title: string;
+  /** The arguments of the call. */
   readonly input?: Json;
+  /** The files that the call reads or changes. */
   readonly paths?: readonly string[];
+  /** The answers that the agent accepts. */
   readonly options: readonly Choice[];
   /** Fires when the agent withdraws its request. */
   readonly withdrawn?: AbortSignal;

@@ -160,6 +160,7 @@ function toolResult(
   return note([createTextPart(words)], 'tool_result', data);
 }
 
+/** Changes of files, shortened. */
 function diffsIn(diffs: readonly FileDiff[] | undefined): { readonly diffs?: Json } {
   if (diffs === undefined || diffs.length === 0) return {};
   return {

@@ -17,6 +17,10 @@ const KINDS: ReadonlySet<string> = new Set([
 /**
  * `allow:Read`, `deny:execute`, `allow:edit:src/**`: the decision, the tool or kind of tool, and the
  * path.
+ *
+ * ```ts
+ * const approvals = { rules: ['allow:read', 'deny:execute'].map(readRule), otherwise: 'ask' };
+ * ```
  */
 export function readRule(text: string): ApprovalRule {
   const [decision = '', name = '', ...path] = text.split(':');

@@ -28,19 +28,29 @@ import { work } from './work.ts';
 
 /** `RunOptions` with all defaults filled in. */
 export interface RunnerOptions {
+  /** Starts the program and reads its events. */
   readonly driver: Driver;
+  /** The folders in which callers may let the agent work. */
   readonly folders: Folders;
   /** The folder for sessions, worktrees and records of runs. One folder per agent. */
   readonly state: string;
+  /** How the program is confined. */
   readonly sandbox: Sandbox;
   /** Our environment, from which the driver's variables are taken. */
   readonly env: Environment;
+  /** Which requests for permission are allowed, denied or passed on to the caller. */
   readonly policy: ApprovalPolicy;
+  /** How long a request waits for the caller's answer, in milliseconds. */
   readonly approvalMs: number;
+  /** Maximum number of runs at the same time. Others wait. */
   readonly concurrency: number;
+  /** Whether the program may use the settings of the project in its folder. */
   readonly isTrusted: boolean;
+  /** Maximum size of the text of a run, in bytes. */
   readonly outputBytesMax: number;
+  /** Silence in milliseconds after which the runner sends the caller one note. 0: never. */
   readonly quietMs: number;
+  /** Whether the program may use the network. */
   readonly network: boolean;
   /** Default for requests that choose none. */
   readonly defaults: RequestSettings;
@@ -70,6 +80,7 @@ interface Running extends RunnerOptions, RunSettings {
   readonly reaped: Promise<number>;
 }
 
+/** Prepares the folder and the session, then runs the driver. */
 async function* run(runner: Running, turn: Turn): AsyncGenerator<AgentOutput> {
   const prepared = await prepare(runner, turn);
   if ('kind' in prepared) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../process/environment.ts';
 import { isInside } from './folders.ts';
+import { SAFE_GIT, SAFE_GIT_ENV, withoutDrivers } from './safe-git.ts';
 
 /**
  * Runs a command in the sandbox, like the agent's own: a repository's configuration can name programs.
@@ -37,32 +38,34 @@ export interface Baseline {
 const FILES_MAX = 200;
 /** Longer diffs are cut. */
 const PATCH_BYTES_MAX = 256 * 1024;
-const GIT = ['git', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.quotePath=false'];
 
 /**
  * Records the state of the folder with git, without a trace in it: index and objects are written
- * elsewhere. A folder that is no repository is treated as one if it is small. Undefined: it is too
+ * elsewhere. So is the configuration: a filter that the repository's own configuration names does
+ * not run. A folder that is no repository is treated as one if it is small. Undefined: it is too
  * large, or git is missing.
  */
 export async function baselineOf(folder: string, run: Run): Promise<Baseline | undefined> {
   const found = await repositoryAt(folder, run);
   if (found === undefined && !(await isSmall(folder))) return undefined;
   const aside = await mkdtemp(join(tmpdir(), 'parley-git-'));
-  const own = { GIT_INDEX_FILE: join(aside, 'index'), GIT_OPTIONAL_LOCKS: '0' };
-  const env: Readonly<Record<string, string>> =
-    found === undefined
-      ? { ...own, GIT_DIR: join(aside, 'repository'), GIT_WORK_TREE: folder }
-      : { ...own, GIT_OBJECT_DIRECTORY: aside, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(found.common, 'objects') };
-  const git = (argv: readonly string[]): Promise<string> => run([...GIT, ...argv], { folder, env, writable: [aside] });
+  const index = join(aside, 'index');
+  const env: Environment & Readonly<Record<string, string>> = {
+    ...SAFE_GIT_ENV,
+    ...{ GIT_INDEX_FILE: index, GIT_DIR: join(aside, 'repository'), GIT_WORK_TREE: found?.top ?? folder },
+    ...(found === undefined ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: join(found.common, 'objects') }),
+  };
+  const excluded = found === undefined ? [] : ['-c', `core.excludesFile=${join(found.common, 'info/exclude')}`];
+  const git = (argv: readonly string[]): Promise<string> => run([...SAFE_GIT, ...excluded, ...argv], { folder, env, writable: [aside] });
   const tree = async (): Promise<string> => {
     // With the real index, git does not read unchanged files.
-    if (found !== undefined) await copyFile(join(found.dir, 'index'), own.GIT_INDEX_FILE).catch(() => undefined);
+    if (found !== undefined) await copyFile(join(found.dir, 'index'), index).catch(() => undefined);
     await git(['add', '--all', '--', '.', ...(found === undefined ? [...PASSED_OVER].map((name) => `:(exclude,glob)**/${name}/**`) : [])]);
     return (await git(['write-tree'])).trim();
   };
   const close = (): Promise<void> => rm(aside, { recursive: true, force: true });
   try {
-    if (found === undefined) await git(['init', '-q']);
+    await git(['init', '-q', `--object-format=${found?.format ?? 'sha1'}`]);
     const before = await tree();
     return {
       changes: async () =>
@@ -78,16 +81,24 @@ export async function baselineOf(folder: string, run: Run): Promise<Baseline | u
 }
 
 interface Repository {
+  /** The top of its files. */
+  readonly top: string;
   readonly dir: string;
   /** Where it keeps what its worktrees share. */
   readonly common: string;
+  readonly format: string;
 }
 
 async function repositoryAt(folder: string, run: Run): Promise<Repository | undefined> {
-  const plain = (argv: readonly string[]): Promise<string> => run([...GIT, ...argv], { folder });
-  const [top, dir] = (await plain(['rev-parse', '--show-toplevel', '--absolute-git-dir']).catch(() => '')).trim().split('\n');
-  if (top === undefined || dir === undefined || top === '') return undefined;
-  return { dir, common: (await plain(['rev-parse', '--path-format=absolute', '--git-common-dir'])).trim() };
+  const asked = ['--path-format=absolute', '--show-toplevel', '--absolute-git-dir', '--git-common-dir', '--show-object-format'];
+  const [top, dir, common, format] = (await plainGit(run, folder, ['rev-parse', ...asked]).catch(() => '')).trim().split('\n');
+  if (top === undefined || dir === undefined || common === undefined || format === undefined || !isInside(folder, top)) return undefined;
+  return { top, dir, common, format };
+}
+
+/** Git in a repository as it is, for commands that run nothing and change nothing. */
+function plainGit(run: Run, folder: string, argv: readonly string[]): Promise<string> {
+  return run([...SAFE_GIT, ...argv], { folder, env: SAFE_GIT_ENV });
 }
 
 const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.venv', '.cache']);
@@ -145,11 +156,13 @@ export async function makeWorktree(folder: string, name: string, { run, parent }
   const path = join(parent, name);
   const branch = `parley/${name}`;
   await mkdir(parent, { recursive: true, mode: 0o700 });
-  const common = (await run([...GIT, 'rev-parse', '--path-format=absolute', '--git-common-dir'], { folder })).trim();
+  const common = (await plainGit(run, folder, ['rev-parse', '--path-format=absolute', '--git-common-dir'])).trim();
   const writable = [parent, common];
-  const exists = await run([...GIT, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`], { folder }).catch(() => '');
+  const exists = await plainGit(run, folder, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`]).catch(() => '');
+  // A checkout would run the filters that the repository's configuration names.
+  const drivers = await plainGit(run, folder, ['config', '--name-only', '--get-regexp', '^(filter|merge|diff)\\.']).catch(() => '');
   const add = exists === '' ? ['worktree', 'add', '-b', branch, path] : ['worktree', 'add', '--force', path, branch];
-  if (!existsSync(path)) await run([...GIT, ...add], { folder, writable });
+  if (!existsSync(path)) await run([...SAFE_GIT, ...withoutDrivers(drivers), ...add], { folder, writable, env: SAFE_GIT_ENV });
   return { path: await realpath(path), branch, common };
 }
 
@@ -160,6 +173,6 @@ interface WorktreeOptions {
 
 /** Git's folder for the working folder, if it is elsewhere. */
 export async function gitFolders(folder: string, run: Run): Promise<readonly string[]> {
-  const out = await run([...GIT, 'rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir'], { folder }).catch(() => '');
+  const out = await plainGit(run, folder, ['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir']).catch(() => '');
   return [...new Set(out.split('\n').filter((path) => path !== '' && !isInside(path, folder)))];
 }

@@ -61,11 +61,12 @@ const LIMITS: Limits = {
 };
 
 /** A sandbox of the given level. Does not check whether the level works here; see `strongestLevel`. */
-export function createSandbox(level: SandboxLevel, limits: Partial<Limits> = {}): Sandbox {
+/** `hidden`: folders and files that no program in the sandbox sees, wherever they are, such as the node's token and data. */
+export function createSandbox(level: SandboxLevel, limits: Partial<Limits> = {}, hidden: readonly string[] = []): Sandbox {
   const limited = level !== 'plain' && has('prlimit') ? bounds({ ...LIMITS, ...limits }) : [];
   return {
     level,
-    wrap: (argv, room) => [...limited, ...(level === 'bubblewrap' ? bubblewrapped(room) : []), ...argv],
+    wrap: (argv, room) => [...limited, ...(level === 'bubblewrap' ? bubblewrapped(room, hidden) : []), ...argv],
   };
 }
 
@@ -135,7 +136,10 @@ const INSTALLED = [
  * The command that confines a program: everything read-only, the home folder empty but for what the
  * program needs, the working folder writable.
  */
-function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], network = true }: Room): readonly string[] {
+function bubblewrapped(
+  { folder, writable = [], homePaths = [], masked = [], network = true }: Room,
+  hidden: readonly string[],
+): readonly string[] {
   const home = homedir();
   const isHomeHidden = home !== '/' && existsSync(home);
   const at = (path: string): string => join(home, path);
@@ -147,16 +151,28 @@ function bubblewrapped({ folder, writable = [], homePaths = [], masked = [], net
     ...(isHomeHidden ? [...INSTALLED.map(at), ...installedHere(home)].flatMap((path) => ['--ro-bind-try', path, path]) : []),
     ...(isHomeHidden ? homePaths.flatMap((path) => ['--bind-try', at(path), at(path)]) : []),
     ...(tmpdir() === '/tmp' ? [] : ['--bind-try', tmpdir(), tmpdir()]),
+    // Before the folders of the run, which may be inside one of these, and after them, for those that are inside the folder.
+    ...hidden.flatMap((path) => mask(path)),
     ...[folder, ...writable].flatMap((path) => ['--bind', path, path]),
-    // A program that can write hooks gets its code run by the next person who commits, outside of the sandbox.
-    ...[join(folder, '.git'), ...writable]
-      .map((path) => join(path, 'hooks'))
-      .filter((path) => existsSync(path))
-      .flatMap((path) => ['--ro-bind', path, path]),
+    ...hidden.filter((path) => isInside(path, folder) && path !== folder).flatMap((path) => mask(path)),
+    ...[join(folder, '.git'), ...writable].flatMap(withoutGitPrograms),
     ...masked.flatMap((path) => mask(join(folder, path))),
     ...(network ? [] : ['--unshare-net']),
     ...['--chdir', folder, '--'],
   ];
+}
+
+/**
+ * A program that can write hooks or git's configuration gets its code run by the next person who uses git there, outside of the sandbox.
+ * Both stay readable.
+ */
+function withoutGitPrograms(repository: string): readonly string[] {
+  if (!existsSync(join(repository, 'HEAD'))) return [];
+  const hooks = join(repository, 'hooks');
+  if (!existsSync(hooks)) mkdirSync(hooks); // one that is missing could be made by the program
+  const kept = ['hooks', 'config', 'config.worktree'].map((name) => join(repository, name)).filter((path) => existsSync(path));
+  // Bound to its own place, the repository can't be moved away to make room for another.
+  return ['--bind', repository, repository, ...kept.flatMap((path) => ['--ro-bind', path, path])];
 }
 
 /**

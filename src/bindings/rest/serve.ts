@@ -43,6 +43,10 @@ interface Exchange {
 /**
  * Serves one HTTP+JSON request of any dialect that has this form. Never throws: failures become error
  * responses.
+ *
+ * ```ts
+ * Deno.serve((request) => serveRest(request, engine.serviceOf('echo')));
+ * ```
  */
 export async function serveRest(request: Request, service: A2AService, options: BindingServeOptions = {}): Promise<Response> {
   return respondTo(request, (httpRequest) => answerRest(httpRequest, service, options));

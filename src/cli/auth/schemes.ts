@@ -38,6 +38,7 @@ function offersOf(card: AgentCard): readonly Offer[] {
   return [...oauth, ...connect];
 }
 
+/** The error for a card without a usable OAuth scheme. */
 function none(card: AgentCard, { scheme, flow }: Wanted): CliError {
   const names = Object.keys(card.securitySchemes ?? {});
   if (scheme !== undefined && !names.includes(scheme)) {

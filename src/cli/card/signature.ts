@@ -36,6 +36,7 @@ function words(verdict: CardVerdict, byKeysGiven: boolean): string {
   return verdict.reason === 'unsigned' ? 'absent' : `unverifiable (${verdict.reason})`;
 }
 
+/** Reads the keys of `--jwks` from a file or a URL. */
 async function keySet(from: string, fetch: Fetch): Promise<JSONWebKeySet> {
   try {
     const text = /^https?:/.test(from) ? await textAt(from, fetch) : await readFile(from, 'utf8');

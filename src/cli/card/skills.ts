@@ -31,6 +31,7 @@ function rawSkills(raw: unknown): Json | undefined {
   return typeof raw === 'object' && raw !== null && 'skills' in raw ? (raw.skills as Json) : undefined;
 }
 
+/** One skill, a field on each line. */
 function skillText({ id, name, description, tags, examples }: AgentSkill): string {
   return (
     field('Skill', id) +

@@ -10,6 +10,7 @@ function key(path: string): string {
   return quoted(path === '' ? '/' : `/ ${path}`);
 }
 
+/** The lists of subcommands and flags, as arrays of bash or zsh. */
 function tables(words: readonly Word[], assign: (at: string, value: string) => string): string {
   const rows = words.flatMap(({ path, next, flags }) => {
     const all = flags.flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]);
@@ -28,6 +29,7 @@ function values(words: readonly Word[]): string {
   return [...known].map(([flag, list]) => `    ${flag}) list=${quoted(list)} ;;`).join('\n');
 }
 
+/** The completion script for bash. */
 export function bash(words: readonly Word[]): string {
   return `# parley completion for bash: source <(parley completion bash)
 declare -gA _parley_next _parley_flags
@@ -51,6 +53,7 @@ complete -o default -F _parley parley
 `;
 }
 
+/** The completion script for zsh. */
 export function zsh(words: readonly Word[]): string {
   return `#compdef parley
 # parley completion for zsh: source <(parley completion zsh)
@@ -75,6 +78,7 @@ compdef _parley parley
 `;
 }
 
+/** The completion script for fish, which also shows what each word does. */
 export function fish(words: readonly Word[]): string {
   const lines = words.flatMap(({ path, next, flags }) => {
     const when = `-n "test (__parley_path) = ${quoted(path)}"`;

@@ -42,6 +42,7 @@ function hello(act: string, task?: Task): ReturnType<typeof createUserMessage> {
   return createUserMessage('Hello from parley conformance', task === undefined ? { messageId } : { messageId, taskId: task.id });
 }
 
+/** Passes if the agent refuses the call with one of these errors. */
 async function refused(call: () => Promise<unknown>, kinds: readonly ErrorKind[]): Promise<CheckResult> {
   try {
     await call();

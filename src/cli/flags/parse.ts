@@ -50,6 +50,9 @@ export function parse(spec: CommandSpec, args: readonly string[]): ParsedFlags {
   return { spec, given, positionals: given.filter(({ flag }) => flag === undefined).map(({ value }) => value) };
 }
 
+/**
+ * Short flags in one word: `-vo json`. The first one that takes a value takes the rest of the word.
+ */
 function shorts(known: readonly Flag[], word: string, spec: CommandSpec): readonly (readonly [Flag, string | undefined])[] {
   const out: [Flag, string | undefined][] = [];
   for (let at = 1; at < word.length; at += 1) {
@@ -85,6 +88,7 @@ function switchValue(flag: Flag, joined: string | undefined): string {
   throw usage(`--${flag.name} takes no value, and was given ${joined}`, `as: --${flag.name}`);
 }
 
+/** Throws for a value that is not among the choices of its flag. */
 function checkChoice({ flag, value }: Given): void {
   if (flag?.oneOf === undefined || flag.oneOf.includes(value)) return;
   throw new CliError(`--${flag.name} can't be ${value}`, {
@@ -102,12 +106,15 @@ export function argumentsOf({ spec, positionals }: ParsedFlags): readonly string
     const missing = spec.args[positionals.length]?.name ?? '';
     throw usage(`${missing} is missing`, `as: ${usageLine(spec)}`);
   }
+  const empty = spec.args.find(({ optional, many }, at) => optional !== true && many !== true && positionals[at] === '');
+  if (empty !== undefined) throw usage(`${empty.name} is empty`, `as: ${usageLine(spec)}`);
   if (!takesMany && positionals.length > spec.args.length) {
     throw usage(`there is no place for ${positionals[spec.args.length]}`, `as: ${usageLine(spec)}; text with spaces needs quotes`);
   }
   return positionals;
 }
 
+/** The command with its arguments, for the first line of its help. */
 export function usageLine({ name, args }: CommandSpec): string {
   const words = args.map(({ name: word, optional, many }) => {
     const shown = many === true ? `${word}…` : word;

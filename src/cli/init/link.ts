@@ -39,6 +39,7 @@ export function linkTools(folder: string): Tools {
   };
 }
 
+/** Links a package into the project, unless it has it. */
 function symlink(from: string, to: string): void {
   if (!existsSync(from) || existsSync(to)) return;
   mkdirSync(dirname(to), { recursive: true });

@@ -12,6 +12,7 @@ export function projectFiles(name: string, tools: Tools): Readonly<Record<string
   };
 }
 
+/** `package.json` of the project. */
 function manifest(name: string, { dependency, isCheckout, versions }: Tools): string {
   const condition = isCheckout ? ' --conditions=our-src' : '';
   const content = {
@@ -26,6 +27,7 @@ function manifest(name: string, { dependency, isCheckout, versions }: Tools): st
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
+/** `tsconfig.json` of the project. */
 function tsconfig({ isCheckout }: Tools): string {
   const content = {
     compilerOptions: {
@@ -46,6 +48,7 @@ function tsconfig({ isCheckout }: Tools): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
+/** `agent.ts`: an agent that counts words and can ask another agent. */
 function agent(name: string): string {
   return `import { A2AClient } from 'parley-a2a';
 import { type Agent, defineAgent, status } from 'parley-a2a/agents';

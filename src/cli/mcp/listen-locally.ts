@@ -28,6 +28,7 @@ interface LocalHandler {
   readonly answer: (request: Request) => Promise<Response>;
 }
 
+/** Answers one request. Rejects foreign hosts and origins, so that no web page can call a tool. */
 async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, { path, answer }: LocalHandler): Promise<void> {
   const { host = '', origin } = incoming.headers;
   const url = new URL(incoming.url ?? '/', `http://${host || 'localhost'}`);

@@ -17,6 +17,7 @@ export async function artifactsFor(address: string, { artifacts }: Settings): Pr
   return createArtifactService({ objects: await objectsAt(artifacts, address), scope: 'namespace' });
 }
 
+/** Opens the place of `--artifacts`: memory, a folder or a bucket. */
 async function objectsAt(place: string, broker: string): Promise<Objects> {
   if (place === 'memory') {
     if (broker === 'memory') return inMemory;
@@ -31,6 +32,7 @@ async function objectsAt(place: string, broker: string): Promise<Objects> {
   return await bucketAt(place);
 }
 
+/** Creates the folder. Throws if this user can't read and write it. */
 function writable(folder: string): string {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -55,6 +55,7 @@ export function asCliError(thrown: unknown): unknown {
   return thrown instanceof BrokerError ? new CliError(thrown.message, { hint: thrown.hint, cause: thrown }) : thrown;
 }
 
+/** The broker's address for logs. */
 function withoutCredentials(url: URL): string {
   const bare = new URL(url);
   bare.username = '';

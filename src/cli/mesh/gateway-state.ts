@@ -67,6 +67,7 @@ export function openGatewayState(folder: string | undefined): GatewayState {
   };
 }
 
+/** Replays the file. A file that does not exist is empty. */
 function read(path: string): { readonly id: string | undefined; readonly peers: Map<string, SavedPeer> } {
   let text = '';
   try {
@@ -93,6 +94,7 @@ function parsed(line: string, path: string): Line {
   }
 }
 
+/** Adds a peer, or notes that it has left. */
 function apply(peers: Map<string, SavedPeer>, line: Exclude<Line, { readonly id: string }>): void {
   if ('here' in line) {
     peers.set(line.here.name, { ...line.here, isHere: true });

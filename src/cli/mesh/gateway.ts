@@ -45,6 +45,7 @@ parley proxy URL --mesh URL for one that speaks HTTP.`,
 
 export const gatewayCommand: Command = { name: 'gateway', help: helpFor(SPEC), spec: SPEC, run: gateway };
 
+/** Reads flags and settings, joins the mesh, and serves it until the process is stopped. */
 async function gateway(args: readonly string[]): Promise<number> {
   const given = parse(SPEC, args);
   argumentsOf(given);
@@ -86,6 +87,7 @@ interface GatewayRun extends Member {
   readonly host: string;
 }
 
+/** Serves every agent of the mesh at `/agents/NAME/`, also those that join later. */
 async function run(gatewayRun: GatewayRun): Promise<number> {
   const { mesh, broker, setup, id, source, state, settings, log, rules, json } = gatewayRun;
   const pools = settings.meshPools;

@@ -44,6 +44,7 @@ const SPEC: CommandSpec = {
 
 export const listCommand: Command = { name: 'ls', help: helpFor(SPEC), spec: SPEC, run: list };
 
+/** Joins the mesh, waits for cards, and prints them. */
 async function list(args: readonly string[]): Promise<number> {
   const given = parse(SPEC, args);
   argumentsOf(given);
@@ -86,6 +87,7 @@ function changeLine({ kind, peer }: PeerChange): string {
   return `${peer.seenAt.toISOString().slice(11, 19)}  ${kind.padEnd(7)}  ${peer.kind.padEnd(7)}  ${peer.name}  ${peer.card.description}\n`;
 }
 
+/** The peers in columns. */
 function table(peers: readonly MeshPeer[], { namespace, meshGrammar }: Settings): string {
   if (peers.length === 0)
     return `no agents in ${namespace} (${meshGrammar}); check that the agents use the same --namespace and --mesh-grammar\n`;

@@ -108,6 +108,7 @@ export async function joinAs(id: string, setup: MeshSetup): Promise<Member> {
   return await join(setup, setup.configured.callerOptions(id));
 }
 
+/** Connects to the broker and joins the mesh as this process. */
 async function join(setup: MeshSetup, options: BrokerOptions, instance?: string): Promise<Member> {
   const { address, settings, configured, artifacts, node, log } = setup;
   const { namespace, meshScopes } = settings;

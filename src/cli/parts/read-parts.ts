@@ -29,6 +29,7 @@ export async function partsFrom(given: readonly Given[]): Promise<readonly Part[
   return parts;
 }
 
+/** The part that a flag or a word describes. Undefined for flags that describe none. */
 async function partFor(name: string | undefined, value: string): Promise<Mutable<Part> | undefined> {
   switch (name) {
     case undefined:
@@ -53,6 +54,7 @@ function filePart(value: string): Mutable<Part> {
   return { raw: contentOf(path).toString('base64'), filename: basename(path) };
 }
 
+/** Reads a file that is small enough to be sent inline. */
 function contentOf(path: string): Buffer {
   try {
     const { size } = statSync(path);
@@ -73,6 +75,7 @@ function contentOf(path: string): Buffer {
   }
 }
 
+/** Parses the JSON of a data part. */
 function parsedJson(text: string, from: string): Json {
   try {
     return JSON.parse(text) as Json;

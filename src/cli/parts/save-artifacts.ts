@@ -55,12 +55,13 @@ function pieces({ parts }: Artifact): readonly Part[] {
   return out;
 }
 
+/** The content of a part. Links are downloaded only with `--fetch`. */
 async function bytesOf(part: Part, { fetch, signal, warn }: Saving): Promise<Uint8Array | undefined> {
   if (part.text !== undefined) return new TextEncoder().encode(part.text);
   if (part.data !== undefined) return new TextEncoder().encode(`${JSON.stringify(part.data, null, 2)}\n`);
   if (part.raw !== undefined) return base64ToBytes(part.raw);
   if (fetch === undefined) {
-    warn(`${part.url} is only referred to; --fetch fetches it`);
+    warn(`${part.url} is a link; add --fetch to download it`);
     return undefined;
   }
   try {
@@ -94,6 +95,7 @@ function safe(name: string): string {
   return printable.replace(/^\.+/, '').slice(0, 200);
 }
 
+/** A name that no other saved file has: `a.txt`, `a (2).txt`. */
 function unique(name: string, taken: Set<string>): string {
   let out = name;
   for (let count = 2; taken.has(out); count += 1) out = name.replace(/(\.[^.]*)?$/, ` (${count})$1`);
@@ -101,6 +103,7 @@ function unique(name: string, taken: Set<string>): string {
   return out;
 }
 
+/** Writes a file. Never overwrites one without `--force`. */
 function write(path: string, bytes: Uint8Array, { overwrite, folder }: Saving): void {
   try {
     mkdirSync(folder, { recursive: true });

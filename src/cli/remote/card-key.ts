@@ -13,6 +13,7 @@ export async function cardSigner(path: string): Promise<CardSigner> {
   }
 }
 
+/** The private key of an earlier start. Undefined: there is none. */
 async function known(path: string): Promise<JWK | undefined> {
   try {
     const key: unknown = JSON.parse(await readFile(path, 'utf8'));

@@ -79,6 +79,7 @@ export function unreachable(given: string, thrown: unknown): CliError {
   return new CliError(thrown.message, thrown.hint === undefined ? {} : { hint: thrown.hint });
 }
 
+/** Requires that the agent's card is signed with one of the keys in a file. */
 async function verification(path: string): Promise<CardVerification> {
   let keys: unknown;
   try {

@@ -6,7 +6,9 @@ import { chooseLaunch, createCodingAgent, createCommandAgent, knownAgents, readR
 import type { Settings } from '#server';
 import { dataHome } from '../../server/adapters/data-folder.ts';
 import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
+import { noteWorkspaces } from '../../server/adapters/trust.ts';
 import { CliError } from '../command.ts';
+import { secretPlaces } from './secret-places.ts';
 
 /** A coding CLI by name (`claude`, `claude:native`). Undefined if the name is unknown. */
 export function codingAgent(given: string, settings: Settings): FoundAgent | undefined {
@@ -58,14 +60,18 @@ export function codingNames(settings: Settings): readonly string[] {
   return knownAgents(settings.run.agents).map(({ name }) => name);
 }
 
-function runOptions(name: string, { run, data, memory }: Settings): RunOptions {
+/** The options of a coding agent or a command, from the settings below `run`. */
+function runOptions(name: string, settings: Settings): RunOptions {
+  const { run, data, memory } = settings;
   const cwd = resolve(run.cwd ?? process.cwd());
   if (!existsSync(cwd) || !statSync(cwd).isDirectory()) throw new CliError(`run.cwd: there is no folder ${cwd}`, { exit: 2 });
+  const roots = run.roots.map((root) => resolve(root));
+  noteWorkspaces([cwd, ...roots.filter((root) => existsSync(root))]);
   const home = data ?? join(dataHome(process.env, process.platform), 'agents');
   const { model, timeoutMs, idleMs } = run;
   return {
     cwd,
-    ...(run.roots.length === 0 ? {} : { roots: run.roots.map((root) => resolve(root)) }),
+    ...(roots.length === 0 ? {} : { roots }),
     approvals: policyOf(run),
     approvalMs: run.approvalMs,
     concurrency: run.concurrency,
@@ -74,6 +80,7 @@ function runOptions(name: string, { run, data, memory }: Settings): RunOptions {
     trust: run.trust,
     environment: run.environment,
     quietMs: run.quietMs,
+    hidden: secretPlaces(settings),
     ...(memory ? {} : { state: join(home, 'runs', `${name}-${hashOf(cwd)}`) }),
     defaults: {
       ...(model === undefined ? {} : { model }),
@@ -88,6 +95,7 @@ export function checkRules({ run }: Settings): void {
   policyOf(run);
 }
 
+/** The approval rules. Without `--approve-all`, everything that no rule covers is asked. */
 function policyOf({ approveAll, rules }: Settings['run']): ApprovalPolicy {
   try {
     return { rules: rules.map(readRule), otherwise: approveAll ? 'allow' : 'ask' };

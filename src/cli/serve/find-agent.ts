@@ -5,6 +5,7 @@ import type { AgentLike, Settings } from '#server';
 import { suggest } from '#server';
 import { defaultExportOf } from '../../server/adapters/module-file.ts';
 import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
+import { checkTrusted } from '../../server/adapters/trust.ts';
 import { isAddress } from '../agent/address.ts';
 import { CliError } from '../command.ts';
 import { codingAgent, codingNames } from './command-agents.ts';
@@ -35,9 +36,11 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
   });
 }
 
+/** Loads an agent from a file. It must be the default export. */
 async function fromModule(given: string): Promise<FoundAgent> {
   const path = resolve(given);
   if (!existsSync(path)) throw new CliError(`there is no file ${path}`, { hint: 'check the path; parley init makes a new agent', exit: 2 });
+  await checkTrusted(path);
   const exported = await defaultExportOf(path);
   if (isAgent(exported)) return { agent: exported, source: path };
   throw new CliError(`${path} does not default-export an agent`, {

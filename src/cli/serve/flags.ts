@@ -94,6 +94,7 @@ export function readServeFlags(parsed: ParsedFlags): ServeFlags {
   return { settings, config: textOf(parsed, 'config'), json: switchOf(parsed, 'json'), stdio: switchOf(parsed, 'stdio') };
 }
 
+/** Splits `NAME=VALUE` of `--limit`. Throws for an unknown limit. */
 function readLimit(text: string): [string, string] {
   const mark = text.indexOf('=');
   const name = mark === -1 ? text : text.slice(0, mark);

@@ -58,6 +58,7 @@ const WHY: Readonly<Record<string, string>> = {
   EEXIST: 'a file of that name exists already',
 };
 
+/** The error for a folder that can't be written, with the flag that chooses another. */
 function ofFolder(error: FileError, found: readonly FoundAgent[], settings: Settings): CliError {
   const { code = '', path, message } = error;
   const why = `${WHY[code]} (${code})`;
@@ -78,6 +79,7 @@ function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
+/** The folder of the tasks, as `parley serve` chooses it. */
 function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
   return dataFolder(
     found.map(({ source }) => source),
@@ -85,6 +87,7 @@ function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
   );
 }
 
+/** The error of a store that can't be opened. If a node of this user has it open, says which. */
 function ofStore(error: StoreError, found: readonly FoundAgent[], settings: Settings): CliError {
   const folder = folderOf(found, settings);
   if (error.fault === 'read-only')
@@ -107,11 +110,13 @@ function ofStore(error: StoreError, found: readonly FoundAgent[], settings: Sett
   });
 }
 
+/** Which node of this user listens on the port. Empty: another program does. */
 function holderWords({ port, authFolder: folder }: Settings): string {
   const node = runningNodes(authFolder(folder)).find(({ url }) => new URL(url).port === String(port));
   return node === undefined ? '' : `: your node with ${node.agents.join(', ')} uses it (process ${node.pid})`;
 }
 
+/** The node's address in the short form that commands accept. */
 function hostOf({ url }: RunningNode): string {
   return url.startsWith('https:') ? url : new URL(url).host.replace('127.0.0.1', 'localhost');
 }

@@ -29,6 +29,7 @@ export function welcome(served: ConfiguredServer, settings: Settings, isFirst: b
   return blocks.filter((block) => block !== '').join('\n');
 }
 
+/** Where the console is. Browsers can't open a socket. */
 function consoleWords({ url }: ConfiguredServer, settings: Settings, isFirst: boolean): string {
   if (!settings.console) return '';
   if (settings.socket !== undefined) return '';
@@ -60,6 +61,7 @@ function tryWords(served: ConfiguredServer, settings: Settings, isFirst: boolean
   return `Try, in another terminal:\n${rows.map((row) => `  ${row}\n`).join('')}`;
 }
 
+/** Commands to try, with the flags that this node's TLS and authentication need. */
 function askRows({ url, token, isOpen }: ConfiguredServer, { tls }: Settings, isFirst: boolean): readonly string[] {
   const at = url.startsWith('https:') ? url : url.replace('http://', '').replace('127.0.0.1', 'localhost');
   const key = isOpen || token !== undefined ? '' : 'A2ACLI_BEARER=KEY ';
@@ -70,6 +72,7 @@ function askRows({ url, token, isOpen }: ConfiguredServer, { tls }: Settings, is
   return [`${parley} ask ${at} "hello"${trusted}`, `${parley} chat ${at}${trusted}`, card];
 }
 
+/** `curl` commands: the other commands of parley can't use a socket. */
 function socketRows(socket: string): readonly string[] {
   const curl = `curl --unix-socket ${socket}`;
   const hello = '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"hello"}]}}';

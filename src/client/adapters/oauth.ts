@@ -101,7 +101,18 @@ export interface AuthorizationCodeOptions extends OAuthOptions {
   readonly authorize: (url: URL) => Promise<URL | string>;
 }
 
-/** Authorization code with PKCE: a person approves in a browser (RFC 6749 §4.1, RFC 7636). */
+/**
+ * Authorization code with PKCE: a person approves in a browser (RFC 6749 §4.1, RFC 7636).
+ *
+ * ```ts
+ * const auth = authorizationCode({
+ *   source: { issuer: 'https://login.example' },
+ *   clientId: 'my-app',
+ *   redirectUri: 'http://127.0.0.1:8000/callback',
+ *   authorize: async (url) => await openBrowserAndWait(url), // resolves to the address that the browser returned to
+ * });
+ * ```
+ */
 export function authorizationCode(options: AuthorizationCodeOptions): Authenticator {
   return tokenSession({ ...session(options), isInteractive: true, grant: (server) => byCode(server, options) });
 }

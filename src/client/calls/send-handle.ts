@@ -278,7 +278,14 @@ function textIn({ parts }: Artifact): string {
     .join('');
 }
 
-/** The question of a task that waits for input or authorization. */
+/**
+ * The question of a task that waits for input or authorization.
+ *
+ * ```ts
+ * const question = questionOf(task);
+ * if (question?.kind === 'input') console.log(question.text, question.choices);
+ * ```
+ */
 export function questionOf({ id, status }: Task): Question | undefined {
   if (!isInterrupted(status.state)) return undefined;
   return {

@@ -21,7 +21,14 @@ export interface ConnectionMemory {
   remember(target: string, endpoint: RememberedEndpoint): void | Promise<void>;
 }
 
-/** A memory that lasts as long as the process. */
+/**
+ * A memory that lasts as long as the process.
+ *
+ * ```ts
+ * const memory = createMemory();
+ * const client = await A2AClient.connect('https://agent.example', { memory }); // the next connect skips probing
+ * ```
+ */
 export function createMemory(): ConnectionMemory {
   const endpoints = new Map<string, RememberedEndpoint>();
   return {

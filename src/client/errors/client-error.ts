@@ -63,7 +63,14 @@ export class ClientError extends Error {
   }
 }
 
-/** Recognises a `ClientError` by its brand, so that it also works with errors of another copy of this package. */
+/**
+ * Recognises a `ClientError` by its brand, so that it also works with errors of another copy of this
+ * package.
+ *
+ * ```ts
+ * if (isClientError(thrown) && thrown.kind === 'unauthenticated') await signIn();
+ * ```
+ */
 export function isClientError(value: unknown): value is ClientError {
   return typeof value === 'object' && value !== null && BRAND in value;
 }

@@ -8,6 +8,11 @@ import { networkKind, networkReason } from './network.ts';
 /**
  * Turns what a call threw into an error for people. Errors that the agent returned stay as they are. Everything else becomes a
  * `ClientError`.
+ *
+ * ```ts
+ * const error = explain(thrown, 'https://agent.example');
+ * if (isClientError(error)) console.error(error.what, error.hint);
+ * ```
  */
 export function explain(thrown: unknown, url: string): A2AError | ClientError {
   if (isClientError(thrown)) return thrown;

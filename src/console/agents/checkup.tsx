@@ -43,6 +43,7 @@ export function Check({ examined: { findings, isOver, problem, again }, url }: C
   );
 }
 
+/** One finding, with its reason and what to do about it. */
 function Row({ finding: { level, what, why, fix, id } }: { readonly finding: Finding }) {
   const [word, badge] = BADGES[level];
   return (

@@ -23,6 +23,7 @@ interface FieldProps {
   readonly isRequired: boolean;
 }
 
+/** The input for one property of a JSON Schema. Objects are nested. */
 function Field({ name, path, schema, isRequired }: FieldProps) {
   const type = kindOf(schema);
   const note = typeof schema['description'] === 'string' ? schema['description'] : '';
@@ -92,6 +93,7 @@ function Input({
 
 type Kind = 'object' | 'boolean' | 'number' | 'text' | 'choice' | 'json';
 
+/** Which input fits a schema. `json`: a text area, for everything else. */
 function kindOf(schema: JsonObject): Kind {
   if (Array.isArray(schema['enum'])) return 'choice';
   switch (schema['type']) {
@@ -126,6 +128,10 @@ export function valueIn(schema: JsonObject, form: FormData, path: string): { rea
   return { value: out, problem: '' };
 }
 
+/**
+ * Reads one property from the form. An empty input means that the property is absent, except for a
+ * checkbox.
+ */
 function oneIn(schema: JsonObject, form: FormData, path: string): { readonly value?: Json; readonly problem: string } {
   const given = form.get(path);
   const text = typeof given === 'string' ? given : '';

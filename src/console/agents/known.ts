@@ -14,6 +14,7 @@ export interface KnownAgent {
 
 /** The agents of this node. Undefined until they are loaded. */
 export const agents = signal<readonly KnownAgent[] | undefined>(undefined);
+/** Why the agents could not be loaded. Empty: they were. */
 export const agentsProblem = signal('');
 
 interface Catalog {
@@ -57,6 +58,7 @@ export function placeOf(name: string): string {
   return name.startsWith(MESH) ? `/mesh/${encodeURIComponent(name.slice(MESH.length))}` : `/agents/${encodeURIComponent(name)}`;
 }
 
+/** The name of an agent for people. */
 export function titleOf(target: ChatTarget): string {
   if (target.mesh !== undefined) return `${MESH}${target.mesh}`;
   return target.name ?? (target.url === undefined ? 'agent' : new URL(target.url).host);

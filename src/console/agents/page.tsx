@@ -15,10 +15,12 @@ import { Signature } from './signature.tsx';
 import { chatWith, SkillView } from './skill.tsx';
 import './agents.css';
 
+/** `/agents` and `/agents/NAME`. */
 export function AgentsPage() {
   return path.value === '/agents' ? <All /> : <One key={path.value} name={rest('/agents')} />;
 }
 
+/** The list of all agents of this node. */
 function All() {
   const known = agents.value;
   return (
@@ -79,6 +81,7 @@ function Elsewhere() {
   );
 }
 
+/** The page of one agent. */
 function One({ name }: { readonly name: string }) {
   return (
     <div class="page">
@@ -119,6 +122,7 @@ interface CardProps extends WholeProps {
   readonly examined: AgentCheckup;
 }
 
+/** What the card says, and what the check of the agent found. */
 function CardBody({ found: { card, raw, title, url }, where, examined, name }: CardProps) {
   return (
     <>
@@ -150,6 +154,7 @@ function targetOf({ url, bearer = '' }: Whereabouts, name: string | undefined): 
   return bearer === '' ? { url } : { url, bearer };
 }
 
+/** Name, version and description, with a link to the chat. */
 function CardHead({ card, target }: { readonly card: AgentCard; readonly target: ChatTarget }) {
   const { name } = target;
   return (
@@ -179,6 +184,7 @@ function CardHead({ card, target }: { readonly card: AgentCard; readonly target:
   );
 }
 
+/** The capabilities and requirements of a card, as a table. */
 function Traits({ card }: { readonly card: AgentCard }) {
   const { capabilities, securitySchemes = {}, provider } = card;
   const facts: readonly (readonly [string, string])[] = [

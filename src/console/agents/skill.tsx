@@ -31,6 +31,7 @@ export function chatWith(target: ChatTarget): ChatSession {
   return chat;
 }
 
+/** A skill with its examples. With a schema of its input, it has a form. */
 export function SkillView({ card, skill, target }: SkillProps) {
   const schema = schemaOf(card, skill.id);
   const begin = (parts: Parameters<typeof sayIn>[1]): void => {
@@ -61,6 +62,7 @@ export function SkillView({ card, skill, target }: SkillProps) {
   );
 }
 
+/** A form made from a JSON Schema. Sends nothing while a value is invalid. */
 function Form({ schema, onSend }: { readonly schema: JsonObject; readonly onSend: (value: Json) => void }) {
   const [problem, setProblem] = useState('');
   return (

@@ -88,6 +88,7 @@ function smallOf(files: readonly File[]): readonly File[] {
   return small;
 }
 
+/** The files that the next message will contain. */
 function Attached({ files, onRemove }: { readonly files: readonly File[]; readonly onRemove: (file: File) => void }) {
   if (files.length === 0) return null;
   return (
@@ -104,6 +105,7 @@ function Attached({ files, onRemove }: { readonly files: readonly File[]; readon
   );
 }
 
+/** The button that opens the file dialog. */
 function Attach({ onAdd }: { readonly onAdd: (files: readonly File[]) => void }) {
   return (
     <label class="attach" title="Attach files">

@@ -64,6 +64,7 @@ function begin(target: ChatTarget): void {
   go(`/chat/${encodeURIComponent(titleOf(target))}?with=${encodeURIComponent(chat.id)}`, { replace: true });
 }
 
+/** Shown without an agent in the address: a list to choose from. */
 function Choose() {
   return (
     <div class="choose">
@@ -85,6 +86,7 @@ function Choose() {
   );
 }
 
+/** Agents of other nodes on the mesh. Nothing if there are none. */
 function OnMesh() {
   useEffect(() => void refreshMesh(), []);
   const others = (mesh.value?.peers ?? []).filter(({ kind, isOurs }) => kind === 'agent' && !isOurs);
@@ -144,6 +146,7 @@ function Elsewhere() {
 
 const DEMO_WORDS = ['help', 'stream', 'approve', 'file', 'data', 'slow'];
 
+/** Shown in an empty chat: what the agent does and what to try. */
 function Hints({ target }: { readonly target: ChatTarget }) {
   const agent = agents.value?.find(({ name }) => name === target.name);
   return (

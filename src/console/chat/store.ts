@@ -8,6 +8,9 @@ import { wordsFor } from '../api.ts';
 import type { ChatTurn } from './turn.ts';
 import { newTurn, take } from './turn.ts';
 
+/**
+ * One entry of the transcript: a message of the user, or everything that the agent did in response.
+ */
 export type ChatEntry = { readonly by: 'user'; readonly parts: readonly Part[] } | { readonly by: 'agent'; readonly turn: ChatTurn };
 
 /** One open chat. */
@@ -56,6 +59,7 @@ export function resumeIn(target: ChatTarget, task: Task): ChatSession {
   return chat;
 }
 
+/** Subscribes to a task that still runs, for a chat that continues it. */
 async function followAgain(chat: ChatSession, turn: ChatTurn, id: string): Promise<void> {
   chat.isBusy.value = true;
   try {
@@ -165,6 +169,7 @@ function settle(turn: ChatTurn): void {
   bump(turn);
 }
 
+/** The agent's latest turn. */
 export function lastTurn(chat: ChatSession): ChatTurn | undefined {
   const last = (chat.entries.value ?? []).findLast((entry) => entry.by === 'agent');
   return last?.by === 'agent' ? last.turn : undefined;

@@ -23,6 +23,7 @@ interface TabsProps {
   readonly beside: readonly ChatSession[];
 }
 
+/** The open chats. Two or more can be shown side by side. */
 export function Tabs({ current, beside }: TabsProps) {
   if (chats.value.length === 0) return null;
   return (
@@ -37,6 +38,7 @@ export function Tabs({ current, beside }: TabsProps) {
   );
 }
 
+/** One open chat. Closing it shows the next one. */
 function Tab({ chat, current, beside }: TabsProps & { readonly chat: ChatSession }) {
   const isCurrent = chat === current;
   const isBeside = beside.includes(chat);

@@ -8,6 +8,7 @@ import type { ChatSession } from './store.ts';
 import { choose } from './store.ts';
 import type { ChatTurn, Shown, TurnStep } from './turn.ts';
 
+/** The conversation. Scrolls to the end when an entry is added. */
 export function Transcript({ chat }: { readonly chat: ChatSession }) {
   const end = useRef<HTMLDivElement>(null);
   const entries = chat.entries.value ?? [];
@@ -98,6 +99,7 @@ export function Answer({ title, turn, end, isLast, onChoose }: AnswerProps) {
   );
 }
 
+/** A result. The name is shown only if it says something. */
 function ArtifactView({ shown }: { readonly shown: Shown }) {
   const isNamed = shown.name !== '' && shown.name !== 'assistant-response' && shown.parts.length > 0;
   return (
@@ -141,6 +143,7 @@ function Steps({ steps, isOver }: { readonly steps: readonly TurnStep[]; readonl
   );
 }
 
+/** A status message, with the changes of files that it reports. */
 function StepView({ step }: { readonly step: TurnStep }) {
   const diffs = Array.isArray(step.data?.['diffs'])
     ? (step.data['diffs'] as readonly { path?: string; oldText?: string; newText?: string }[])

@@ -43,6 +43,7 @@ export interface ChatTurn {
   events: number;
 }
 
+/** A turn without any events. */
 export function newTurn(): ChatTurn {
   return {
     version: signal(0),
@@ -89,6 +90,7 @@ function takeTask(turn: ChatTurn, task: Task, before: ReadonlySet<string>): void
   takeStatus(turn, task, undefined);
 }
 
+/** Applies a status. Messages during the work become steps; a final one is the answer. */
 function takeStatus(turn: ChatTurn, task: Pick<Task, 'id' | 'status'>, metadata: Task['metadata']): void {
   const { state, message } = task.status;
   turn.state = state;
@@ -105,6 +107,7 @@ function takeStatus(turn: ChatTurn, task: Pick<Task, 'id' | 'status'>, metadata:
   });
 }
 
+/** Applies an artifact or a chunk of one. Plain text is joined, other parts are kept apart. */
 function takeArtifact(turn: ChatTurn, artifact: Artifact, append: boolean): void {
   const known = append ? turn.shown.get(artifact.artifactId) : undefined;
   const shown: Shown = known ?? { id: artifact.artifactId, name: '', texts: '', parts: [] };

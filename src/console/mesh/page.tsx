@@ -23,6 +23,7 @@ export function MeshPage() {
 const JOINING = 'parley serve demo --mesh mqtt://127.0.0.1:1883';
 const GATEWAY = 'parley mesh gateway --broker mqtt://127.0.0.1:1883';
 
+/** Shown on a node without a mesh: how to join one. */
 function Alone() {
   return (
     <Empty title="This node is not connected to a mesh">
@@ -38,6 +39,7 @@ function Alone() {
   );
 }
 
+/** The mesh as this node sees it. */
 function Seen({ mesh: seen, picked }: { readonly mesh: AdminMesh; readonly picked: string }) {
   const { broker, namespace, grammar, isConnected, peers, counts } = seen;
   const one = peers.find(({ name }) => name === picked);
@@ -61,6 +63,7 @@ function Seen({ mesh: seen, picked }: { readonly mesh: AdminMesh; readonly picke
   );
 }
 
+/** The agents and gateways of the mesh. */
 function Peers({ peers, picked }: { readonly peers: readonly AdminPeer[]; readonly picked: string }) {
   return (
     <section aria-label="Participants">
@@ -75,6 +78,7 @@ function Peers({ peers, picked }: { readonly peers: readonly AdminPeer[]; readon
   );
 }
 
+/** One agent or gateway. */
 function Peer({ peer, isPicked }: { readonly peer: AdminPeer; readonly isPicked: boolean }) {
   const { name, kind, description, version, state, silentMs, replicas, isOurs } = peer;
   return (
@@ -117,6 +121,7 @@ const HEARS: Readonly<Record<AdminMesh['hears'], string>> = {
   none: 'Calls can’t be observed with this grammar.',
 };
 
+/** Calls between agents: the running ones, then those that have ended. */
 function Calls({ mesh: { calls, hears } }: { readonly mesh: AdminMesh }) {
   const open = calls.filter(({ endedAt }) => endedAt === undefined);
   const ended = calls.filter(({ endedAt }) => endedAt !== undefined);
@@ -140,6 +145,7 @@ function Calls({ mesh: { calls, hears } }: { readonly mesh: AdminMesh }) {
   );
 }
 
+/** One call: who called whom, for how long, and how it ended. */
 function Call({ call: { from, fromKind, to, task, depth, since, endedAt, state } }: { readonly call: AdminMeshCall }) {
   const ms = (endedAt === undefined ? Date.now() : Date.parse(endedAt)) - Date.parse(since);
   return (
@@ -160,6 +166,7 @@ function Call({ call: { from, fromKind, to, task, depth, since, endedAt, state }
   );
 }
 
+/** Agents that joined, fell silent or left since the page was opened. */
 function Happened() {
   if (news.value.length === 0) return null;
   return (

@@ -5,6 +5,7 @@ import { admin, wordsFor } from '../api.ts';
 
 /** The last known state of the mesh. Null: this node is not on a mesh. */
 export const mesh = signal<AdminMesh | null | undefined>(undefined);
+/** Why the mesh could not be read. Empty: it was. */
 export const meshProblem = signal('');
 
 /** A change since the page was opened. */
@@ -14,6 +15,7 @@ export interface News {
   readonly what: 'came' | 'fell silent' | 'is heard again' | 'is gone';
 }
 
+/** Changes since the page was opened, newest first. */
 export const news = signal<readonly News[]>([]);
 const NEWS_MAX = 20;
 
@@ -37,6 +39,7 @@ export async function refreshMesh(): Promise<void> {
   }
 }
 
+/** What has changed between two readings of the mesh. */
 function changes(before: readonly AdminPeer[], now: readonly AdminPeer[]): readonly News[] {
   const at = Date.now();
   const found: News[] = [];

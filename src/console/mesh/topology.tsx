@@ -94,6 +94,7 @@ function short(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
+/** One agent, gateway or caller in the picture. */
 function Node({ one, isPicked }: { readonly one: Drawn; readonly isPicked: boolean }) {
   const { x, y, label, peer } = one;
   const kind = peer?.kind ?? 'caller';

@@ -43,6 +43,7 @@ export function ApprovalsPage() {
   );
 }
 
+/** A question that waits for an answer. Operators may answer for the caller. */
 function Approval({ approval, isWanted }: { readonly approval: AdminApproval; readonly isWanted: boolean }) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState('');

@@ -29,6 +29,7 @@ function latencies(samples: readonly AdminSample[]): readonly number[] {
 const perSecond = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} / s`;
 const whole = (value: number): string => String(Math.round(value));
 
+/** Figures of the node over the last samples, and its log. */
 export function HealthPage() {
   const known = health.value;
   if (known === undefined) return <Empty title="No data yet" />;
@@ -63,6 +64,7 @@ export function HealthPage() {
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 const LINES_MAX = 2000;
 
+/** New log lines, read by polling. */
 function Logs() {
   const [lines, setLines] = useState<readonly AdminLogLine[]>([]);
   const [problem, setProblem] = useState('');

@@ -66,6 +66,7 @@ export function PushPage() {
   );
 }
 
+/** One delivery, with its buttons. */
 function Row({ delivery, children }: { readonly delivery: AdminDelivery; readonly children?: preact.ComponentChildren }) {
   const { url, agent, taskId, pending, attempts, problem, dueAt, failingSince, dialect } = delivery;
   return (

@@ -11,6 +11,7 @@ export const approvals = signal<readonly AdminApproval[]>([]);
 export const isAway = signal(false);
 /** Grows with each commit. Pages with tasks do not have to poll while it stays the same. */
 export const commits = computed(() => health.value?.samples.at(-1)?.commits ?? 0);
+/** Whether the browser may show notifications. */
 export const isNotifying = signal(typeof Notification !== 'undefined' && Notification.permission === 'granted');
 
 const EVERY_MS = 1500;
@@ -30,6 +31,9 @@ export function watchNode(): () => void {
   };
 }
 
+/**
+ * Reads the node's health. Questions are read only after a commit, because only a commit can add one.
+ */
 async function look(): Promise<void> {
   try {
     const before = commits.value;
@@ -42,6 +46,7 @@ async function look(): Promise<void> {
   }
 }
 
+/** Reads the waiting questions. Notifies about new ones while the page is hidden. */
 export async function refreshApprovals(): Promise<void> {
   const known = new Set(approvals.value.map(({ id, last }) => `${id} ${last}`));
   const found = await admin.approvals();

@@ -11,6 +11,7 @@ import { Parts } from '../ui/parts.tsx';
 import { Virtual } from '../ui/virtual.tsx';
 import { costOf, durationMs, lineOf, TaskLog, taskAt, timeOf } from './log.ts';
 
+/** A task with its log, which can be replayed up to any event. */
 export function TaskDetail({ id }: { readonly id: string }) {
   const log = useMemo(() => new TaskLog(id), [id]);
   useEffect(() => {
@@ -62,6 +63,7 @@ interface ReplayProps {
   readonly onMove: (at: number | undefined) => void;
 }
 
+/** The slider over the events. */
 function Replay({ count, at, onMove }: ReplayProps) {
   const isPast = at < count;
   return (
@@ -82,6 +84,7 @@ function Replay({ count, at, onMove }: ReplayProps) {
 const ROW_PX = 34;
 const TIMELINE_PX = 420;
 
+/** All events. Only visible rows are in the page, so that long logs stay fast. */
 function Timeline({ events, shownUpTo }: { readonly events: readonly Logged[]; readonly shownUpTo: number }) {
   const [picked, setPicked] = useState<number | undefined>(undefined);
   return (
@@ -119,6 +122,7 @@ interface EventRowProps {
   readonly onPick: () => void;
 }
 
+/** One event on one line. */
 function EventRow({ logged, isLater, isPicked, onPick }: EventRowProps) {
   if (logged === undefined) return null;
   const { kind, text } = lineOf(logged.event);
@@ -133,6 +137,7 @@ function EventRow({ logged, isLater, isPicked, onPick }: EventRowProps) {
   );
 }
 
+/** Owner, agent, size and duration. */
 function Facts({ log, events }: { readonly log: TaskLog; readonly events: readonly Logged[] }) {
   const about = log.about.value;
   if (about === undefined) return null;
@@ -159,6 +164,7 @@ function Facts({ log, events }: { readonly log: TaskLog; readonly events: readon
   );
 }
 
+/** What can be done with the task in its state. */
 function Actions({ log }: { readonly log: TaskLog }) {
   const about = log.about.value;
   if (about === undefined) return null;
@@ -217,6 +223,7 @@ function Actions({ log }: { readonly log: TaskLog }) {
   );
 }
 
+/** Artifacts and messages at the chosen event. */
 function Outcome({ task }: { readonly task: Task }) {
   return (
     <>

@@ -80,6 +80,7 @@ export function lineOf(event: TaskEvent): { readonly kind: string; readonly text
   }
 }
 
+/** When an event happened, if it says so. */
 export function timeOf(event: TaskEvent): string | undefined {
   return event.statusUpdate?.status.timestamp ?? event.task?.status.timestamp;
 }

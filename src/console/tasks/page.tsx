@@ -12,6 +12,7 @@ import type { Filters } from './list.ts';
 import { matches, TaskListState } from './list.ts';
 import './tasks.css';
 
+/** `/tasks` and `/tasks/ID`. */
 export function TasksPage() {
   return path.value === '/tasks' ? <List /> : <TaskDetail key={path.value} id={rest('/tasks')} />;
 }
@@ -31,6 +32,7 @@ function filterBy(name: string, value: string): void {
 
 const ROW_PX = 46;
 
+/** The list of tasks. The filters are in the address, so that a view can be shared. */
 function List() {
   const filters = filtersIn(query.value);
   const { agent, status, principal, contextId, text } = filters;
@@ -87,6 +89,7 @@ const Row = memo(function Row({ task }: { readonly task: AdminTask | undefined }
   );
 });
 
+/** The filters. Typing is applied after 150 ms. */
 function Bar({ filters, list, shown }: { readonly filters: Filters; readonly list: TaskListState; readonly shown: number }) {
   const [text, setText] = useState(filters.text);
   useEffect(() => {
@@ -143,6 +146,7 @@ function Chip({ name, value }: { readonly name: string; readonly value: string }
   );
 }
 
+/** Shown for an empty list. */
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) {
     return (

@@ -23,6 +23,7 @@ export function TourPage() {
   );
 }
 
+/** Shown on a node without the demo agent, which the tour needs. */
 function NoDemo() {
   return (
     <section class="panel">
@@ -35,6 +36,7 @@ function NoDemo() {
   );
 }
 
+/** The steps of the tour, in order. */
 function Steps() {
   return (
     <ol class="tour-steps">
@@ -68,6 +70,7 @@ interface StepProps {
   readonly children: ComponentChildren;
 }
 
+/** One step, with its button and its results. */
 function StepView({ step, n, run, children }: StepProps) {
   const state = step.state.value ?? 'idle';
   return (
@@ -95,6 +98,7 @@ function StepView({ step, n, run, children }: StepProps) {
   );
 }
 
+/** What the demo agent answered in this step. */
 function Turns({ step }: { readonly step: TourStep }) {
   const turns = step.turns.value ?? [];
   return (
@@ -112,6 +116,7 @@ function Turns({ step }: { readonly step: TourStep }) {
   );
 }
 
+/** What the step has found out, for example after which event a stream resumed. */
 function Notes({ step }: { readonly step: TourStep }) {
   const notes = step.notes.value ?? [];
   if (notes.length === 0) return null;
@@ -126,6 +131,7 @@ function Notes({ step }: { readonly step: TourStep }) {
   );
 }
 
+/** One task in every dialect. */
 function Dialects({ answers }: { readonly answers: readonly WireAnswer[] }) {
   if (answers.length === 0) return null;
   return (

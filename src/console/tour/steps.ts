@@ -26,6 +26,7 @@ function step(id: string, title: string, words: string): TourStep {
   return { id, title, words, turns: signal<readonly ChatTurn[]>([]), state: signal<'idle'>('idle'), notes: signal<readonly string[]>([]) };
 }
 
+/** The steps of the tour. */
 export const STEPS = {
   stream: step(
     'stream',
@@ -42,6 +43,7 @@ export const STEPS = {
   dialects: step('dialects', 'The same task in eight dialects', 'One task, read in every version and product form of A2A.'),
 } as const;
 
+/** The same task as each dialect writes it. */
 export const wireAnswers = signal<readonly WireAnswer[]>([]);
 
 /** The same task in one dialect. */
@@ -52,6 +54,7 @@ export interface WireAnswer {
   readonly body: unknown;
 }
 
+/** Sends a message in a step and follows its events. */
 async function turnIn(step: TourStep, client: A2AClient, parts: readonly Part[], options: SendOptions = {}): Promise<ChatTurn> {
   const turn = newTurn();
   step.turns.value = [...(step.turns.value ?? []), turn];
@@ -68,11 +71,13 @@ async function turnIn(step: TourStep, client: A2AClient, parts: readonly Part[],
   return turn;
 }
 
+/** Runs a step that sends one word to the demo agent. */
 export async function runPlain(step: TourStep, word: string): Promise<void> {
   step.turns.value = [];
   await turnIn(step, await clientFor({ name: 'demo' }), [createTextPart(word)]);
 }
 
+/** Answers the demo agent's question. */
 export async function decide(step: TourStep, optionId: string): Promise<void> {
   const asked = step.turns.value?.at(-1);
   if (asked?.taskId === undefined) return;
@@ -115,6 +120,7 @@ export async function runCut(step: TourStep): Promise<void> {
   note(isWhole ? `Complete: ${text.split(/\s+/).length} words, none lost, none repeated.` : 'The text is incomplete.');
 }
 
+/** A body that breaks off after some frames, to show that the client resumes the stream. */
 function broken(body: ReadableStream<Uint8Array>, onCut: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let frames = 0;
@@ -151,6 +157,7 @@ export async function runDialects(step: TourStep): Promise<void> {
 
 const ENV = { ids: { next: () => crypto.randomUUID() }, limits: DEFAULT_READ_LIMITS };
 
+/** Reads the task in one dialect, as a client of that dialect would. */
 async function askIn(dialect: Dialect, id: string): Promise<WireAnswer> {
   const method = dialect.methods.get;
   if (method === undefined) return await asAnswered(dialect, id);

@@ -19,10 +19,12 @@ export function stateWord(state: TaskState | string): string {
   return STATES[state]?.[0] ?? state.replace('TASK_STATE_', '').toLowerCase();
 }
 
+/** The state of a task in one word. */
 export function StateBadge({ state }: { readonly state: TaskState | string }) {
   return <span class={`badge badge-${STATES[state]?.[1] ?? 'dim'}`}>{stateWord(state)}</span>;
 }
 
+/** Shown where a list has nothing. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -32,6 +34,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
+/** An error message with a button to try again. Nothing for an empty text. */
 export function Problem({ text, onAgain }: { readonly text: string; readonly onAgain?: () => void }) {
   if (text === '') return null;
   return (
@@ -58,6 +61,7 @@ export function say(text: string): void {
   }, 4000);
 }
 
+/** A button that copies a text. A function is called only when the button is used. */
 export function Copy({ text, label }: { readonly text: string | (() => string); readonly label: string }) {
   const copy = async (): Promise<void> => {
     try {
@@ -101,6 +105,7 @@ const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 const midnight = new Date().setHours(0, 0, 0, 0);
 
+/** A time for people, in the zone of the browser. */
 export function when(iso: string | number): string {
   const ms = typeof iso === 'number' ? iso : Date.parse(iso);
   return (ms >= midnight ? TIME : DAY_AND_TIME).format(ms);

@@ -10,8 +10,10 @@ const PATHS = {
   health: 'M2 11h4l2-5 4 9 2-4h4',
 } as const;
 
+/** Names of the icons. */
 export type IconName = keyof typeof PATHS;
 
+/** An icon. Screen readers skip it, so its button needs a label. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 20 20" aria-hidden="true">

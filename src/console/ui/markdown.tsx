@@ -73,6 +73,7 @@ const Block = memo(function Block({ text }: { readonly text: string }) {
   return <div class="md-block" dangerouslySetInnerHTML={{ __html: html }} />;
 });
 
+/** Markdown of an agent, in blocks: a streamed text renders only its last block again. */
 export function Markdown({ text }: { readonly text: string }) {
   return (
     <div class="md">

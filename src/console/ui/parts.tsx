@@ -16,6 +16,7 @@ export function Parts({ parts }: { readonly parts: readonly Part[] }) {
   );
 }
 
+/** Joins neighbouring text parts, so that chunks are not shown as paragraphs. */
 function joined(parts: readonly Part[]): readonly Part[] {
   const out: Part[] = [];
   let texts: string[] = [];
@@ -54,6 +55,7 @@ function DataPart({ data }: { readonly data: unknown }) {
   );
 }
 
+/** A unified diff in colours. */
 export function Diff({ text }: { readonly text: string }) {
   const kindOf = (line: string): string =>
     line.startsWith('@@')
@@ -79,6 +81,10 @@ export function Diff({ text }: { readonly text: string }) {
 
 type File = Extract<Part, { readonly raw: string } | { readonly url: string }>;
 
+/**
+ * A file: a preview of images, sound, video and text, and a download. SVG is not shown, because it can
+ * contain scripts.
+ */
 function FilePart({ part }: { readonly part: File }) {
   const bytes = useMemo(() => getBytesFromFilePart(part), [part]);
   const type = part.mediaType ?? 'application/octet-stream';

@@ -51,6 +51,7 @@ function parsed(text: string): unknown {
   }
 }
 
+/** A body as a tree, or as text if it is not JSON. */
 function Body({ text }: { readonly text: string }) {
   const value = parsed(text);
   if (text === '') return <p class="dim">No body.</p>;
@@ -63,6 +64,7 @@ function Body({ text }: { readonly text: string }) {
   );
 }
 
+/** One request with its response. */
 function ExchangeView({ exchange }: { readonly exchange: ConsoleExchange }) {
   const { method, url, headers, body, status, answer, frames, isStream, endedMs, problem, note } = exchange;
   return (
@@ -106,6 +108,7 @@ function Headers({ of }: { readonly of: ConsoleExchange['headers'] }) {
 
 const FRAMES_SHOWN = 200;
 
+/** The frames of a stream, with the time of each. */
 function Frames({ frames }: { readonly frames: ConsoleExchange['frames'] }) {
   return (
     <ol class="frames" aria-label="Frames">

@@ -81,6 +81,7 @@ export function NodeTraffic() {
   );
 }
 
+/** Shown for an empty list. */
 function Nothing({ isOn, isSearched }: { readonly isOn: boolean; readonly isSearched: boolean }) {
   if (isSearched) return <Empty title="No matches" />;
   return (
@@ -99,6 +100,7 @@ function fits({ method, target, principal = '', body, answer }: AdminExchange, w
   return text === '' || [method, target, principal, body, answer].some((each) => each.toLowerCase().includes(text));
 }
 
+/** Traffic of the node in the form of the console's own traffic. */
 function asExchange({ principal, client, target, at, endedMs, isCut, ...rest }: AdminExchange): ConsoleExchange {
   return {
     ...rest,

@@ -14,6 +14,7 @@ const TABS = [
   ['/wire/raw', 'Raw request'],
 ] as const;
 
+/** `/wire`: traffic of this console and of the node, and dialects side by side. */
 export function WirePage() {
   const here = path.value;
   return (
@@ -31,6 +32,7 @@ export function WirePage() {
   );
 }
 
+/** The view for a path. */
 function View({ here }: { readonly here: string }) {
   switch (here) {
     case '/wire/rosetta':

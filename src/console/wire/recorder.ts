@@ -60,6 +60,7 @@ export function recording(to: string): Interceptor {
   };
 }
 
+/** Records a request before it is sent. */
 async function begin(to: string, request: Request): Promise<ConsoleExchange> {
   last += 1;
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
@@ -84,6 +85,7 @@ async function begin(to: string, request: Request): Promise<ConsoleExchange> {
   return exchange;
 }
 
+/** Reads our copy of the response, up to `TEXT_MAX` characters. */
 async function listen(exchange: ConsoleExchange, body: ReadableStream<Uint8Array>, began: number): Promise<void> {
   const reader = body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';

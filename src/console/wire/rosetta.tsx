@@ -22,6 +22,7 @@ interface Told {
   readonly method: string | undefined;
 }
 
+/** The subject in one dialect, with what that dialect can't express. */
 function tellIn(dialect: Dialect, subject: Subject): Told {
   switch (subject.kind) {
     case 'request': {
@@ -70,6 +71,7 @@ export function Rosetta() {
   );
 }
 
+/** The subject of the address: a task, a card, or else a sample request. */
 async function load(taskId: string, agent: string): Promise<Subject> {
   if (taskId !== '') return { kind: 'task', value: (await admin.task(taskId)).task };
   if (agent !== '') {
@@ -89,6 +91,7 @@ async function load(taskId: string, agent: string): Promise<Subject> {
   };
 }
 
+/** The form that chooses the subject. */
 function Pick({ taskId, agent }: { readonly taskId: string; readonly agent: string }) {
   const [id, setId] = useState(taskId);
   useEffect(() => setId(taskId), [taskId]);
@@ -114,6 +117,7 @@ function Pick({ taskId, agent }: { readonly taskId: string; readonly agent: stri
   );
 }
 
+/** The subject in all dialects. Variants of a dialect are shown on request. */
 function SideBySide({ subject }: { readonly subject: Subject }) {
   const [hasVariants, setVariants] = useState(false);
   const told = useMemo(

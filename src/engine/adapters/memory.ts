@@ -198,7 +198,13 @@ function isWord({ event }: LogEntry): boolean {
   return event.artifactUpdate === undefined;
 }
 
-/** Blobs in memory, for tests and nodes that keep nothing. */
+/**
+ * Blobs in memory, for tests and nodes that keep nothing.
+ *
+ * ```ts
+ * const engine = createEngine({ store: memoryStore(), blobs: memoryBlobs(), agents });
+ * ```
+ */
 export function memoryBlobs(): Blobs {
   const blobs = new Map<TaskKey, Map<string, Uint8Array>>();
   return {

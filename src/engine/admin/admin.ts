@@ -88,6 +88,7 @@ interface EventRange {
   readonly limit: number;
 }
 
+/** A page of a task's log. At most `EVENTS_MAX` events. */
 async function eventsOf(parts: AdminParts, task: LiveTask, { after, limit }: EventRange): Promise<readonly Logged[]> {
   const upTo = seq(Math.min(task.committed, after + Math.min(limit, EVENTS_MAX)));
   const found: Logged[] = [];

@@ -63,6 +63,7 @@ async function approvalOf(parts: ApprovalParts, row: TaskRow): Promise<AdminAppr
   }
 }
 
+/** Answers in the name of the task's owner, as if that caller had sent the message. */
 async function answerTask(parts: ApprovalParts, task: LiveTask, answer: AdminAnswer): ReturnType<AdminService['answer']> {
   const { id, owner, agent, dialect, contextId } = task.row;
   if (!isInterrupted(task.row.state)) throw new A2AError('UNSUPPORTED_OPERATION', `task ${id} does not wait for an answer`);

@@ -56,6 +56,7 @@ async function deadLetter({ store }: DeliveryAdminParts, n: number): Promise<Out
   return entry;
 }
 
+/** A delivery as operators see it, without secrets. */
 async function shown({ store, outbox }: DeliveryAdminParts, { row: stored, task }: OutboxEntry): Promise<AdminDelivery> {
   // The queue in memory is ahead of the store.
   const row = outbox.current(stored.n)?.row ?? stored;

@@ -187,6 +187,7 @@ interface ReplyRequest {
   readonly asked: Seq;
 }
 
+/** The writes that open a queue of replies. They are part of the commit that accepts the message. */
 function replyWrites({ ids, clock }: OutboxParts, { task, reply, asked }: ReplyRequest, n: number): readonly Write[] {
   const id = pushConfigId(`${REPLY_ID}${ids.next()}`);
   const done = seqBefore(asked); // the first event that the sender gets is the one with its own message

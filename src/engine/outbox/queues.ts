@@ -21,6 +21,7 @@ export interface DeliveryQueues {
 
 const NONE: readonly DeliveryQueue[] = [];
 
+/** All open queues, found by task and by number, and counted for each owner. */
 export function createQueues(): DeliveryQueues {
   const byTask = new Map<TaskKey, readonly DeliveryQueue[]>();
   const byNumber = new Map<number, DeliveryQueue>();
@@ -80,6 +81,7 @@ export interface NewReplies {
   hasAny(task: TaskKey): boolean;
 }
 
+/** Replies whose first commit is not done yet. */
 export function createNewReplies(): NewReplies {
   const byNumber = new Map<number, NewReply>();
   const byTask = new Map<TaskKey, readonly ReplyAddress[]>();

@@ -38,6 +38,7 @@ function isLarge(part: Part, spillBytes: number): boolean {
   return part.url === undefined && contentLength(part) > spillBytes && (part.text ?? part.raw ?? '').isWellFormed();
 }
 
+/** Moves large parts to the blob store. Returns the parts with references in their places. */
 async function spillAll({ blobs, limits }: Spilling, key: TaskKey, parts: readonly Part[]): Promise<SpilledParts> {
   const kept: Part[] = [];
   const spilled: number[] = [];
@@ -95,6 +96,7 @@ function spilledLength({ event, spilled = [] }: LogEntry): number {
   return spilled.reduce((sum, at) => sum + (parts[at] === undefined ? 0 : contentLength(parts[at])), 0);
 }
 
+/** The entry with the content of its blobs. */
 async function restored(from: BlobParts, key: TaskKey, entry: LogEntry): Promise<LogEntry> {
   const update = entry.event.artifactUpdate;
   if (entry.spilled === undefined || update === undefined) return entry;
@@ -108,6 +110,7 @@ async function restored(from: BlobParts, key: TaskKey, entry: LogEntry): Promise
   return { ...entry, event };
 }
 
+/** Reads one blob and checks it against its hash. */
 async function contentOf({ blobs }: BlobParts, key: TaskKey, part: Part): Promise<Part> {
   const reference = part.text ?? part.raw ?? part.data;
   const name = typeof reference === 'string' ? reference.slice(PREFIX.length) : '';

@@ -65,6 +65,7 @@ function foldSlowly(parts: LogParts, task: LiveTask, at: Seq): Promise<Task> {
   return parts.largeReads.run(bytes, () => foldLong(parts, task, at));
 }
 
+/** Folds a long log in pages, and lets other tasks run in between. */
 async function foldLong(parts: LogParts, task: LiveTask, at: Seq): Promise<Task> {
   const fold = startFold();
   let sinceYield = 0;

@@ -48,6 +48,7 @@ interface Lookup {
   readonly identity: SendIdentity | undefined;
 }
 
+/** Accepts a message when the store answers asynchronously. */
 async function admitLater(parts: AdmitParts, call: SendCall, { lookup, identity }: Lookup): Promise<AcceptedMessage> {
   const { message, configuration } = call.request;
   const config = configuration?.taskPushNotificationConfig;
@@ -106,6 +107,7 @@ interface Creation {
   readonly push: PreparedPush | undefined;
 }
 
+/** Creates a task for a message and starts its first turn. */
 function create(parts: AdmitParts, call: SendCall, { contextId: given, identity, push }: Creation): AcceptedMessage {
   const { turns, tasks, ids, clock } = parts;
   const { request, ctx, facts, owner } = call;
@@ -154,6 +156,7 @@ interface Resumption {
   readonly push: PreparedPush | undefined;
 }
 
+/** Continues a task. Throws if it has moved on since the caller saw it. */
 function resume(parts: AdmitParts, task: LiveTask, { call, identity, push }: Resumption): AcceptedMessage {
   const { row } = task;
   const wanted = call.request.configuration?.ifGenerationMatch;

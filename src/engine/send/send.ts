@@ -43,6 +43,10 @@ export async function send(parts: SendParts, facts: AgentFacts, { request, ctx }
   return result;
 }
 
+/**
+ * Waits until the task is settled, and returns it. With `returnImmediately` it waits for the first
+ * commit only.
+ */
 async function answer(parts: SendParts, call: SendCall, { task, seq }: AcceptedMessage): Promise<SendResult> {
   const sender = call.request.configuration?.returnImmediately === true ? undefined : task.addSender(seq);
   try {
@@ -94,6 +98,7 @@ export async function* stream(
   if (ctx.onDelivered === undefined && !ctx.signal.aborted) mark?.();
 }
 
+/** The events of a streamed send: the task first, or one direct message. */
 async function* events(parts: SendParts, call: SendCall, { task, seq }: AcceptedMessage): AsyncGenerator<readonly Logged[]> {
   const { semantics: names, signal } = call.ctx;
   const trim = (whole: Task): Task => withHistory(whole, call.request.configuration?.historyLength);

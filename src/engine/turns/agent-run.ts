@@ -38,6 +38,7 @@ export interface AgentRun {
   done: Promise<void>;
 }
 
+/** A run that has not started. */
 export function newRun(now: number, queue: readonly TurnInput[]): AgentRun {
   return {
     abort: undefined,

@@ -133,6 +133,7 @@ function chunkEvents(parts: OutputParts, task: OutputTask, outputs: RunOutputs, 
   return accepted.length === 0 ? [note] : [chunkEvent(parts, task, outputs, { ...chunk, parts: accepted }), note];
 }
 
+/** The event for a chunk of an artifact. */
 function chunkEvent(parts: OutputParts, task: OutputTask, outputs: RunOutputs, chunk: Chunk): TaskEvent {
   countBytes(parts, outputs, chunk);
   const artifact: Mutable<Artifact> = { artifactId: artifactId(chunk.id), parts: chunk.parts };

@@ -37,7 +37,14 @@ interface Kept {
  */
 const DELIVERIES_MAX = 5;
 
-/** Creates a broker in this process. Every participant connects to the same hub. */
+/**
+ * Creates a broker in this process. Every participant connects to the same hub.
+ *
+ * ```ts
+ * const hub = memoryHub();
+ * const mesh = joinMesh({ broker: hub.connect(), namespace: 'demo' });
+ * ```
+ */
 export function memoryHub(): MemoryHub {
   const members = new Set<Member>();
   const retained = new Map<string, Kept>();
@@ -100,6 +107,7 @@ interface Hub {
   replay(member: Member, onProblem: BrokerOptions['onProblem']): void;
 }
 
+/** One connection to the hub. `drop` publishes its last will; `close` does not. */
 function connectTo(hub: Hub, { lastWill, onProblem }: BrokerOptions): MemoryBroker {
   const owner = {};
   const listeners = new Set<(isConnected: boolean) => void>();

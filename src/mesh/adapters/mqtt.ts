@@ -55,6 +55,7 @@ export async function connectMqtt(options: MqttConnectionOptions): Promise<Broke
   return brokerOver(client, options);
 }
 
+/** The options of mqtt.js. */
 function clientOptions(options: MqttConnectionOptions): IClientOptions {
   const { lastWill } = options;
   const will = lastWill && {
@@ -121,6 +122,7 @@ const TAKEN_OVER = 0x8e;
 /** Created once: an error with its stack costs more than a message. */
 const LATER = new Error('acknowledged later');
 
+/** The connection as a `Broker`. */
 function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker {
   const subscriptions: Subscriptions = new Map();
   // One listener on the client for all callers: there may be one for each running call.
@@ -235,6 +237,10 @@ function receivers(subscriptions: Subscriptions, { topic, properties }: IPublish
   return [named].flat().flatMap((id) => subscriptions.get(id) ?? []);
 }
 
+/**
+ * Subscribes once for each filter and group. MQTT would replace a second subscription of the same
+ * filter.
+ */
 async function subscribe(client: MqttClient, all: Subscriptions, subscription: BrokerSubscription): Promise<() => Promise<void>> {
   const { filter, group } = subscription;
   if (!isFilter(filter)) throw new BrokerError(`${filter.slice(0, 100)} is not a topic filter`);
@@ -255,6 +261,7 @@ async function subscribe(client: MqttClient, all: Subscriptions, subscription: B
   };
 }
 
+/** A received packet as a message. */
 function incomingOf(packet: IPublishPacket): ReceivedMessage {
   const { properties } = packet;
   const { contentType, responseTopic, correlationData } = properties ?? {};

@@ -46,6 +46,7 @@ export async function connectNats(options: NatsConnectionOptions): Promise<Broke
   }
 }
 
+/** The options of the NATS client. It reconnects without an end. */
 function connectionOptions({ servers, user, pass, token, tls, clientId }: NatsConnectionOptions): NodeConnectionOptions {
   const given = Object.entries({ user, pass, token, tls, name: clientId }).filter(([, value]) => value !== undefined);
   return {
@@ -64,6 +65,7 @@ const HEADERS = {
   expiresAt: 'Expires-At',
 } as const;
 
+/** The connection as a `Broker`. */
 function brokerOver(nats: Nats, connection: NatsConnection, options: NatsConnectionOptions): Broker {
   const listeners = new Set<(isConnected: boolean) => void>();
   let isConnected = true;
@@ -139,6 +141,7 @@ async function closed(connection: NatsConnection, isConnected: boolean): Promise
   await connection.close();
 }
 
+/** Waits, but not longer than this. */
 async function inTime(done: Promise<void>, ms: number): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`no response within ${ms / 1000} s`)), ms);

@@ -49,6 +49,7 @@ export function fileObjects(folder: string): Objects {
   };
 }
 
+/** All files whose key has this prefix. */
 async function filesUnder(root: string, prefix: ObjectKey): Promise<readonly string[]> {
   const base = prefix.replace(/\/$/, '');
   const found = await readdir(join(root, ...base.split('/')), { recursive: true, withFileTypes: true }).catch((thrown: unknown) => {
@@ -63,6 +64,7 @@ async function filesUnder(root: string, prefix: ObjectKey): Promise<readonly str
   );
 }
 
+/** Makes a rename durable. Windows can't sync a folder. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');

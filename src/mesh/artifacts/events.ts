@@ -11,6 +11,7 @@ export function taskInReferences(service: ArtifactService, ownerOf: OwnerOf, tas
   return convertTask(task, ownerOf, (owner, parts) => toReferences(service, owner, parts));
 }
 
+/** Replaces large files in an event by references to the artifact service. */
 export function eventInReferences(service: ArtifactService, ownerOf: OwnerOf, event: TaskEvent): Promise<TaskEvent> {
   return convertEvent(event, ownerOf, (owner, parts) => toReferences(service, owner, parts));
 }
@@ -20,10 +21,12 @@ export function taskInBytes(service: ArtifactService, ownerOf: OwnerOf, task: Ta
   return convertTask(task, ownerOf, (owner, parts) => toBytes(service, owner, parts));
 }
 
+/** Replaces references in an event by the files themselves. */
 export function eventInBytes(service: ArtifactService, ownerOf: OwnerOf, event: TaskEvent): Promise<TaskEvent> {
   return convertEvent(event, ownerOf, (owner, parts) => toBytes(service, owner, parts));
 }
 
+/** Converts the parts of an event, wherever it has some. */
 async function convertEvent(event: TaskEvent, ownerOf: OwnerOf, convert: ConvertParts): Promise<TaskEvent> {
   if (event.task !== undefined) return { task: await convertTask(event.task, ownerOf, convert) };
   const { artifactUpdate, statusUpdate } = event;

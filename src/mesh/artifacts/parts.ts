@@ -12,6 +12,7 @@ export async function toReferences(service: ArtifactService, owner: ArtifactOwne
   return await Promise.all(parts.map((part) => toReference(service, owner, part)));
 }
 
+/** Saves a file of more than `INLINE_BYTES_MAX` and returns a reference to it. */
 async function toReference(service: ArtifactService, owner: ArtifactOwner, part: Part): Promise<Part> {
   if (part.raw === undefined || (part.raw.length * 3) / 4 <= INLINE_BYTES_MAX) return part;
   const { raw, ...rest } = part;

@@ -147,6 +147,7 @@ function check({ call, options, callPath }: Delegated): void {
   if (options.registry.agent(agent) === undefined) throw new A2AError('INVALID_REQUEST', `there is no agent ${agent} on the mesh`);
 }
 
+/** Calls one peer and waits for its result. */
 async function delegateOne(delegated: Delegated): Promise<PeerResult> {
   check(delegated);
   const { call, turn, options, callPath } = delegated;
@@ -232,6 +233,7 @@ async function subTaskId({ task, history }: DelegatingTurn, call: PeerCall): Pro
   return `a2a_subtask_${Array.from(sum.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
+/** The message to the peer, with the metadata that Solace Agent Mesh expects. */
 function firstMessage(call: PeerCall, { id, turn }: { readonly id: string; readonly turn: DelegatingTurn }): Message {
   const { artifacts } = call;
   const metadata: Metadata = {

@@ -68,6 +68,7 @@ export function peerCall(tool: string, input: unknown): PeerCall {
     : { agent, task_description: description, artifacts: filesIn(artifacts) };
 }
 
+/** Checks the files that a model names in a call. */
 function filesIn(raw: unknown): NonNullable<PeerCall['artifacts']> {
   if (!Array.isArray(raw)) throw new A2AError('INVALID_PARAMS', 'must be a list', { field: 'artifacts' });
   return raw.map((each: unknown) => {

@@ -60,6 +60,7 @@ export async function listenToRetained(
   };
 }
 
+/** Subscribes to the cards of all participants. Returns a function that stops it. */
 export async function subscribeToDiscovery(grammar: Grammar, mesh: MeshContext, onEvent: (event: DiscoveryEvent) => void): Promise<Stop> {
   const stops: Stop[] = [];
   for (const filter of grammar.discoveryFilters(mesh)) {

@@ -42,6 +42,7 @@ function nextPlaces(step: Step | undefined, at: number, char: string): readonly 
   return step(char) ? [at + 1] : [];
 }
 
+/** Compiles a pattern with `*`, `?` and `[a-z]`. */
 function stepsOf(pattern: string): readonly Step[] {
   const steps: Step[] = [];
   const chars = [...pattern];
@@ -61,6 +62,7 @@ function stepsOf(pattern: string): readonly Step[] {
   return steps;
 }
 
+/** A set such as `[a-z_]`, or `[!…]` for all other characters. */
 function setOf(chars: readonly string[]): (char: string) => boolean {
   const isNot = chars[0] === '!';
   const inside = isNot ? chars.slice(1) : chars;

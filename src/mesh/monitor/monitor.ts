@@ -21,7 +21,9 @@ export interface MeshMonitor {
 
 /** Options of `monitorMesh`. */
 export interface MonitorOptions {
+  /** The namespace whose calls are recorded. */
   readonly namespace: string;
+  /** How messages of the mesh are written. Default: that of Solace Agent Mesh. */
   readonly grammar?: Grammar;
   /**
    * Opens another connection for listening to the calls of other processes. On a connection of its own,
@@ -31,7 +33,9 @@ export interface MonitorOptions {
   readonly connect?: () => Promise<Broker>;
   /** Listening ends this long after the last `listen()`. */
   readonly listenMs?: number;
+  /** Default: the system clock. */
   readonly clock?: Clock;
+  /** Called with problems of the listening connection. */
   report?(what: string, cause?: unknown): void;
 }
 

@@ -12,20 +12,27 @@ import type { MeshMonitor } from './monitor.ts';
 
 /** Options of `meshView`. */
 export interface MeshViewOptions extends Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'> {
+  /** The agents and gateways that are known. */
   readonly registry: MeshRegistry;
+  /** The calls that were observed. */
   readonly monitor: MeshMonitor;
   /** The connection whose state is shown. */
   readonly broker: Broker;
   /** The broker's address to show. A user and a password in it are removed. */
   readonly address: string;
+  /** The namespace of the mesh. */
   readonly namespace: string;
+  /** How messages of the mesh are written. Default: that of Solace Agent Mesh. */
   readonly grammar?: Grammar;
+  /** Counters of dropped and ignored messages. */
   readonly counts: Readonly<MeshCounts>;
-  /** The `instance` that `joinMesh` got, and the name of this process's gateway if it is one. */
+  /** The `instance` that `joinMesh` got. */
   readonly instance: string;
+  /** The name of this process's gateway, if it is one. */
   readonly gateway?: string;
   /** How often peers publish their cards. */
   readonly announceMs?: number;
+  /** Default: the system clock. */
   readonly clock?: Clock;
 }
 
@@ -61,6 +68,7 @@ export function meshView(options: MeshViewOptions): MeshPort {
   };
 }
 
+/** A peer as operators see it. It counts as stale after several missed announcements. */
 function peerOf({ kind, name, card, seenAt, instances }: MeshPeer, options: MeshViewOptions): AdminPeer {
   const { grammar = samGrammar, announceMs = DISCOVERY_DEFAULTS.announceMs, clock = systemClock, instance, gateway } = options;
   const now = clock.ticks?.() ?? clock.now().getTime();

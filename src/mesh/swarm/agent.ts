@@ -68,6 +68,7 @@ interface Outcome {
   readonly answer: JsonObject;
 }
 
+/** Reads the directive, checks whether it is allowed, and runs it in the order of priorities. */
 async function execute(turn: AgentTurn, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
   const { clock = systemClock } = options;
   const begun = clock.now().getTime();
@@ -91,6 +92,7 @@ interface Running {
   readonly begun: number;
 }
 
+/** Waits for its place in the queue, but not beyond its expiry. */
 async function inTurn({ directive, turn, begun }: Running, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
   const { clock = systemClock } = options;
   const expired: Outcome = { end: reject, answer: { status: 'expired', error: `${directive.directiveId} has expired` } };
@@ -113,6 +115,7 @@ async function inTurn({ directive, turn, begun }: Running, options: SwarmOptions
   }
 }
 
+/** Why a directive is refused. Dangerous ones need an `allow` function. */
 function refusal(directive: Directive, principal: Principal, { allow, handlers, nodes }: SwarmOptions): string | undefined {
   const { kind, payload, targetNodeId } = directive;
   const { self } = nodes.topology();

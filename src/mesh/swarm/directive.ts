@@ -17,15 +17,21 @@ const TTL_MS_MAX = 86_400_000;
 
 /** A request of one swarm node to another. */
 export interface Directive {
+  /** Chosen by the source. Identifies the directive in answers and logs. */
   readonly directiveId: string;
+  /** The node that asks. A claim: check the principal before you trust it. */
   readonly sourceNodeId: string;
+  /** The node that should act. Another one refuses the directive. */
   readonly targetNodeId?: string;
+  /** What is asked for, for example `query_resources`. */
   readonly kind: SwarmKind;
   /** What to do, by kind. */
   readonly payload: JsonObject;
+  /** Directives of a higher priority run first. */
   readonly priority: SwarmPriority;
   /** Epoch milliseconds. An expired directive is not executed. */
   readonly expiresAt: number;
+  /** The directive that led to this one. */
   readonly parentDirectiveId?: string;
 }
 

@@ -7,10 +7,15 @@ const NODES_MAX = 1000;
 
 /** One node of a swarm. */
 export interface SwarmNode {
+  /** Name of the node. */
   readonly id: string;
+  /** `offline`: there was no report for `staleMs`. */
   readonly status: 'online' | 'offline';
+  /** Time of its last report, RFC 3339. */
   readonly seenAt: string;
+  /** Its last report, for example its load and its agents. */
   readonly resources: JsonObject;
+  /** The number of reports that are kept. */
   readonly snapshots: number;
   /** The node that reported it, if it did not report itself. */
   readonly via?: string;
@@ -18,11 +23,17 @@ export interface SwarmNode {
 
 /** The swarm as this node sees it. */
 export interface Topology {
+  /** This node. */
   readonly self: string;
+  /** When the topology was computed, RFC 3339. */
   readonly at: string;
+  /** All known nodes. */
   readonly nodes: readonly SwarmNode[];
+  /** `from` has reported about `to`. */
   readonly edges: readonly { readonly from: string; readonly to: string }[];
+  /** The number of nodes with a recent report. */
   readonly online: number;
+  /** The number of nodes without one. */
   readonly stale: number;
 }
 
@@ -37,6 +48,7 @@ export interface SwarmNodes {
   snapshots(own: JsonObject): readonly JsonObject[];
   /** All kept snapshots of a node, oldest first. */
   history(id: string): readonly JsonObject[];
+  /** All nodes, and who has reported about whom. */
   topology(): Topology;
 }
 
@@ -48,9 +60,13 @@ interface Known {
 
 /** Options of `createSwarmNodes`. */
 export interface SwarmNodesOptions {
+  /** Name of this node. */
   readonly self: string;
+  /** Default: the system clock. */
   readonly clock?: Clock;
+  /** A node counts as offline after this time without a report. Default 120,000. */
   readonly staleMs?: number;
+  /** Reports that are kept for each node. Default 1,440. */
   readonly snapshotsMax?: number;
 }
 
@@ -100,6 +116,7 @@ export function createSwarmNodes({ self, clock = systemClock, ...given }: SwarmN
   };
 }
 
+/** A node with its latest resources. */
 function shown(id: string, { seenAt, via, history }: Known, oldest: number): SwarmNode {
   return {
     id,

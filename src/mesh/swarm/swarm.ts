@@ -7,19 +7,25 @@ import { SWARM_DEFAULTS } from './nodes.ts';
 
 /** Another node of the swarm, and how to call it. */
 export interface SwarmPeer {
+  /** Name of the node. */
   readonly id: string;
+  /** Calls the node. */
   readonly service: A2AService;
 }
 
 /** Options of `openSwarm`. */
 export interface OpenSwarmOptions {
+  /** Name of this node. */
   readonly self: string;
+  /** Where the reports of other nodes are kept. */
   readonly nodes: SwarmNodes;
   /** Called for every heartbeat and broadcast: peers come and go. */
   readonly peers: () => readonly SwarmPeer[];
+  /** This node's report. Called for every heartbeat. */
   readonly resources: () => JsonObject;
   /** Interval of heartbeats in milliseconds. Default 30,000. */
   readonly heartbeatMs?: number;
+  /** Default: the system clock. */
   readonly clock?: Clock;
   /** Called with a peer that a heartbeat did not reach. */
   onMissed?(peer: string, thrown: unknown): void;
@@ -27,9 +33,13 @@ export interface OpenSwarmOptions {
 
 /** The response of a node. */
 export interface DirectiveAnswer {
+  /** How the directive ended, for example `completed`, `rejected` or `expired`. */
   readonly status: string;
+  /** The result. */
   readonly output?: Json;
+  /** Why there is none. */
   readonly error?: string;
+  /** The task in which the node executed it. */
   readonly task: Task;
 }
 

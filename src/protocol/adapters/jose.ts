@@ -49,7 +49,14 @@ export function joseSigner(signing: SigningKey): CardSigner {
  */
 export type KeyFinder = (header: SignedPayload['header']) => Promise<readonly (CryptoKey | JWK)[]>;
 
-/** A verifier for `verifyCard`, with a trusted key set or a function that finds trusted keys. */
+/**
+ * A verifier for `verifyCard`, with a trusted key set or a function that finds trusted keys.
+ *
+ * ```ts
+ * const keys = await (await fetch('https://agent.example/.well-known/jwks.json')).json();
+ * const verdict = await verifyCard(rawCard, joseVerifier(keys));
+ * ```
+ */
 export function joseVerifier(keys: JSONWebKeySet | KeyFinder): CardVerifier {
   const find: KeyFinder = typeof keys === 'function' ? keys : async ({ kid }) => keys.keys.filter((key) => key.kid === kid);
   return {
@@ -78,6 +85,12 @@ async function isSignedBy(key: CryptoKey | JWK, { payload, header, protected: en
 /**
  * A new private key as a JWK, with its RFC 7638 thumbprint as `kid`. Keep it secret, and publish
  * `publicKeys([key])`.
+ *
+ * ```ts
+ * const key = await generateSigningKey();
+ * const signer = joseSigner({ key });
+ * const jwks = publicKeys([key]); // publish these
+ * ```
  */
 export async function generateSigningKey(alg: 'ES256' | 'RS256' | 'EdDSA' = 'ES256'): Promise<JWK> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true });

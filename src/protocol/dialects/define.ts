@@ -67,6 +67,7 @@ export function defineDialect(source: DialectSource): Dialect {
   };
 }
 
+/** A reader for dialects in which each frame stands alone. */
 function eventReader(decode: (raw: unknown) => Decoded<TaskEvent>): StreamReader {
   return {
     isPlain: true,

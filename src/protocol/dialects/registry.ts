@@ -132,6 +132,10 @@ function callsOf(dialect: Dialect, card: AgentCard, speaks: Registry['speaks']):
   return spoken.find((other) => other !== undefined);
 }
 
+/**
+ * The dialect with the highest confidence. Of equal ones the first wins, so the order of dialects
+ * matters.
+ */
 function surest(dialects: readonly Dialect[], ask: (dialect: Dialect, best: Confidence | undefined) => Confidence) {
   let best: { readonly dialect: Dialect; readonly confidence: Confidence } | undefined;
   for (const dialect of dialects) {

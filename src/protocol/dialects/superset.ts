@@ -77,6 +77,10 @@ function writtenBy(dialect: Dialect, card: AgentCard): Json | undefined {
   }
 }
 
+/**
+ * Adds members of another dialect's card that the schema of 1.0 does not know, so that one document
+ * serves both.
+ */
 function withForeign(base: JsonObject, other: JsonObject, type: CardType): JsonObject {
   const out: Record<string, Json> = { ...base };
   for (const [name, theirs] of Object.entries(other)) {

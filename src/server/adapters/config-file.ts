@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { ConfigError } from '../config/read-value.ts';
 import type { ParleyConfig } from '../config/settings.ts';
 import { defaultExportOf } from './module-file.ts';
+import { checkTrusted } from './trust.ts';
 
 const NAMES = ['parley.config.ts', 'parley.config.mts', 'parley.config.js', 'parley.config.mjs', 'parley.config.json'];
 
@@ -12,11 +13,17 @@ export interface ConfigFile {
   readonly config: ParleyConfig;
 }
 
-/** Loads the named file, or `parley.config.*` in the folder. Undefined if there is none. */
+/** `parley.config.*` in the folder. */
+export function configFileIn(folder: string): string | undefined {
+  return NAMES.map((name) => join(folder, name)).find((file) => existsSync(file));
+}
+
+/** Loads the named file, or `parley.config.*` in the folder. Undefined if there is none. Throws if an agent may have written it. */
 export async function loadConfigFile(folder: string, named?: string): Promise<ConfigFile | undefined> {
-  const path = named === undefined ? NAMES.map((name) => join(folder, name)).find((file) => existsSync(file)) : resolve(folder, named);
+  const path = named === undefined ? configFileIn(folder) : resolve(folder, named);
   if (path === undefined) return undefined;
   if (!existsSync(path)) throw new ConfigError(`there is no file ${path}`);
+  await checkTrusted(path);
   const config = path.endsWith('.json') ? jsonIn(path) : await defaultExportOf(path);
   return { path, config: config as ParleyConfig };
 }

@@ -21,6 +21,10 @@ export function isServed(agent: AgentLike): agent is ServedAgent {
 
 /**
  * The agent's name in URLs: the card's name in lower case, with hyphens in place of other characters.
+ *
+ * ```ts
+ * pathName('Weather Agent'); // 'weather-agent', served at /agents/weather-agent
+ * ```
  */
 export function pathName(name: string): string {
   const plain = name

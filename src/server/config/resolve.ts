@@ -19,6 +19,10 @@ export interface ConfigSources {
 /**
  * Reads all sources. Throws a ConfigError that names the place of a mistake and suggests what was
  * meant.
+ *
+ * ```ts
+ * const { port, host } = resolveConfig({ env: process.env });
+ * ```
  */
 export function resolveConfig(sources: ConfigSources): Settings {
   if (sources.file !== undefined) checkNames(sources.file.config, sources.file.path);
@@ -101,8 +105,8 @@ function checkNames(config: unknown, path: string, prefix = ''): void {
 }
 
 /**
- * Other programs have variables too. One that starts with `PARLEY_` and is nearly one of ours is a
- * mistake.
+ * Throws for a variable that starts with `PARLEY_` and is nearly the name of a setting: it is a typing
+ * mistake. Other unknown variables may belong to other programs.
  */
 function checkEnv(env: Readonly<Record<string, string | undefined>>): void {
   const known = [...SETTINGS.flatMap((setting) => setting.env), 'PARLEY_CONFIG'];

@@ -37,7 +37,15 @@ export interface Metrics {
 /** `Content-Type` of the text format. */
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** An empty set of metrics. */
+/**
+ * An empty set of metrics.
+ *
+ * ```ts
+ * const metrics = createMetrics();
+ * const calls = metrics.counter({ name: 'calls_total', help: 'Calls.', labels: ['agent'] });
+ * calls.add(['echo']);
+ * ```
+ */
 export function createMetrics(): Metrics {
   const writers: { readonly name: string; readonly write: () => string }[] = [];
   return {

@@ -10,7 +10,13 @@ const TOP = ['name', 'card', 'responses', 'pace'];
 const RULE = ['skill', 'match', 'times', 'latency', 'delay', ...ANSWERS];
 const MATCH = ['contains', 'regex', 'equals'];
 
-/** Reads rules from YAML or JSON, or a recording (`.jsonl`). Throws for unknown keys. */
+/**
+ * Reads rules from YAML or JSON, or a recording (`.jsonl`). Throws for unknown keys.
+ *
+ * ```ts
+ * const agent = mockAgent(await readMockFile('./weather.yaml'));
+ * ```
+ */
 export async function readMockFile(path: string): Promise<MockOptions> {
   const text = await readFile(path, 'utf8');
   if (extname(path) === '.jsonl') return { name: 'replay', responses: readRecording(text, path) };
@@ -48,6 +54,7 @@ function checkMembers(value: object, known: readonly string[], where: string): v
   if (unknown !== undefined) throw new TypeError(`${where}: there is no ${unknown}; known: ${known.join(', ')}`);
 }
 
+/** Reads recorded exchanges, one on each line. */
 function readRecording(text: string, path: string): readonly MockRule[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) throw new TypeError(`${path}: nothing was recorded`);

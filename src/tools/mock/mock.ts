@@ -101,6 +101,7 @@ async function* answered(
   yield* outputsOf(rule, turn, options.pace ?? 0);
 }
 
+/** The outputs of the rule that matched. */
 async function* outputsOf(rule: MockRule, turn: Turn, pace: number): AsyncGenerator<AgentOutput> {
   if (rule.response !== undefined) yield artifact({ parts: rule.response.parts });
   else if (rule.text !== undefined) yield artifact({ parts: [{ text: rule.text }] });
@@ -122,6 +123,7 @@ function failureOf(error: NonNullable<MockRule['error']>): AgentOutput {
   return state === 'failed' ? fail(message) : auth(message);
 }
 
+/** The mock's card. Each skill that a rule names is in it. */
 function cardOf({ name, card = {}, responses }: MockOptions): AgentCard {
   const ids = [...new Set(responses.flatMap(({ skill, replay }) => skill ?? replay?.skill ?? []))];
   const skills: readonly SkillDefinition[] = ids.map((id) => ({ id, description: `Responds by rules for ${id}.` }));

@@ -18,6 +18,11 @@ export interface MockExchange {
 /**
  * Wraps a service and calls `onExchange` after every message with its response, to build a recording
  * for a mock.
+ *
+ * ```ts
+ * const exchanges: MockExchange[] = [];
+ * const service = recording(client.service, (exchange) => exchanges.push(exchange));
+ * ```
  */
 export function recording(service: A2AService, onExchange: (exchange: MockExchange) => void): A2AService {
   return {
@@ -64,6 +69,7 @@ async function* recordStream(
   }
 }
 
+/** A message with its events, in the form of a recording. */
 function exchangeOf({ parts, metadata }: Message, events: MockExchange['events'], thrown?: unknown): MockExchange {
   const skill = metadata?.['skillId'];
   return {

@@ -17,6 +17,7 @@ export async function* replayed({ events, error }: MockExchange, turn: Turn, pac
   if (error !== undefined) yield fail(error.message);
 }
 
+/** A recorded event as outputs of the mock. */
 function outputsOf(event: TaskEvent): readonly AgentOutput[] {
   if (event.message !== undefined) return [{ kind: 'message', message: event.message }];
   if (event.task !== undefined) return ofTask(event.task);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => node.stop());
 
 describe('card get', () => {
-  verifies('A2ACLI_CARD_GET_001', 'a host, a full URL and a file lead to the same card', async () => {
+  verifies('A2ACLI_CARD_GET_001', 'finds the same card by host, full URL and file', async () => {
     const host = new URL(node.url).host;
     const full = `${node.url}/.well-known/agent-card.json`;
     const served = (await (await fetch(full, { headers: { 'A2A-Version': '1.0' } })).json()) as AgentCard;
@@ -38,7 +38,7 @@ describe('card get', () => {
     expect(jsonOf(await run(['card', 'skills', host, '-o', 'json']))).toMatchObject([{ id: 'script' }]);
   });
 
-  verifies('A2ACLI_CARD_GET_002', '--validate tells each mistake', async () => {
+  verifies('A2ACLI_CARD_GET_002', 'lists each mistake with --validate', async () => {
     expect((await run(['card', 'get', node.url, '--validate'])).code).toBe(0);
     const { version: _, ...bad } = { ...CARD, skills: [{ id: 'x', name: 'x', description: 'x' }], capabilities: { streaming: 'yes' } };
     const file = join(folder, 'bad.json');
@@ -49,7 +49,7 @@ describe('card get', () => {
       expect(lenient.out).toContain(mistake);
   });
 
-  verifies('A2ACLI_CARD_GET_003', 'the extended card comes by a declared scheme, and only if the card has one', async () => {
+  verifies('A2ACLI_CARD_GET_003', 'gets the extended card by a declared scheme, and only if the card declares one', async () => {
     const bearer = { securitySchemes: { token: { httpAuthSecurityScheme: { scheme: 'Bearer' } } } };
     const agent = await fakeAgent({
       card: bearer,
@@ -61,12 +61,12 @@ describe('card get', () => {
     await agent.close();
     const none = await fakeAgent({ card: { capabilities: {} }, on: {} });
     const refused = await run(['card', 'get', none.url, '--extended', '-o', 'json']);
-    expect([refused.code, jsonOf(refused)]).toMatchObject([1, { error: { code: 'UnsupportedOperationError', a2aCode: null } }]);
+    expect([refused.code, jsonOf(refused)]).toMatchObject([1, { error: { code: 'PARLEY_ERR_NOT_DECLARED', a2aCode: null } }]);
     expect(none.requests.filter(({ rpc }) => rpc !== undefined)).toHaveLength(0);
     await none.close();
   });
 
-  verifies('A2ACLI_CARD_GET_004', 'verified, unverifiable and absent are distinguished, and none fails', async () => {
+  verifies('A2ACLI_CARD_GET_004', 'distinguishes verified, unverifiable and absent signatures, and fails for none', async () => {
     const key = await generateSigningKey();
     const [jwks, other] = [join(folder, 'jwks.json'), join(folder, 'other.json')];
     writeFileSync(jwks, JSON.stringify(publicKeys([key])));
@@ -88,7 +88,7 @@ describe('card get', () => {
     expect([absent.code, absent.err]).toEqual([0, expect.stringContaining('signature: absent')]);
   });
 
-  verifies('A2ACLI_CARD_GET_005', 'a catalog’s entry, or the entry itself, stands for a card', async () => {
+  verifies('A2ACLI_CARD_GET_005', 'accepts a catalog entry in place of a card', async () => {
     const catalog = `${node.url}/.well-known/ai-catalog.json`;
     expect(fieldOf(await run(['card', 'get', `${catalog}#echo`]), 'Agent')).toBe('echo');
     expect(fieldOf(await run(['send', '-a', `${catalog}#script`, 'hello']), 'State')).toBe('COMPLETED');

@@ -18,7 +18,7 @@ interface Envelope {
 }
 
 describe('output', () => {
-  verifies('A2ACLI_OUT_001', 'every mode names task, context and state, on standard output alone', async () => {
+  verifies('A2ACLI_OUT_001', 'names task, context and state in every mode, on standard output only', async () => {
     for (const args of [
       ['send', 'hello'],
       ['send', '--stream', 'hello'],
@@ -36,7 +36,7 @@ describe('output', () => {
     });
   });
 
-  verifies('A2ACLI_OUT_002', 'one document, however many events there were', async () => {
+  verifies('A2ACLI_OUT_002', 'is one document, however many events there were', async () => {
     const ran = await run(['send', '-a', script.url, '-o', 'json', 'chunks=20']);
     expect(ran.out.trimEnd().split('\n')).toHaveLength(1);
     expect(jsonOf<{ task: { artifacts: [{ parts: unknown[] }] } }>(ran).task.artifacts[0].parts).toEqual([
@@ -44,7 +44,7 @@ describe('output', () => {
     ]);
   });
 
-  verifies('A2ACLI_OUT_003', 'each line stands alone and comes when it happens; a broken stream ends with an error', async () => {
+  verifies('A2ACLI_OUT_003', 'has one line per event as it happens; a broken stream ends with an error', async () => {
     const running = start(['send', '-a', script.url, '-o', 'json', '--stream', 'chunks=3 delay=3000']);
     await running.until(/artifactUpdate.*\n/);
     expect(running.out()).not.toContain('COMPLETED');
@@ -63,12 +63,12 @@ describe('output', () => {
     await broken.close();
   });
 
-  verifies('A2ACLI_OUT_004', 'the same refusal has the same code over both bindings; ours are the eight', async () => {
+  verifies('A2ACLI_OUT_004', 'has the same code for an error over both bindings, and one of eight codes for local errors', async () => {
     const get = (...more: string[]) => run(['task', 'get', '-a', script.url, 'nobody', '-o', 'json', ...more]);
     const [rpc, rest] = [jsonOf<Envelope>(await get('--transport', 'jsonrpc')), jsonOf<Envelope>(await get('--transport', 'rest'))];
     expect(rpc.error.code).toBe('TaskNotFoundError');
     expect(rest.error.code).toBe(rpc.error.code);
-    expect(rpc.error.hint).toBe(`list known tasks: parley task list -a ${script.url}; --debug shows what was sent`);
+    expect(rpc.error.hint).toBe(`list known tasks: parley task list -a ${script.url} --transport jsonrpc; --debug shows what was sent`);
     const wrong = [
       ['task', 'get', '-o', 'json', '-a', script.url],
       ['send', '-o', 'json', '-a', 'http://127.0.0.1:65000', 'hi'],
@@ -84,7 +84,7 @@ describe('output', () => {
     }
   });
 
-  verifies('A2ACLI_OUT_005', 'label lines, closed blocks, no control characters, no prompts', async () => {
+  verifies('A2ACLI_OUT_005', 'has label lines and closed blocks, and no control characters or prompts', async () => {
     const artifacts = [
       { artifactId: 'a', name: 'evil\u001b]0;title\u0007', parts: [{ text: '\u001b[2Jwiped\r\u001b[1A' }, { data: { n: 1 } }] },
     ];
@@ -97,18 +97,19 @@ describe('output', () => {
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     expect(out).toContain('wiped');
     expect(out).toMatch(/^Text:\n[^\n]+\n\nData:\n\{\n {2}"n": 1\n\}\n\n$/m);
-    expect((await run(['chat', script.url], { input: 'hello\n' })).out).toBe('chunk 1\n');
+    const chat = await run(['chat', script.url], { input: 'hello\n' });
+    expect(chat.out).toMatch(/^Task: \S+\nContext: \S+\nState: COMPLETED\nArtifact: chunks\nText:\nchunk 1\n\n\n$/);
     await agent.close();
   });
 
-  verifies('A2ACLI_OUT_006', '--async prints both ids', async () => {
+  verifies('A2ACLI_OUT_006', 'has both ids with --async', async () => {
     const text = await run(['send', '-a', script.url, '--async', 'sleep=60000']);
     expect([fieldOf(text, 'Task'), fieldOf(text, 'Context')]).toEqual([expect.stringMatching(/\S/), expect.stringMatching(/\S/)]);
     const json = jsonOf(await run(['send', '-a', script.url, '--no-wait', '-o', 'json', 'sleep=60000']));
     expect(json).toMatchObject({ task: { id: expect.any(String), contextId: expect.any(String) } });
   });
 
-  verifies('A2ACLI_OUT_007', 'the raw messages are on standard error, without secrets', async () => {
+  verifies('A2ACLI_OUT_007', 'has the raw messages on standard error with --debug, without secrets', async () => {
     const { out, err } = await run(['send', '-a', script.url, '--debug', '--svc-param', 'X-Secret: s3cr3t-value', 'hello']);
     expect(out).toContain('State: COMPLETED');
     expect(err).toMatch(/debug: #\d+ -> POST .*\/a2a/);
@@ -119,7 +120,7 @@ describe('output', () => {
 });
 
 describe('exit codes', () => {
-  verifies('A2ACLI_EXIT_001', 'each class of failure has its own, and the envelope agrees', async () => {
+  verifies('A2ACLI_EXIT_001', 'are different for each class of failure, and agree with the error document', async () => {
     const secured = await fakeAgent({
       card: {
         securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
@@ -154,7 +155,7 @@ describe('exit codes', () => {
     await slow.close();
   });
 
-  verifies('A2ACLI_EXIT_002', 'what the agent decides is no failure of the tool', async () => {
+  verifies('A2ACLI_EXIT_002', 'are 0 for every state of the task', async () => {
     const states = { fail: 'FAILED', reject: 'REJECTED', ask: 'INPUT_REQUIRED', auth: 'AUTH_REQUIRED' };
     for (const [text, state] of Object.entries(states)) {
       const ran = await run(['send', '-a', script.url, text]);

@@ -7,7 +7,7 @@ import { parleyServe } from '../../support/parley.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { fakeAgent, statusOf, taskOf } from '../fake-agent.ts';
 import { fieldOf, HOME, jsonOf, linesOf, run } from '../run.ts';
-import { verifies } from './requirements.ts';
+import { excludes, verifies } from './requirements.ts';
 
 let script: Parley;
 let echo: Parley;
@@ -36,7 +36,7 @@ describe('send', () => {
     await agent.close();
   });
 
-  verifies('A2ACLI_SEND_002', 'waits by default, and with --async comes back long before the task is done', async () => {
+  verifies('A2ACLI_SEND_002', 'waits by default, and with --async returns before the task has finished', async () => {
     const waited = await run(['send', '-a', script.url, 'sleep=900']);
     expect(fieldOf(waited, 'State')).toBe('COMPLETED');
     const begun = Date.now();
@@ -47,11 +47,11 @@ describe('send', () => {
     expect(fieldOf(stated, 'State')).toBe('COMPLETED');
   });
 
-  verifies('A2ACLI_SEND_002', 'refuses --async beside --wait', async () => {
+  excludes('A2ACLI_SEND_002', 'refuses --async together with --wait', async () => {
     expect(await run(['send', '-a', script.url, '--wait', '--async', 'hello'])).toMatchObject({ code: 2, out: '' });
   });
 
-  verifies('A2ACLI_SEND_003', 'streams; without streams it asks; one message is a success', async () => {
+  verifies('A2ACLI_SEND_003', 'streams, polls an agent without streams, and accepts a direct message', async () => {
     const streamed = await run(['send', '-a', script.url, '--stream', 'chunks=2']);
     expect(streamed.out).toMatch(/Text:\nchunk 1\n\n[\s\S]*Text:\nchunk 2\n\n[\s\S]*State: COMPLETED\n$/);
     expect(linesOf(await run(['send', '-a', script.url, '--stream', '-o', 'json', 'message']))).toHaveLength(1);
@@ -66,7 +66,7 @@ describe('send', () => {
     await silent.close();
   });
 
-  verifies('A2ACLI_SEND_003', 'asks when the server refuses the stream that its card promises', async () => {
+  excludes('A2ACLI_SEND_003', 'polls if the server refuses the stream that its card declares', async () => {
     const refusing = await fakeAgent({
       on: {
         SendStreamingMessage: () => ({ error: { code: -32004, message: 'no streams here' } }),
@@ -77,7 +77,7 @@ describe('send', () => {
     await refusing.close();
   });
 
-  verifies('A2ACLI_SEND_004', 'no part of an artifact is dropped', async () => {
+  verifies('A2ACLI_SEND_004', 'prints every part of an artifact', async () => {
     const parts = [
       { text: 'words' },
       { data: { a: [1] } },
@@ -112,18 +112,21 @@ describe('send', () => {
     await mixed.close();
   });
 
-  verifies('A2ACLI_SEND_005', 'a media type belongs to the part before it alone', async () => {
+  verifies('A2ACLI_SEND_005', 'applies a media type only to the part before it', async () => {
     const pdf = join(folder, 'x.pdf');
     writeFileSync(pdf, 'pdf');
     const given = ['--file-part', pdf, '--media-type', 'application/x-own', '--file', pdf, '--text', 'last'];
     const { task } = jsonOf<Parts>(await run(['send', '-a', echo.url, '-o', 'json', ...given]));
     expect(task.artifacts[0].parts.map((part) => part['mediaType'])).toEqual(['application/x-own', 'application/pdf', undefined]);
+  });
+
+  excludes('A2ACLI_SEND_005', 'a media type without a part before it is a wrong call', async () => {
     const leading = await run(['send', '-a', echo.url, '--media-type', 'text/plain', 'hi', '-o', 'json']);
     expect(leading.code).toBe(2);
     expect(jsonOf(leading)).toMatchObject({ error: { code: 'A2ACLI_ERR_USAGE', message: '--media-type needs a part flag before it' } });
   });
 
-  verifies('A2ACLI_SEND_006', 'four parts arrive in order, and --data - is standard input', async () => {
+  verifies('A2ACLI_SEND_006', 'sends four parts in order, and reads --data - from standard input', async () => {
     const [file, data] = [join(folder, 'f.txt'), join(folder, 'd.json')];
     writeFileSync(file, 'content');
     writeFileSync(data, '{"n":1}');
@@ -143,7 +146,7 @@ describe('send', () => {
     expect(bad.err).toContain('standard input is not JSON');
   });
 
-  verifies('A2ACLI_SEND_006', 'a URL goes as a reference and is not fetched', async () => {
+  excludes('A2ACLI_SEND_006', 'sends a URL as a reference and does not fetch it', async () => {
     const files = await fakeAgent({ on: { '*': () => ({ status: 200, body: 'fetched' }) } });
     const { task } = jsonOf<Parts>(await run(['send', '-a', echo.url, '-o', 'json', '--file-part', `${files.url}/a.csv`]));
     expect(task.artifacts[0].parts).toEqual([{ url: `${files.url}/a.csv`, filename: 'a.csv', mediaType: 'text/csv' }]);
@@ -152,8 +155,8 @@ describe('send', () => {
   });
 });
 
-describe('going on', () => {
-  verifies('A2ACLI_INTERACT_001', 'a context is put on the wire', async () => {
+describe('continuing a conversation', () => {
+  verifies('A2ACLI_INTERACT_001', 'sends the context', async () => {
     const agent = await fakeAgent({ card: { capabilities: {} }, on: { SendMessage: () => ({ result: { task: taskOf('COMPLETED') } }) } });
     await run(['send', '-a', agent.url, '--context-id', 'c-7', 'hi']);
     expect(agent.calls('SendMessage')[0]?.params).toMatchObject({ message: { contextId: 'c-7' } });
@@ -168,7 +171,7 @@ describe('going on', () => {
     expect(second.out).toContain('answer: blue');
   });
 
-  verifies('A2ACLI_INTERACT_002', 'shows what the server refuses, mentions --debug, and sends nothing again', async () => {
+  excludes('A2ACLI_INTERACT_002', 'shows the server’s error, mentions --debug, and sends nothing again', async () => {
     const agent = await fakeAgent({
       card: { capabilities: {} },
       on: { SendMessage: () => ({ error: { code: -32001, message: 'no task t-404 at this agent' } }) },
@@ -187,7 +190,7 @@ describe('going on', () => {
     expect(again.err).toMatch(/Code: UnsupportedOperationError[\s\S]*--debug/);
   });
 
-  verifies('A2ACLI_INTERACT_003', 'a first message has a message id of ours and no other', async () => {
+  verifies('A2ACLI_INTERACT_003', 'starts with a message id and no other id', async () => {
     const agent = await fakeAgent({ card: { capabilities: {} }, on: { SendMessage: () => ({ result: { task: taskOf('COMPLETED') } }) } });
     await run(['send', '-a', agent.url, 'hi']);
     const message = agent.calls('SendMessage')[0]?.params['message'] as Record<string, unknown>;
@@ -196,7 +199,7 @@ describe('going on', () => {
     await agent.close();
   });
 
-  verifies('A2ACLI_INTERACT_004', 'the printed command continues the task', async () => {
+  verifies('A2ACLI_INTERACT_004', 'works with the printed command', async () => {
     const waiting = await run(['send', '-a', script.url, 'ask']);
     const [task, context] = [fieldOf(waiting, 'Task'), fieldOf(waiting, 'Context')];
     expect([task, context, fieldOf(waiting, 'State')]).toEqual([
@@ -210,18 +213,23 @@ describe('going on', () => {
     expect((await run(words)).out).toContain('answer: green');
   });
 
-  verifies('A2ACLI_INTERACT_005', 'no file holds an id afterwards, and nothing continues by itself', async () => {
+  verifies('A2ACLI_INTERACT_005', 'stores no id in a file', async () => {
     const sent = await run(['send', '-a', script.url, 'ask']);
     const task = fieldOf(sent, 'Task') ?? 'missing';
     const written = readdirSync(HOME, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter((entry) => entry.isFile());
     for (const { parentPath, name } of written) expect(readFileSync(join(parentPath, name), 'utf8')).not.toContain(task);
+    expect(fieldOf(await run(['send', '-a', script.url, 'hello']), 'Task')).not.toBe(task);
+  });
+
+  excludes('A2ACLI_INTERACT_005', 'nothing continues by itself, and no variable or file keeps an id', async () => {
+    const task = fieldOf(await run(['send', '-a', script.url, 'ask']), 'Task') ?? 'missing';
     expect(await run(['send', '-a', script.url, '--continue', 'blue'])).toMatchObject({ code: 2 });
     expect(fieldOf(await run(['send', '-a', script.url, 'hello']), 'Task')).not.toBe(task);
   });
 });
 
 describe('streams', () => {
-  verifies('A2ACLI_TASK_POLL_004', 'a stream that dies mid-task gives way to polling', async () => {
+  verifies('A2ACLI_TASK_POLL_004', 'are replaced by polling when they break during a task', async () => {
     let asked = 0;
     const agent = await fakeAgent({
       on: {

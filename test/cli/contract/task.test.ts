@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => script.stop());
 
 describe('task get', () => {
-  verifies('A2ACLI_TASK_GET_001', 'shows state, artifacts and history, and hands on the Task as it came', async () => {
+  verifies('A2ACLI_TASK_GET_001', 'shows state, artifacts and history, and prints the Task unchanged as JSON', async () => {
     const task = taskOf('COMPLETED', {
       artifacts: [{ artifactId: 'a', parts: [{ text: 'made' }], 'x-own': true }],
       history: [{ messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'asked' }] }],
@@ -31,7 +31,7 @@ describe('task get', () => {
     await agent.close();
   });
 
-  verifies('A2ACLI_TASK_POLL_001', 'once, and --wait until the end', async () => {
+  verifies('A2ACLI_TASK_POLL_001', 'reads once, and with --wait until the end', async () => {
     let asked = 0;
     const agent = await fakeAgent({
       on: {
@@ -48,7 +48,7 @@ describe('task get', () => {
     await agent.close();
   });
 
-  verifies('A2ACLI_TASK_POLL_002', 'keeps interval and timeout, is idle between, and survives Ctrl-C', async () => {
+  verifies('A2ACLI_TASK_POLL_002', 'respects interval and timeout, is idle in between, and handles Ctrl-C', async () => {
     const times: number[] = [];
     const agent = await fakeAgent({
       card: { capabilities: {} },
@@ -78,7 +78,7 @@ describe('task get', () => {
     expect(jsonOf(late)).toMatchObject({ error: { code: 'A2ACLI_ERR_TIMEOUT' } });
     const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
     expect(times.length).toBeLessThan(12);
-    expect(gaps.slice(3).every((gap) => gap > 300)).toBe(true);
+    expect(gaps.every((gap) => gap > 300)).toBe(true);
     const waiting = start(['send', '-a', agent.url, 'hi']);
     await waiting.until(/waiting for task t-1 \(context c-1\)/, 'err');
     waiting.child.kill('SIGINT');
@@ -89,7 +89,7 @@ describe('task get', () => {
     await agent.close();
   });
 
-  verifies('A2ACLI_TASK_POLL_003', 'what waits for somebody ends the wait; UNSPECIFIED does not', async () => {
+  verifies('A2ACLI_TASK_POLL_003', 'stops waiting at an interrupted state, but not at UNSPECIFIED', async () => {
     for (const state of ['INPUT_REQUIRED', 'AUTH_REQUIRED']) {
       const agent = await fakeAgent({ on: { GetTask: () => ({ result: taskOf(state) }) } });
       const { code, out, err } = await run(['task', 'get', '-a', agent.url, 't-1', '--wait']);
@@ -100,14 +100,14 @@ describe('task get', () => {
     }
     const odd = await fakeAgent({ on: { GetTask: () => ({ result: taskOf('UNSPECIFIED') }) } });
     expect(fieldOf(await run(['task', 'get', '-a', odd.url, 't-1']), 'State')).toBe('UNSPECIFIED');
-    expect((await run(['task', 'get', '-a', odd.url, 't-1', '--wait', '--timeout', '1s'])).code).toBe(5);
+    expect((await run(['task', 'get', '-a', odd.url, 't-1', '--wait', '--poll-interval', '100ms', '--timeout', '2s'])).code).toBe(5);
     expect(odd.calls('GetTask').length).toBeGreaterThan(2);
     await odd.close();
   });
 });
 
 describe('task cancel', () => {
-  verifies('A2ACLI_TASK_CANCEL_001', 'cancels, twice if need be, and says what it is; a finished task is an error', async () => {
+  verifies('A2ACLI_TASK_CANCEL_001', 'cancels, also twice, and prints the state; a finished task is an error', async () => {
     const { task } = await begun(script.url, 'sleep=60000');
     const first = await run(['task', 'cancel', '-a', script.url, task]);
     expect([first.code, fieldOf(first, 'State')]).toEqual([0, 'CANCELED']);
@@ -182,7 +182,7 @@ describe('task subscribe', () => {
     await agent.close();
   });
 
-  verifies('A2ACLI_TASK_SUBSCRIBE_002', 'a cut is taken up by subscribing again, without asking for the task', async () => {
+  verifies('A2ACLI_TASK_SUBSCRIBE_002', 'subscribes again after a cut, without reading the task', async () => {
     let times = 0;
     const agent = await fakeAgent({
       on: {
@@ -201,7 +201,7 @@ describe('task subscribe', () => {
 });
 
 describe('task download', () => {
-  verifies('A2ACLI_DOWNLOAD_001', 'writes every part, under safe names, and overwrites nothing by itself', async () => {
+  verifies('A2ACLI_DOWNLOAD_001', 'writes every part under a safe name, and overwrites nothing without --force', async () => {
     const artifacts = [
       { artifactId: 'report', name: 'report', parts: [{ text: 'one ' }, { text: 'two' }, { data: { n: 1 } }] },
       { artifactId: 'f', parts: [{ raw: 'aGVsbG8=', filename: '../../etc/passwd' }, { url: 'https://files.example/y.png' }] },

@@ -4,7 +4,7 @@ import { joinMesh } from '#mesh';
 import { memoryStore } from '../../../src/engine/adapters/memory.ts';
 import { connectMqtt } from '../../../src/mesh/adapters/mqtt.ts';
 
-/** An agent on the broker that its first argument names, in a process that can be killed. Its heart beats fast. */
+/** An agent on the broker of the first argument, in a process that can be killed. It sends heartbeats often. */
 const [url = '', namespace = ''] = process.argv.slice(2);
 
 const worker = defineAgent({

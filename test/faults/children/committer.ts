@@ -5,13 +5,13 @@ import { aSend, rowOf, seqOf } from '../../contracts/rows.ts';
 import { entriesFor } from '../entries.ts';
 
 /**
- * Commits until it is killed, and says so: `b` before a commit, `a` and what it held after it. With `lie` it says `a` too early,
- * which is what the test must be able to notice. `count` commits, then it kills itself: the files are left
- * as a crash leaves them. With `warm` it only gets compiled.
+ * Commits until it is killed. It prints `b` before a commit, and `a` with the content after it. With `lie` it prints `a` too early,
+ * which the test must detect. With `count` it kills itself after that many commits, so the files are as after a crash. With `warm` it
+ * only loads its modules.
  */
 const [path = '', how = 'honest', count = '0'] = process.argv.slice(2);
 if (how === 'warm') process.exit(0);
-// Small, so that kills fall into checkpoints too; large where the WAL itself is wanted.
+// Small, so that kills hit checkpoints too; large for tests of the WAL itself.
 const store = openSqliteStore(path, { ballastBytes: 0, walBytes: count === '0' ? 300_000 : 16_000_000, walBytesMax: 64_000_000 });
 const say = (line: string): void => {
   writeSync(1, `${line}\n`);
@@ -34,7 +34,7 @@ for (let commit = 1; ; commit += 1) {
   if (commit === Number(count)) process.kill(process.pid, 'SIGKILL');
 }
 
-/** A few tasks: some continue, some are new, some end. */
+/** A batch of tasks: some continue, some are new, some end. */
 function nextBatch(): readonly Write[] {
   const batch = new Map<number, readonly Write[]>();
   for (let at = random(6); at >= 0; at -= 1) {

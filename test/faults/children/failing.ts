@@ -3,7 +3,7 @@ import { openSqliteStore, StoreError } from '../../../src/engine/adapters/sqlite
 import { ALICE, rowOf, seqOf } from '../../contracts/rows.ts';
 import { entriesFor } from '../entries.ts';
 
-/** Commits until the disk fails; then says what each further call gets, and ends as a server would. */
+/** Commits until the disk fails. Then it prints the result of each further call, and ends as a server would. */
 const [path = ''] = process.argv.slice(2);
 const store = openSqliteStore(path, { ballastBytes: 0, walBytes: 200_000 });
 const say = (line: string): void => {

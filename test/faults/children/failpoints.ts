@@ -5,13 +5,14 @@ import { StatementSync } from 'node:sqlite';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded into the real program by `--import`, so that nothing of this is in it: says in a file how far the transaction under way
- * is (PARLEY_TEST_MARKS), and kills the process at a named point, the nth time that it is reached (PARLEY_TEST_FAIL_AT=point:nth).
+ * Loaded into the real program by `--import`, so that the program itself has no failpoints. It writes the progress of the current
+ * transaction to a file (PARLEY_TEST_MARKS), and kills the process when it reaches a named point the nth time
+ * (PARLEY_TEST_FAIL_AT=point:nth).
  */
 const { PARLEY_TEST_MARKS: marks, PARLEY_TEST_FAIL_AT: failAt } = process.env;
 const [failPoint, nth = '1'] = failAt?.split(':') ?? [];
 const file = marks === undefined || !isMainThread ? undefined : openSync(marks, 'w');
-/** Transactions of the start are none of a caller's. */
+/** Transactions during the start do not count. */
 let isArmed = false;
 let reached = 0;
 

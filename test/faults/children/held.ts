@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Loaded before the server: asked by SIGUSR2, it collects its garbage and says on standard error how much memory is really held, in
- * the heap and in buffers beside it. What the process has of the system says little about that: it grows with what was thrown away.
+ * Loaded before the server. On SIGUSR2 it collects garbage and prints to standard error how much memory the heap and the buffers hold.
+ * The resident memory of the process would say little, because it also grows with garbage.
  */
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

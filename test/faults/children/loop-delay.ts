@@ -2,14 +2,14 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded into the server by `--import`: SIGUSR2 begins to measure how late its event loop is, and ends it with a line. The time that
- * the thread was ready to run and the machine had no core for it is not the loop's own, and Linux counts it apart.
+ * Loaded into the server by `--import`. The first SIGUSR2 starts measuring the delay of the event loop; the second prints the result.
+ * Time in which the thread waited for a core does not count; Linux reports it separately.
  */
 const EVERY_MS = 1;
 
 interface Look {
   readonly at: number;
-  /** Waited for a core, in milliseconds, since the thread began. */
+  /** Milliseconds that the thread has waited for a core since its start. */
   readonly waited: number;
 }
 

@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../../src/engine/adapters/sqlite.ts';
 import { serve } from '../../../src/server/adapters/node.ts';
 import { createOutbound } from '../../../src/server/adapters/outbound.ts';
 
-/** The control of W8: a server that takes a delivery for arrived and sends it a moment later. Called as `parley serve` is. */
+/** The control of W8: a server that marks a delivery as done and sends it a moment later. It has the arguments of `parley serve`. */
 const DIR = process.argv[process.argv.indexOf('--data') + 1] ?? '';
 const LATER_MS = 500;
 mkdirSync(DIR, { recursive: true });

@@ -6,8 +6,8 @@ import { openSqliteStore } from '../../../src/engine/adapters/sqlite.ts';
 import { serve } from '../../../src/server/adapters/node.ts';
 
 /**
- * The control of E1: a server whose store says `durable` and writes a moment later. Nothing of it can be reached from
- * `parley serve`. Called as that is: `--data DIR` and what follows.
+ * The control of E1: a server whose store reports a commit as durable and writes it a moment later. `parley serve` can't reach this
+ * code. It has the same arguments: `--data DIR` and others.
  */
 const DIR = process.argv[process.argv.indexOf('--data') + 1] ?? '';
 const LATER_MS = 25;
@@ -36,7 +36,7 @@ const lying: Store = {
   task: after(honest.task),
   byAlias: after(honest.byAlias),
   waiting: after(honest.waiting),
-  // A new send is looked up before it is taken in. The answer is always no here, and looking would keep the promises.
+  // The engine looks up a new send before it accepts it. The answer is always no here. A real look-up would write the promised data.
   send: () => undefined,
   list: after(honest.list),
   count: after(honest.count),
@@ -49,7 +49,7 @@ const lying: Store = {
   finished: after(honest.finished),
   close: after(honest.close),
   commit: (batch) => {
-    promised.push(structuredClone([...batch])); // its arrays are the engine's again once we have said that it is kept
+    promised.push(structuredClone([...batch])); // the engine reuses the arrays once the commit is reported as durable
     timer ??= setTimeout(keep, LATER_MS);
   },
 };

@@ -3,7 +3,7 @@ import { connect } from '../../../src/engine/adapters/sqlite/database/connection
 import { migrate } from '../../../src/engine/adapters/sqlite/database/schema.ts';
 import { NEXT_MIGRATIONS } from '../migrations.ts';
 
-/** Brings a store to a version that changes every row. It is killed meanwhile. */
+/** Migrates a store to a version that changes every row. The test kills it meanwhile. */
 const [path = ''] = process.argv.slice(2);
 const db = connect(path, { cacheBytes: 100_000 });
 writeSync(1, 'ready\n');

@@ -1,5 +1,5 @@
-// A server in small: an engine with a command as its agent, in a process of its own. Arguments: the state folder, what to do, and the
-// command. `run` prints `up` once the command has written something and stays; `drain` runs it to its end and prints what memory it took.
+// A minimal server: an engine with a command as its agent, in its own process. Arguments: the state folder, what to do, and the command.
+// `run` prints `up` after the command's first output and stays; `drain` runs the command to its end and prints the memory that it took.
 import { createCommandAgent } from '#agents';
 import { createEngine } from '#engine';
 import { createUserMessage, dialectId, LOCAL_PRINCIPAL } from '#protocol';
@@ -28,7 +28,7 @@ const look = (): void => {
 };
 
 if (what === 'reap') {
-  // Its first run waits until what the last server left behind is gone.
+  // The first run waits until the leftover processes of the last server are gone.
   await engine.serviceOf('agent').send({ message: createUserMessage('go') }, context);
   process.stdout.write('reaped\n');
   process.exit(0);

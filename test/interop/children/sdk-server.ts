@@ -16,10 +16,10 @@ import * as express03 from 'a2a-js-03/server/express';
 import express from 'express';
 import { directivesOf } from '../../support/memory-script.ts';
 
-/** The official SDK's servers as their documentation has them: Express, tasks in memory, an agent that obeys `script`'s directives. A process of its own:
- * under Vitest, Express finds the wrong half of one of its own packages. */
+/** The official SDK's servers as their documentation has them: Express, tasks in memory, an agent that follows `script`'s directives. It is a separate process,
+ * because under Vitest Express loads the wrong half of one of its own packages. */
 const SKILLS = [{ id: 'script', name: 'Script', description: 'Obeys.', tags: ['test'], examples: [], inputModes: [], outputModes: [] }];
-/** `unsaid`: the card leaves out whether it streams, and the SDK then refuses to. */
+/** `unsaid`: the card does not declare streaming, and the SDK then refuses streams. */
 const STREAMING = process.argv[3] === 'unsaid' ? {} : { streaming: true };
 const MODES = { defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'] };
 

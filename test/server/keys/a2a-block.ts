@@ -4,9 +4,9 @@ import { builtIn, metric, startServer } from '../../support/server.ts';
 import type { Checks } from './serving.ts';
 import { gone, resolved, send, served, start, talker } from './serving.ts';
 
-/** The block that others’ configuration has. */
+/** The block `a2a` of CortexPrism's configuration. */
 export const A2A_BLOCK_CHECKS: Checks = {
-  'a2a.enabled': async () => expect(resolved({ a2a: { enabled: false } }).a2a.enabled).toBe(false), // test/cli/serve.test.ts: it refuses
+  'a2a.enabled': async () => expect(resolved({ a2a: { enabled: false } }).a2a.enabled).toBe(false), // test/cli/serve.test.ts tests the refusal
   'a2a.server.port': async () => {
     let taken = 0;
     await served({}, async ({ port }) => {

@@ -17,10 +17,10 @@ import { AUDIENCE, startIssuer } from '../../support/issuer.ts';
 import { builtIn, raw, sendBody } from '../../support/server.ts';
 import type { Checks } from './serving.ts';
 
-/** For the keys of who may come in. Folders are small, and the system's own sweep takes them. */
+/** For settings of authentication. The folders are small and stay in the temporary folder. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-auth-'));
 const TOKEN = 'a-token-of-more-than-32-characters-0';
-/** Every node here has a folder of its own for keys, unless it is about that. */
+/** Each node has its own folder for keys, unless the test is about that folder. */
 let count = 0;
 const fresh = (): string => {
   count += 1;
@@ -29,7 +29,7 @@ const fresh = (): string => {
   return path;
 };
 
-/** It starts programs, or says so. */
+/** An agent that is marked as running commands. */
 export const commander: Agent = {
   ...defineAgent({ name: 'commander', description: 'runs commands', run: () => 'done' }),
   runsCommands: true,
@@ -57,7 +57,7 @@ const status = async ({ url }: { readonly url: string }, key?: string, path = '/
   (await fetch(`${url}${path}`, { headers: key === undefined ? {} : { Authorization: `Bearer ${key}` } })).status;
 const keyIn = (path: string): string => createKey(path, { name: 'ann', scopes: ['tasks:*'] }).secret;
 
-/** One issuer for all that is about one; it is unref'd with the process. */
+/** One issuer for all tests that need one. It does not keep the process alive. */
 let issuer: Promise<Issuer> | undefined;
 const withIssuer = async (use: (from: Issuer) => Promise<void>): Promise<void> => {
   issuer ??= startIssuer();
@@ -165,7 +165,7 @@ export const AUTH_CHECKS: Checks = {
     await refuses({ tls: { ca } }, '--tls-cert FILE is missing');
     await served({ tls: { cert, key, ca } }, async ({ isOpen }) => expect(isOpen).toBe(false));
   },
-  // Who is let in by them is seen over a real handshake in test/security/mtls.test.ts.
+  // test/security/mtls.test.ts tests these with a real handshake.
   'tls.clients': async () => {
     const settings = resolveConfig({ file: { path: 'x', config: { tls: { clients: ['DNS:a.example'] } } } });
     expect(settings.tls.clients).toEqual(['DNS:a.example']);

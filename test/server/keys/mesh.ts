@@ -51,12 +51,12 @@ export const MESH_CHECKS: Checks = {
   },
 };
 
-/** The card by which a node announces its agent, under a topic. */
+/** The card that a node publishes on a topic. */
 async function announcedAt(topic: string, config: ParleyConfig = {}): Promise<string> {
   return textOf(await heardOn(topic, config));
 }
 
-/** What a node says to one message with this part. */
+/** The reply of a node to one message with this part. */
 async function answered(part: object, config: ParleyConfig): Promise<string> {
   const message = { kind: 'message', messageId: 'm', contextId: 'c', role: 'user', parts: [part] };
   const payload = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 't', method: 'message/send', params: { message } }));
@@ -70,7 +70,7 @@ async function answered(part: object, config: ParleyConfig): Promise<string> {
 async function heardOn(filter: string, config: ParleyConfig, ask?: (broker: Broker) => Promise<unknown>): Promise<ReceivedMessage> {
   const broker = await connectBroker('memory');
   const heard: ReceivedMessage[] = [];
-  // What a broker has kept is an earlier check's.
+  // A retained message would be one of an earlier check.
   await broker.subscribe({ filter, handle: (message) => void (message.isRetained || heard.push(message)) });
   const settings = resolved({ port: 0, memory: true, agents: ['echo'], log: 'silent', mesh: 'memory', ...config });
   const found = await Promise.all(settings.agents.map((given) => findAgent(given, settings)));

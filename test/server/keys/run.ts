@@ -20,7 +20,7 @@ function settingsOf(run: RunConfig): Settings {
   return resolved({ memory: true, run: { sandbox: 'plain', ...run } });
 }
 
-/** One message to a command served as the configuration says. */
+/** Sends one message to a command that is served with this configuration. */
 async function ran(run: RunConfig, argv: readonly string[], metadata = {}): Promise<Task> {
   const { agent } = commandAgent(argv, settingsOf(run));
   if ('service' in agent) throw new Error('not an agent');
@@ -39,7 +39,7 @@ function cardOf(run: RunConfig): AgentCard {
   return commandAgent(['true'], settingsOf(run)).agent.card;
 }
 
-/** Two runs at once, in two folders: how many wait for the other. */
+/** Starts two runs in two folders, and returns how many of them wait. */
 async function waits(concurrency: number): Promise<number> {
   const folders = ['parley-keys-a', 'parley-keys-b'].map((name) => join(home, name));
   for (const folder of folders) mkdirSync(folder, { recursive: true });
@@ -51,12 +51,12 @@ async function waits(concurrency: number): Promise<number> {
   return tasks.filter((task) => JSON.stringify(task.history).includes('Waiting for a place')).length;
 }
 
-/** Checks that need a program which may not be here. */
+/** Checks that need a program which may be missing. */
 export const RUN_NEEDS: Readonly<Record<string, { readonly what: string; readonly isThere: boolean }>> = {
   'run.network': { what: 'bubblewrap', isThere: existsSync('/usr/bin/bwrap') },
 };
 
-/** Each fails if the key is ignored. */
+/** Each check fails if the node ignores the setting. */
 export const RUN_CHECKS: Checks = {
   'run.cwd': async () => expect(textOf(await ran({ cwd: home }, ['pwd']))).toBe(`${home}\n`),
   'run.roots': async () => {

@@ -9,12 +9,12 @@ import { logFor, serveConfigured } from '../../../src/server/adapters/serve-conf
 import { eventually } from '../../support/eventually.ts';
 import { sendBody } from '../../support/server.ts';
 
-/** By the name of a key, what serves with the key set and fails if it is ignored. */
+/** A check for each setting, by its key. It serves with the setting, and fails if the setting is ignored. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>;
 
 let ignored: string | undefined;
 
-/** The control of a check: what it does when its key is ignored. */
+/** The control: runs a check while its setting is ignored. */
 export async function ignoring(key: string, check: () => Promise<void>): Promise<void> {
   ignored = key;
   try {
@@ -37,7 +37,7 @@ function without(config: ParleyConfig, key: string): ParleyConfig {
   return copy;
 }
 
-/** Agents have functions, which no clone has: they stay what they are. */
+/** Agents contain functions, which can't be cloned, so they are kept as they are. */
 function structuredCloned({ agents, ...config }: ParleyConfig): Record<string, unknown> {
   return { ...structuredClone(config), ...(agents === undefined ? {} : { agents }) };
 }
@@ -48,7 +48,7 @@ interface Setup {
   readonly console?: NonNullable<ServeConfiguredOptions['console']>;
 }
 
-/** Serves what the configuration says, as `parley serve` does, and takes it down afterwards. */
+/** Serves with this configuration, as `parley serve` does, and closes the server afterwards. */
 export async function served(
   given: ParleyConfig,
   use: (server: NodeServer, settings: Settings) => Promise<void>,
@@ -83,13 +83,13 @@ export const stateOf = async ({ url }: NodeServer, id: string): Promise<string> 
 export const cardOf = async ({ url }: NodeServer): Promise<Record<string, unknown>> =>
   (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as Record<string, unknown>;
 
-/** A finished task is forgotten before long. */
+/** Waits until a finished task has been deleted. */
 export async function gone(server: NodeServer): Promise<void> {
   const { id } = await send(server, 'x');
   await eventually(async () => (await fetch(`${server.url}/tasks/${id}`)).status === 404);
 }
 
-/** Talks within its run, and keeps something for each conversation. */
+/** Asks within its run, and keeps state for each conversation. */
 export const talker: Agent = defineAgent({
   name: 'talker',
   description: 'asks',

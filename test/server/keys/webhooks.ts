@@ -56,7 +56,7 @@ async function withHook(reply: Parameters<typeof startReceiver>[0], use: (hook: 
   }
 }
 
-/** The webhook of a task hears of it, as it would not without the setting. */
+/** Expects a delivery that would not happen without the setting. */
 async function hears(config: ParleyConfig): Promise<void> {
   await withHook(undefined, async (hook) => {
     const configuration = { taskPushNotificationConfig: { url: hook.url } };

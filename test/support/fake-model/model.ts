@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#protocol';
 
-/** What every provider's request comes down to. */
+/** The common content of every provider's request. */
 export interface Asked {
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
@@ -13,19 +13,19 @@ export type Turn =
 
 export interface Tool {
   readonly name: string;
-  /** JSON Schema of its input; a tool without one takes plain text. */
+  /** JSON Schema of its input. A tool without one takes plain text. */
   readonly schema?: JsonObject;
 }
 
 export type Act =
   | { readonly kind: 'say'; readonly text: string }
-  /** Says it word by word, a word every so many milliseconds. */
+  /** Streams the text word by word, with this many milliseconds between words. */
   | { readonly kind: 'mumble'; readonly words: number; readonly everyMs: number }
   | { readonly kind: 'call'; readonly tool: string; readonly input: JsonObject };
 
 /**
- * A model whose mind is in the prompt: `[[write PATH|TEXT]]`, `[[run COMMAND]]`, `[[say TEXT]]`, `[[mumble WORDS|MS]]`, `[[recall]]` are done
- * one after the other, each tool's result leading to the next. A request without tools that gives no order is repeated. Others without an
+ * A model that follows commands in the prompt, one after the other: `[[write PATH|TEXT]]`, `[[run COMMAND]]`, `[[say TEXT]]`,
+ * `[[mumble WORDS|MS]]`, `[[recall]]`. Each tool result leads to the next command. A request without tools that gives no order is repeated. Others without an
  * order (a title, a check who speaks next) get `ok`.
  */
 export function decide({ turns, tools }: Asked): Act {
@@ -88,7 +88,7 @@ function pick(tools: readonly Tool[], names: readonly string[]): Tool | undefine
   return names.map((name) => tools.find((tool) => tool.name === name)).find((tool) => tool !== undefined);
 }
 
-/** The same three values have another name in every CLI; its schema says which. */
+/** Every CLI has other names for the same three values; its schema has the names. */
 const NAMES = {
   path: ['file_path', 'filePath', 'path'],
   text: ['content', 'file_text', 'contents'],
@@ -104,7 +104,7 @@ function filled(tool: Tool, values: { readonly [K in keyof typeof NAMES]?: strin
     if (value === undefined || name === undefined) continue;
     input[name] = record(properties[name])['type'] === 'array' ? ['bash', '-c', value] : value;
   }
-  // Codex runs in its own sandbox what does not ask to be let out of it.
+  // Codex runs a command in its own sandbox, unless the command asks to leave the sandbox.
   if (values.command !== undefined && 'sandbox_permissions' in properties) {
     Object.assign(input, { sandbox_permissions: 'require_escalated', justification: 'May I?' });
   }

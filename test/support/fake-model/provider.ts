@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#protocol';
 import type { Act, Asked } from './model.ts';
 
-/** One vendor's API: what a request asks, and what an answer to it looks like, as one body or as a stream. */
+/** One vendor's API: reads a request, and writes the response as one body or as a stream. */
 export interface Provider {
   readonly name: string;
   matches(path: string): boolean;

@@ -14,16 +14,16 @@ const PROVIDERS = [anthropic, openaiChat, openaiResponses, gemini];
 
 export interface FakeModel {
   readonly url: string;
-  /** What was asked for, path by path. */
+  /** The paths of the requests. */
   readonly requests: readonly string[];
   /** The conversation that each request contained. */
   readonly asked: readonly (readonly Turn[])[];
-  /** How many answers it is giving at this moment. */
+  /** The number of open responses. */
   readonly speaking: number;
   close(): Promise<void>;
 }
 
-/** The one model behind every agent under test: it speaks each vendor's API on loopback and does what the prompt says (model.ts). */
+/** The model of every agent under test: it serves each vendor's API on loopback and follows the prompt (model.ts). */
 export async function startFakeModel(log: (line: string) => void = () => {}): Promise<FakeModel> {
   const requests: string[] = [];
   const asked: (readonly Turn[])[] = [];

@@ -9,6 +9,7 @@ export interface MemoryOutbox {
   stats(): { readonly last: number; readonly dead: number };
 }
 
+/** The queues of deliveries in memory. */
 export function memoryOutbox(): MemoryOutbox {
   const rows = new Map<number, OutboxRow>();
   return {

@@ -72,6 +72,7 @@ export function createPublishing(client: MqttClient): Publishing {
   };
 }
 
+/** The options of a packet. Members that the message does not have are left out. */
 function optionsOf(message: OutgoingMessage): IClientPublishOptions {
   const properties: NonNullable<IClientPublishOptions['properties']> = {};
   // mqtt.js writes an empty list as a packet that brokers can't read.

@@ -31,6 +31,7 @@ export function chunksOf(update: TaskArtifactUpdate, message: Omit<OutgoingMessa
   }));
 }
 
+/** Whether a message carries a chunk of a binary artifact. */
 export function isChunk({ properties }: Pick<ReceivedMessage, 'properties'>): boolean {
   return properties[EVENT_TYPE] === ARTIFACT_UPDATE && properties[ARTIFACT_MODE] === 'binary';
 }
@@ -83,6 +84,7 @@ export class ChunkAssembler {
   }
 }
 
+/** The chunks in the order of their numbers, in which they may not have arrived. */
 function joined({ chunks, bytes }: Gathered): Uint8Array {
   const whole = new Uint8Array(bytes);
   let at = 0;

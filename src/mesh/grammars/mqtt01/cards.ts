@@ -38,6 +38,7 @@ interface Where {
   readonly namespace: string;
 }
 
+/** The card with the address on the broker and the extension that describes it. */
 function onBroker({ kind, card, instance }: Announcement, who: MqttIdentity, { topics, options }: MqttSettings): AgentCard {
   const others = (card.capabilities.extensions ?? []).filter(({ uri }) => uri !== MQTT_EXTENSION);
   const here: AgentExtension = {

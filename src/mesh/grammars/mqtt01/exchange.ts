@@ -78,6 +78,7 @@ interface Attempts {
   open(): Uint8Array;
 }
 
+/** Publishes the request again until a response arrives or the attempts are used up. */
 async function publishUntilResponse(link: MqttLinkContext, request: MqttExchange, { queue, open }: Attempts): Promise<void> {
   const { mqtt, options } = link;
   const { attemptsMax, replyFirstTimeoutMs } = mqtt.profile;
@@ -142,6 +143,7 @@ function topicOf({ mesh, inbox, mqtt, options }: MqttLinkContext, { task }: Mqtt
   return pool === undefined ? mqtt.topics.request({ ...unit, agent: options.agent }) : mqtt.topics.pool(unit, pool);
 }
 
+/** The user properties of a request: call path, context and credential. */
 async function propertiesOf({ self, mqtt, options }: MqttLinkContext, { ctx, contextId }: MqttExchange): Promise<Record<string, string>> {
   const authorization = await mqtt.options.authorization?.(ctx);
   const { depth, agents } = options.callPath ?? { depth: 0, agents: [] };

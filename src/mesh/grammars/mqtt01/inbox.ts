@@ -85,6 +85,7 @@ export async function openInbox({ id }: MeshParticipant, mesh: MeshContext, { to
   };
 }
 
+/** Reads a response. Undefined if it is neither a result nor an error. */
 function responseIn(message: ReceivedMessage, correlation: string): MqttResponse | undefined {
   const { properties, payload } = message;
   const responder = properties[RESPONDER];

@@ -47,6 +47,10 @@ interface Sending {
   readonly finalOnly: boolean;
 }
 
+/**
+ * Sends a message and yields its events. The requester chooses the task's name, so that a repeated
+ * request starts nothing new.
+ */
 async function* stream(link: MqttLinkContext, { given, finalOnly }: Sending, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
   const { mesh } = link;
   const wanted = given.alias ?? given.message.taskId;

@@ -31,6 +31,7 @@ export function encryptionOf({ properties, contentType = '' }: Pick<ReceivedMess
 
 type Properties = Readonly<Record<string, string>>;
 
+/** Reads which agents have passed the call on. */
 export function callPathIn(properties: Properties): CallPath {
   const depth = properties[CALL_DEPTH] ?? '';
   const path = properties[CALL_PATH] ?? '';

@@ -17,6 +17,7 @@ export interface MqttReplyAddress {
 
 const PREFIX = 'mqtt01:';
 
+/** Stores where a reply goes, so that it can be published after a restart. */
 export function writeAddress({ rpcId, topic, correlation, wants, artifacts }: MqttReplyAddress): string {
   return `${PREFIX}${JSON.stringify([rpcId, topic, hexOf(correlation), wants, artifacts])}`;
 }

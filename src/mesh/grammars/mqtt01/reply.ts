@@ -40,6 +40,7 @@ function taskMessages({ task, agent }: MqttReplyBatch, address: MqttReplyAddress
   return task === undefined ? [] : [resultMessage(DIALECT.encode('send.result', { task }), agent, address)];
 }
 
+/** The messages for a batch of events. The last one ends the stream. */
 function eventMessages({ agent, events, task }: MqttReplyBatch, address: MqttReplyAddress): readonly OutgoingMessage[] {
   const messages = events.flatMap((logged) => messagesOf(logged, agent, address));
   const last = events.at(-1)?.event;
@@ -65,6 +66,7 @@ function messagesOf({ event, seq }: Logged, agent: string, address: MqttReplyAdd
   return chunksOf(event.artifactUpdate, rest) ?? [message];
 }
 
+/** The response to a request without a stream. */
 export function resultMessage(result: Json, agent: string, address: MqttReplyAddress): OutgoingMessage {
   return {
     topic: address.topic,
@@ -83,6 +85,7 @@ export interface MqttErrorReply {
   readonly agent: string;
 }
 
+/** Publishes an error as the response. */
 export async function publishError(error: A2AError, reply: MqttErrorReply, { broker }: MeshContext): Promise<void> {
   const { topic, correlation, rpcId, agent } = reply;
   const text = writeSafely(error, (safe) => errorText(rpcId, DIALECT.error.write(safe)));

@@ -44,6 +44,7 @@ export function envelopeOf(request: MqttRequest): RpcRequest {
   return rpc;
 }
 
+/** How the requester wants artifacts: inside the JSON, or as binary messages. */
 export function artifactModeOf({ properties }: ReceivedMessage): 'json' | 'binary' {
   return properties[ARTIFACT_MODE] === 'binary' ? 'binary' : 'json';
 }

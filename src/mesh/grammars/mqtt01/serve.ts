@@ -58,6 +58,7 @@ async function refuse(error: A2AError, { topic, rpcId, message }: MqttRequest, {
   await publishError(error, { topic, rpcId, agent: agent.name, ...(correlation === undefined ? {} : { correlation }) }, mesh);
 }
 
+/** Runs the operation of a request and publishes its result or its events. */
 async function respond(request: MqttRequest, serving: MqttServing): Promise<void> {
   const { agent, mesh } = serving;
   const rpc = envelopeOf(request);
@@ -101,6 +102,7 @@ const RUN: { readonly [Op in Unary]: Run<Op> } = {
   },
 };
 
+/** Where the response goes, and in which form. */
 function addressOf(operation: Operation, { message, rpcId, topic }: MqttRequest): MqttReplyAddress {
   return {
     rpcId,
@@ -120,6 +122,7 @@ interface Sending {
   readonly address: MqttReplyAddress;
 }
 
+/** Starts or continues a task. Its events are published from the log. */
 async function send({ operation, rpc, request, serving, ctx, address }: Sending): Promise<void> {
   const { agent, mesh } = serving;
   const decoded: SendRequest = requestOf(operation, rpc, ctx);

@@ -126,6 +126,9 @@ async function* subscribe(link: SamLinkContext, id: TaskId, ctx: CallContext): A
   );
 }
 
+/**
+ * The events of the responses, each once, although a repeated request is answered from the beginning.
+ */
 async function* eventsIn(responses: AsyncIterable<SamResponse>, id: string): AsyncGenerator<readonly Logged[]> {
   let lastSeq = 0;
   let task: Task | undefined;

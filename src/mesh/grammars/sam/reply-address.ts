@@ -13,6 +13,7 @@ export interface SamReplyAddress {
 
 const PREFIX = 'sam:';
 
+/** Stores where a reply goes, so that it can be published after a restart. */
 export function writeAddress({ rpcId, replyTo, statusTopic, userId }: SamReplyAddress): string {
   return `${PREFIX}${JSON.stringify([rpcId, replyTo, statusTopic ?? null, userId])}`;
 }

@@ -79,6 +79,7 @@ function clientTopic(namespace: string, clientId: string): string | undefined {
   }
 }
 
+/** Handles one request. Unknown methods are ignored, as SAM does. */
 async function respond(request: SamRequest, serving: SamServing): Promise<void> {
   const rpc = envelopeOf(request);
   request.rpcId = rpc.id;
@@ -115,6 +116,7 @@ interface Sending {
   readonly serving: SamServing;
 }
 
+/** Starts or continues a task. Its events are published from the log. */
 async function send(operation: 'send' | 'stream', { rpc, request, serving }: Sending): Promise<void> {
   const { properties, dialect, topic } = request;
   const { agent, mesh } = serving;
@@ -145,6 +147,7 @@ function idempotencyKeyOf({ alias, message }: SendRequest, { clientId }: SamProp
   return JSON.stringify(['mesh', clientId, alias ?? '', message.messageId]);
 }
 
+/** The call's context. The user id is a claim, because the broker does not verify it. */
 function contextOf({ properties, dialect }: SamRequest, { mesh, signal }: SamServing): CallContext {
   return {
     // Anyone who may publish on the broker can claim any user id, so it is never a principal of the HTTP side.

@@ -24,6 +24,9 @@ export async function followStream(events: EventStream, publisher: StreamPublish
   await first.promise;
 }
 
+/**
+ * Publishes each batch when the next one arrives. The last one is published together with the task.
+ */
 async function follow(events: EventStream, publisher: StreamPublisher, onFirst: () => void): Promise<void> {
   let task: Task | undefined;
   let hasBegun = false;

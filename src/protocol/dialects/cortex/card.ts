@@ -25,12 +25,16 @@ export const card: CardCodec = {
   write: writeCard,
 };
 
+/** Reads a card of CortexPrism, whose modes and interfaces differ from A2A 1.0. */
 export function readCard(raw: unknown, env: ReadEnv): AgentCard {
   const c = object(raw);
   const interfaces = list(c.interfaces, 'interfaces', readInterface, env);
   return readCardMembers({ ...c, capabilities: capabilitiesOf(c), securitySchemes: schemesOf(c) }, interfaces, env);
 }
 
+/**
+ * CortexPrism writes `protocol` and `version` where A2A has `protocolBinding` and `protocolVersion`.
+ */
 function readInterface(raw: unknown, env: ReadEnv): AgentInterface {
   const i = object(raw);
   const protocol = text(i.protocol, 'protocol');
@@ -58,6 +62,7 @@ function schemesOf(c: Raw): unknown {
   return Object.fromEntries(Object.entries(c.securitySchemes).map(([name, scheme]) => [name, respelled(scheme)]));
 }
 
+/** Writes a card with the base address that CortexPrism expects in `url`. */
 export function writeCard(value: AgentCard): JsonObject {
   const { supportedInterfaces, capabilities, skills, defaultInputModes, defaultOutputModes, securitySchemes, ...rest } = value;
   return {

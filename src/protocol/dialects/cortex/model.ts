@@ -54,6 +54,7 @@ export function answerTask(message: Message): Task {
   return { ...answer, status: { ...answer.status, message } };
 }
 
+/** Files are nested in `file`; text and data are members of the part itself. */
 function writePart(part: Part): Json {
   const out: JsonDraft = {};
   if (part.text !== undefined || part.data !== undefined) {

@@ -73,6 +73,7 @@ function readPushConfig(raw: unknown, env: ReadEnv): PushConfig {
   return withTenant(out, c, env);
 }
 
+/** CortexPrism calls the scheme `schemeId` and the credentials `token`. */
 function readAuthentication(raw: unknown): AuthenticationInfo {
   const a = object(raw);
   const scheme = filledText(a.schemeId ?? a.scheme, 'schemeId');

@@ -77,6 +77,10 @@ export function openReader(env: ReadEnv): StreamReader {
   return { read: (raw) => attempt(read, raw, env) };
 }
 
+/**
+ * Recognises an event by its members: CortexPrism's frames have no common tag. Undefined: a frame
+ * without an event.
+ */
 function readEvent(raw: unknown, env: ReadEnv): TaskEvent | undefined {
   const frame = object(raw);
   if (frame.artifact !== undefined) return { artifactUpdate: model.artifactUpdate.read(frame, env) };
@@ -86,6 +90,7 @@ function readEvent(raw: unknown, env: ReadEnv): TaskEvent | undefined {
   return undefined;
 }
 
+/** A status frame with its `type` and `final`. */
 function statusFrame(update: TaskStatusUpdate, closes: boolean): JsonObject {
   const out = withoutEmptyContext(model.statusUpdate.write(update));
   out.type = 'TaskStatusUpdateEvent';

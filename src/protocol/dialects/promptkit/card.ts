@@ -25,6 +25,7 @@ function readCard(raw: unknown, env: ReadEnv): AgentCard {
   return readCardMembers(c, listIf(c.supportedInterfaces, 'supportedInterfaces', readInterface, env) ?? [], env);
 }
 
+/** Leaves out security, which PromptKit's card does not have. */
 function writeCard(value: AgentCard): JsonObject {
   const { securitySchemes: _, securityRequirements: __, supportedInterfaces, capabilities, ...rest } = value;
   const { extensions, ...flags } = capabilities;

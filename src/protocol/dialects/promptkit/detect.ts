@@ -24,6 +24,7 @@ export function detect(hints: Hints): Confidence {
   }
 }
 
+/** PromptKit's parts are flat and have no `kind` or `type`. */
 function detectMessage(message: unknown): Confidence {
   if (!isRaw(message) || !Array.isArray(message.parts)) return 'grammar';
   const parts: readonly unknown[] = message.parts;

@@ -64,6 +64,7 @@ function answersTool(metadata: unknown): boolean {
   return isRaw(metadata) && typeof metadata.tool_call_id === 'string' && metadata.tool_call_id !== '';
 }
 
+/** PromptKit's data must be an object. Other values are sent as marked text. */
 function writePart(value: Part): Json {
   if (value.data !== undefined && !isRaw(value.data)) return marked(value, value.data);
   if (value.text === '' && answersTool(value.metadata)) {
@@ -82,6 +83,7 @@ function marked(value: Part, data: Json): JsonObject {
   return { ...rest, text: JSON.stringify(data), metadata: { ...value.metadata, [DATA_MARK]: true } };
 }
 
+/** Reads marked text back as data. Text that does not parse stays text. */
 function unmarked(value: Part, metadata: Metadata, env: ReadEnv): Part {
   const data = attempt(parsed, value.text, env);
   if (!data.ok) return value;

@@ -46,6 +46,7 @@ export function openReader(env: ReadEnv): StreamReader {
   };
 }
 
+/** One frame may need several lines: PromptKit limits the length of a line. */
 export function openStream(requestId: RpcId | undefined): StreamWriter {
   const wrap = envelope(requestId);
   return {
@@ -54,6 +55,7 @@ export function openStream(requestId: RpcId | undefined): StreamWriter {
   };
 }
 
+/** Recognises an event by its members. Undefined: a frame without an event. */
 function readEvent(raw: unknown, env: ReadEnv): TaskEvent | undefined {
   const frame = object(raw);
   if (frame.artifact !== undefined) return { artifactUpdate: model.artifactUpdate.read(frame, env) };
@@ -79,6 +81,7 @@ function taskLines(task: Task, wrap: Wrap): readonly Frame['data'][] {
   return last ? [...artifacts, status] : [status, ...artifacts];
 }
 
+/** Splits an artifact whose line would be too long for PromptKit's scanner. */
 function artifactLines(update: TaskArtifactUpdate, wrap: Wrap): readonly Frame['data'][] {
   const line = wrap(model.artifactUpdate.write(update));
   const { parts } = update.artifact;

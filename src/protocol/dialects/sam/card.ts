@@ -52,6 +52,7 @@ function longVersion(version: string): string {
   return version.startsWith('0.') ? `${version}.0` : version;
 }
 
+/** Writes a card in the form of 0.3, which SAM's cards have. */
 function writeCard(value: AgentCard): Json {
   const { supportedInterfaces, capabilities, skills, securitySchemes, securityRequirements, ...rest } = value;
   const { extendedAgentCard, ...abilities } = capabilities;

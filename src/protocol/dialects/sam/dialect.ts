@@ -70,6 +70,7 @@ const losses: readonly Loss[] = [
   ...DRAFT_LOSSES.filter((loss) => !loss.field.startsWith('GetRequest.')),
 ];
 
+/** The readers and writers of one spelling. */
 function codecs(spelling: Spelling): Codecs {
   return {
     'send.request': { read: readSendRequest, write: (request) => writeSendRequest(request, spelling) },
@@ -91,6 +92,7 @@ function rpcId<K extends Shape>(shape: K, value: Shapes[K]): RpcId | undefined {
   return alias ?? message.taskId;
 }
 
+/** One of SAM's two spellings: what its documentation says, and what its code sends. */
 function build(id: string, title: string, spelling: Spelling): Dialect {
   return defineDialect({
     id: dialectId(id),

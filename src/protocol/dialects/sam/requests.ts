@@ -11,7 +11,7 @@ import { writeMessage } from './write.ts';
 
 /**
  * The caller names the task: by `task_id` of the message, otherwise by the envelope's id
- * (docs/dialects/sam.md, "Model"). Both are aliases, never ids of ours, so `message.taskId` stays empty
+ * (docs/dialects/sam.md, "Model"). Both are names, never ids of the engine, so `message.taskId` stays empty
  * and a follow-up finds the task by its name.
  */
 export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {
@@ -71,6 +71,7 @@ function writeConfiguration(configuration: SendConfiguration, spelling: Spelling
   return out;
 }
 
+/** The result of a send must be a task or a message. */
 export function readSendResult(raw: unknown, env: ReadEnv): SendResult {
   const event = readEvent(raw, env);
   if (event.task !== undefined) return { task: event.task };

@@ -53,6 +53,7 @@ function progress({ event }: Logged, spelling: Spelling): readonly Json[] {
   return event.task === undefined ? [writeEvent(event, spelling)] : snapshot(event.task, spelling);
 }
 
+/** SAM's streams have no snapshot of a task, so it is sent as a status and its artifacts. */
 function snapshot(task: Task, spelling: Spelling): readonly Json[] {
   const ids = { taskId: task.id, contextId: task.contextId ?? contextId('') };
   const { status, metadata } = task;

@@ -38,6 +38,7 @@ function writeParts(parts: readonly Part[], spelling: Spelling): Json[] {
   return out;
 }
 
+/** The wire has `kind`, SAM's documentation does not. */
 function writePart(part: Part, spelling: Spelling): Json {
   const wire = spelling === 'wire';
   if (part.data !== undefined) return wire ? { kind: 'data', ...wrapData(part) } : wrapData(part);
@@ -137,6 +138,7 @@ export function writeArtifactUpdate(update: TaskArtifactUpdate, spelling: Spelli
   return out;
 }
 
+/** The event with `final` where SAM's callers stop reading. */
 export function writeEvent(event: TaskEvent, spelling: Spelling): Json {
   if (event.artifactUpdate !== undefined) return writeArtifactUpdate(event.artifactUpdate, spelling);
   if (event.statusUpdate !== undefined) return writeStatusUpdate(event.statusUpdate, spelling, isAnswer(event.statusUpdate.status.state));

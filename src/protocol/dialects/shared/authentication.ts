@@ -28,6 +28,10 @@ export function readAuthentication(raw: unknown): Security | undefined {
   return { schemes, requirements: Object.keys(schemes).map((name) => ({ schemes: { [name]: {} } })) };
 }
 
+/**
+ * A security scheme from its plain name, for example `Bearer` or `apiKey`. Details come from
+ * `credentials`.
+ */
 function readScheme(name: string, known: Raw, described: { readonly description?: string }): SecurityScheme {
   switch (name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')) {
     case 'apikey': {
@@ -104,6 +108,7 @@ interface WrittenScheme {
   readonly description?: string | undefined;
 }
 
+/** The plain name of a scheme, and the details that become JSON in `credentials`. */
 function writeScheme(scheme: SecurityScheme): WrittenScheme {
   if (scheme.httpAuthSecurityScheme !== undefined) {
     return { name: scheme.httpAuthSecurityScheme.scheme, description: scheme.httpAuthSecurityScheme.description };

@@ -34,6 +34,7 @@ export function readSkill(raw: unknown, env: ReadEnv): AgentSkill {
   return out;
 }
 
+/** Reads capabilities in camelCase and in snake_case. */
 export function readCapabilities(raw: unknown, env: ReadEnv): AgentCapabilities {
   const c = object(raw);
   const out: Mutable<AgentCapabilities> = {};
@@ -48,6 +49,7 @@ export function readCapabilities(raw: unknown, env: ReadEnv): AgentCapabilities 
   return out;
 }
 
+/** Empty texts and `required: false` count as absent, as in ProtoJSON. */
 function readExtension(raw: unknown, env: ReadEnv): AgentExtension {
   const e = object(raw);
   const out: Mutable<AgentExtension> = { uri: text(e.uri, 'uri') };

@@ -83,6 +83,9 @@ function carried(raw: Raw): { data?: Metadata } {
 /** A protobuf Duration in JSON: `1.5s`. */
 const DURATION = /^\d{1,9}(?:\.\d{1,9})?s$/;
 
+/**
+ * Reads one of Google's error details: `ErrorInfo`, `RetryInfo` or `BadRequest`. Others are ignored.
+ */
 function readDetail(detail: Raw, into: Mutable<ErrorDetails>): void {
   if (detail['@type'] === ERROR_INFO && isRaw(detail.metadata)) into.info = stringsOf(detail.metadata);
   if (detail['@type'] === RETRY_INFO && typeof detail.retryDelay === 'string' && DURATION.test(detail.retryDelay)) {

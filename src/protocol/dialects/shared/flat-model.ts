@@ -85,6 +85,7 @@ export function taskOfMessage(message: Message, output: string): Task {
   };
 }
 
+/** A message of a dialect without `kind`. */
 function readMessage(raw: unknown, env: ReadEnv, vocabulary: MessageVocabulary): Message {
   const m = object(raw);
   const out: Mutable<Message> = {
@@ -135,6 +136,7 @@ function readArtifact(raw: unknown, env: ReadEnv, part: Codec<Part>): Artifact {
   return out;
 }
 
+/** A task of a dialect without `kind`. Both spellings of `contextId` are accepted. */
 function readTask(raw: unknown, env: ReadEnv, inside: FlatCodecs): Task {
   const t = object(raw);
   const out: Mutable<Task> = { id: id(t.id, 'id', env), status: member(t.status, 'status', inside.status.read, env) };

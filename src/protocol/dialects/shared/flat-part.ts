@@ -23,6 +23,7 @@ export function readFlatPart(raw: unknown, env: ReadEnv): Part {
   return out;
 }
 
+/** A part must have exactly one content, in any of the names that flat dialects use for it. */
 function readContent(p: Raw, file: Raw, env: ReadEnv): Mutable<Part> {
   const content = p.text ?? undefined;
   const flatBytes = p.raw ?? p.bytes ?? undefined;

@@ -6,6 +6,7 @@ import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { Codec } from '../define.ts';
 import type { FlatCodecs, FlatVocabulary, MessageVocabulary } from './flat-vocabulary.ts';
 
+/** A message without `kind`. The role is `user` or `agent`. */
 export function writeMessage(message: Message, vocabulary: MessageVocabulary): JsonDraft {
   const out: JsonDraft = {
     messageId: message.messageId,
@@ -38,6 +39,7 @@ export function writeArtifact(artifact: Artifact, part: Codec<Part>): JsonDraft 
   return withMetadata(out, artifact.metadata);
 }
 
+/** A task without `kind`. */
 export function writeTask(task: Task, codecs: FlatCodecs): JsonDraft {
   const out: JsonDraft = { id: task.id };
   if (task.contextId !== undefined) out.contextId = task.contextId;
@@ -54,6 +56,7 @@ export function writeArtifactUpdate(update: TaskArtifactUpdate, artifact: Codec<
   return withMetadata(out, update.metadata);
 }
 
+/** Adds metadata, if there are some. */
 export function withMetadata(out: JsonDraft, metadata: Metadata | undefined): JsonDraft {
   if (metadata !== undefined) out.metadata = metadata;
   return out;

@@ -172,6 +172,10 @@ export function freeform(value: unknown, name: string, env: ReadEnv): Json {
   return value;
 }
 
+/**
+ * Throws for values that are not JSON, and for nesting beyond the limit, which could overflow the
+ * stack.
+ */
 function checkFreeform(value: unknown, name: string, left: number, max: number): asserts value is Json {
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) fail(name, 'holds a number that is out of range');
@@ -210,6 +214,7 @@ function shown(value: unknown): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }
 
+/** Adds a member's name to the path of an error: `parts` and `[0].text` become `parts[0].text`. */
 function under(thrown: unknown, name: string): unknown {
   if (thrown instanceof Fault) {
     thrown.path = thrown.path === '' ? name : thrown.path.startsWith('[') ? name + thrown.path : `${name}.${thrown.path}`;

@@ -66,6 +66,10 @@ function namedEntries(raw: unknown): [string, unknown][] {
   return Object.entries(named);
 }
 
+/**
+ * Reads a scheme in any of its published forms. OAuth with several flows becomes several schemes,
+ * because 1.0 allows one flow each.
+ */
 function readScheme(raw: unknown, env: ReadEnv): readonly (readonly [suffix: string, scheme: SecurityScheme])[] {
   const s = unwrapped(object(raw), 'scheme');
   const kind = kindOf(s);
@@ -144,6 +148,7 @@ const LOCATIONS: ReadonlyMap<string, ApiKeySecurityScheme['location']> = new Map
   ['cookie', 'cookie'],
 ]);
 
+/** The OAuth flows of a scheme, each with its name. */
 function readFlows(raw: unknown, env: ReadEnv): readonly (readonly [string, OAuthFlows])[] {
   const f = unwrapped(member(raw, 'flows', object, env), 'flow');
   const out: (readonly [string, OAuthFlows])[] = [];

@@ -22,6 +22,7 @@ function isForeign(params: Raw, message: Raw, parts: readonly unknown[]): boolea
   return params.id === undefined && parts.length > 0 && parts.every((part) => isRaw(part) && part.type === undefined);
 }
 
+/** Whether a `tasks/send` has members that only A2A 0.1 has. */
 function hasV01Marks(params: Raw): boolean {
   return (
     params.sessionId !== undefined ||

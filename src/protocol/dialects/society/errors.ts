@@ -34,6 +34,9 @@ export function writeError(error: A2AError): WireError {
   return { code: error.details.code ?? codeOf(error.kind, CODES), message: textOf(error) };
 }
 
+/**
+ * The text that Society's own server sends for this error. Its clients recognise errors by the text.
+ */
 function textOf(error: A2AError): string {
   const { field, info } = error.details;
   switch (error.kind) {

@@ -36,6 +36,7 @@ export function writeParts(parts: readonly Part[]): readonly Json[] {
   return out;
 }
 
+/** Society's messages have no id, so one is generated. */
 export function readMessage(raw: unknown, env: ReadEnv): Message {
   const m = object(raw);
   return {
@@ -58,6 +59,7 @@ export function readArtifacts(raw: unknown, env: ReadEnv): Mutable<Artifact>[] {
   return out;
 }
 
+/** Society's artifacts have no id. It is assigned by their position. */
 function readArtifact(raw: unknown, env: ReadEnv): Mutable<Artifact> {
   const a = object(raw);
   const out: Mutable<Artifact> = { artifactId: artifactId(''), parts: listIf(a.parts, 'parts', readPart, env) ?? [] };

@@ -30,6 +30,7 @@ function objectOr(raw: unknown, name: string): Raw {
   return isRaw(raw) ? raw : fail(name, 'must be an object');
 }
 
+/** Throws with Society's own sentence, where it has one. */
 function checkParts(parts: unknown, env: ReadEnv): void {
   if (parts !== undefined && parts !== null && !Array.isArray(parts)) fail('message.parts', 'must be an array');
   const all: readonly unknown[] = Array.isArray(parts) ? parts : [];

@@ -43,6 +43,7 @@ const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly 
  */
 const STATUS_ARTIFACT = 'status';
 
+/** Society has fewer states. The text of the status says what the state can't. */
 export function writeTask(task: Task): Json {
   const { name: state, note } = STATE_NAMES[task.status.state];
   const message = task.status.message?.parts ?? [];
@@ -75,6 +76,7 @@ function textFor(part: Part): string {
   return part.data === undefined ? (part.url ?? part.filename ?? 'file') : JSON.stringify(part.data);
 }
 
+/** Reads a task. A status text that repeats an artifact is dropped. */
 export function readTask(raw: unknown, env: ReadEnv): Task {
   const t = object(raw);
   const status = member(t.status, 'status', readStatus, env);

@@ -14,6 +14,7 @@ export function readArtifact(raw: unknown, env: ReadEnv): Mutable<Artifact> {
   return readBody(raw, env, '0');
 }
 
+/** Artifacts of 0.1 have an index instead of an id. */
 function readBody(raw: unknown, env: ReadEnv, unnumbered: string): Mutable<Artifact> {
   const a = object(raw);
   const index = countIf(a.index, 'index');
@@ -84,6 +85,7 @@ export function ownIndex(artifactId: string): number | undefined {
   return number <= INDEX_MAX && String(number) === artifactId && Number.isInteger(number) ? number : undefined;
 }
 
+/** Writes an artifact with its index. */
 export function writeArtifact(artifact: Artifact, index: number): JsonDraft {
   const out: JsonDraft = { index, parts: writeParts(artifact.parts) };
   if (artifact.name !== undefined) out.name = artifact.name;
@@ -92,6 +94,7 @@ export function writeArtifact(artifact: Artifact, index: number): JsonDraft {
   return out;
 }
 
+/** Numbers artifacts by their position, or by their own ids if these are numbers. */
 export function writeArtifacts(artifacts: readonly Artifact[]): Json {
   const number = isInOrder(artifacts) ? undefined : artifactNumbers();
   const out: Json[] = [];

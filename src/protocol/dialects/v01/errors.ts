@@ -42,6 +42,7 @@ const TEXTS: ReadonlyMap<number, string> = new Map(
   ).map((kind) => [codeOf(kind, CODES), ERRORS[kind].text]),
 );
 
+/** 0.1 prescribes the text of each code, so our own text goes into `data.detail`. */
 export function writeError(error: A2AError): WireError {
   const plain = writePlainError(error, CODES);
   const text = TEXTS.get(plain.code);
@@ -49,6 +50,7 @@ export function writeError(error: A2AError): WireError {
   return { code: plain.code, message: text, data: { ...(isObject(plain.data) ? plain.data : {}), detail: plain.message } };
 }
 
+/** Takes our own text back from `data.detail`. */
 export function readError(raw: unknown): A2AError {
   const error = readAnyError(raw, CODES);
   const { detail, field: _, ...rest } = error.details.data ?? {};

@@ -18,6 +18,10 @@ export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
   return readEventOf(raw, NO_CONTEXT, env);
 }
 
+/**
+ * An event of 0.1 has exactly one of `status` and `artifact`. A whole task is recognised by its other
+ * members.
+ */
 function readEventOf(raw: unknown, contextId: ContextId, env: ReadEnv): TaskEvent {
   const e = object(raw);
   if (isRaw(e.artifact) === isRaw(e.status)) {
@@ -72,6 +76,7 @@ export function writeEvent(event: TaskEvent): Json {
   return eventJson(event, isQuestion(event));
 }
 
+/** 0.1 has no task and no message in streams: both become a status. */
 function eventJson(event: TaskEvent, closes: boolean): Json {
   if (event.artifactUpdate !== undefined) {
     return artifactEvent(event.artifactUpdate, ownIndex(event.artifactUpdate.artifact.artifactId) ?? 0);

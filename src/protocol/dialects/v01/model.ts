@@ -50,6 +50,7 @@ export function readMessage(raw: unknown, env: ReadEnv): Mutable<Message> {
   return out;
 }
 
+/** Checks the parts of a request more strictly than those of a response. */
 export function readRequestMessage(raw: unknown, env: ReadEnv): Mutable<Message> {
   const { parts } = object(raw);
   checkParts(parts, env);
@@ -89,6 +90,7 @@ export function writeStatus(status: TaskStatus): Json {
   return out;
 }
 
+/** `sessionId` of 0.1 is the context. */
 export function readTask(raw: unknown, env: ReadEnv): Task {
   const t = object(raw);
   const out: Mutable<Task> = { id: id<TaskId>(t.id, 'id', env), status: member(t.status, 'status', readStatus, env) };
@@ -103,6 +105,7 @@ export function readTask(raw: unknown, env: ReadEnv): Task {
   return out;
 }
 
+/** The context is `sessionId` in 0.1. */
 export function writeTask(task: Task): Json {
   const out: JsonDraft = { id: task.id };
   if (task.contextId !== undefined) out.sessionId = task.contextId;

@@ -114,6 +114,7 @@ export function writePushConfig(config: PushConfig): Json {
   return { id: config.taskId ?? '', pushNotificationConfig: writeUnnamedPushConfig(config) };
 }
 
+/** A webhook of 0.1, which has no id. */
 function readHook(raw: unknown, env: ReadEnv): PushConfig {
   const h = object(raw);
   const out: Mutable<PushConfig> = { url: filledText(h.url, 'url') };

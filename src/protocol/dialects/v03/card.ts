@@ -68,6 +68,7 @@ function majorMinor(version: string | undefined): string | undefined {
   return version === undefined || version === '' ? undefined : (/^\d+\.\d+/.exec(version)?.[0] ?? version);
 }
 
+/** Drops an interface that repeats another one. Many cards list the main interface twice. */
 function unique(interfaces: readonly AgentInterface[]): readonly AgentInterface[] {
   const seen = new Set<string>();
   return interfaces.filter(({ url, protocolBinding }) => {
@@ -76,6 +77,7 @@ function unique(interfaces: readonly AgentInterface[]): readonly AgentInterface[
   });
 }
 
+/** Writes a card of 0.2 or 0.3: `url`, `preferredTransport` and flat security schemes. */
 export function writeCard(card: AgentCard, edition: CardEdition, missing: MissingMembers): JsonDraft {
   const { extendedAgentCard, ...capabilities } = card.capabilities;
   const out: JsonDraft = {

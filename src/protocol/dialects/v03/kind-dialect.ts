@@ -125,6 +125,7 @@ export function kindDialect(edition: Edition): Dialect {
   });
 }
 
+/** Readers and writers of the JSON-RPC form, whose objects have `kind`. */
 function kindCodecs(edition: Edition, own: { readonly write: Writers; readonly missing: MissingMembers }): Codecs {
   const { write, missing } = own;
   const read = readers(KIND_FORM);
@@ -193,6 +194,7 @@ function withoutOperations(codecs: Codecs, operations: readonly Operation[]): Co
   return Object.fromEntries(Object.entries(codecs).filter(([shape]) => !gone.has(shape)));
 }
 
+/** Writes `final` where the stream closes. */
 export function closingStream(requestId: RpcId | undefined, write: Writers['event']): StreamWriter {
   const wrap = envelope(requestId);
   return {

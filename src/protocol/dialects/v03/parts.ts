@@ -39,6 +39,7 @@ function readInnerData(raw: unknown, env: ReadEnv): JsonObject {
   return readData(object(raw).data, env);
 }
 
+/** A file has exactly one of `bytes` and `uri`. */
 export function readKindFile(raw: unknown): FilePart {
   const f = object(raw);
   const { bytes, uri } = f;
@@ -46,6 +47,7 @@ export function readKindFile(raw: unknown): FilePart {
   return withFileMembers(isSet(bytes) ? { raw: base64(bytes, 'bytes') } : { url: text(uri, 'uri') }, f);
 }
 
+/** The HTTP+JSON form of 0.3 calls them `fileWithBytes` and `fileWithUri`. */
 function readProtoFile(raw: unknown): FilePart {
   const f = object(raw);
   const bytes = f.fileWithBytes ?? f.file_with_bytes;
@@ -54,6 +56,7 @@ function readProtoFile(raw: unknown): FilePart {
   return withFileMembers(isSet(bytes) ? { raw: base64(bytes, 'fileWithBytes') } : { url: text(uri, 'fileWithUri') }, f);
 }
 
+/** A part of the JSON-RPC form, with `kind`. */
 export function writeKindPart(part: Part): JsonDraft {
   if (part.text !== undefined) return described({ kind: 'text', text: part.text }, part.metadata);
   if (part.data !== undefined) return { kind: 'data', ...wrapData(part) };
@@ -61,6 +64,7 @@ export function writeKindPart(part: Part): JsonDraft {
   return described({ kind: 'file', file: writeFileMembers(content, part) }, part.metadata);
 }
 
+/** A part of the HTTP+JSON form, where data are nested once more. */
 export function writeProtoPart(part: Part): JsonDraft {
   if (part.text !== undefined) return described({ text: part.text }, part.metadata);
   if (part.data !== undefined) {

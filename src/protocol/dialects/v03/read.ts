@@ -156,6 +156,7 @@ const EVENT_KINDS: ReadonlyMap<unknown, EventKind> = new Map<unknown, EventKind>
   ['artifact-update', 'artifact-update'],
 ]);
 
+/** Reads an event by its `kind`; by its members if an old SDK left `kind` out. */
 function kindEventReader(read: Objects): Reader<TaskEvent> {
   return (raw, env) => {
     const e = object(raw);

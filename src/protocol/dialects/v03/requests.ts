@@ -85,6 +85,7 @@ export function sendWriter(write: SendWriting): (request: SendRequest) => JsonDr
   };
 }
 
+/** `blocking` of 0.x is the opposite of `returnImmediately`. */
 function writeConfiguration(configuration: SendConfiguration, write: SendWriting): JsonDraft {
   const out: JsonDraft = {};
   const modes = configuration.acceptedOutputModes;
@@ -97,6 +98,7 @@ function writeConfiguration(configuration: SendConfiguration, write: SendWriting
   return out;
 }
 
+/** The result of a send must be a task or a message. */
 export function sendResultReader(read: Readers): Reader<SendResult> {
   return (raw, env) => {
     const event = read.event(raw, env);

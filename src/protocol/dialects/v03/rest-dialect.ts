@@ -65,6 +65,7 @@ export function restDialect(card: CardEdition): Dialect {
   });
 }
 
+/** Readers and writers of the HTTP+JSON form, which is ProtoJSON. */
 function restCodecs(card: CardEdition): Codecs {
   const read = readers(PROTO_FORM);
   const send: Codecs['send.request'] = { read: sendReader(read, readConfiguration), write: sendWriter(write.message) };

@@ -114,6 +114,7 @@ export function readConfigRequest(raw: unknown, env: ReadEnv): PushDeleteRequest
   return { taskId: id<TaskId>(r.taskId ?? named.taskId, 'taskId', env), id: id<PushConfigId>(r.id ?? named.configId, 'id', env) };
 }
 
+/** The task is in `parent`, as `tasks/ID`, or in `taskId`. */
 export function readPushListRequest(raw: unknown, env: ReadEnv): PushListRequest {
   const r = object(raw);
   const taskId = r.taskId ?? namedIds(r.parent, 'parent').taskId;

@@ -45,6 +45,7 @@ function partsWriter(form: Form): PartsWriter {
   };
 }
 
+/** Writes messages without the members that this release does not have yet. */
 function messageWriter(form: Form, own: { readonly missing: MissingMembers; readonly parts: PartsWriter }): Writers['message'] {
   const hasExtensions = !own.missing.has('Message.extensions');
   const hasReferences = !own.missing.has('Message.referenceTaskIds');

@@ -79,6 +79,7 @@ const ALIAS: Loss = {
 
 const same = <T extends object>(read: Reader<T>): Codec<T> => ({ read, write: (value) => jsonOf(value) });
 
+/** Readers and writers of 1.0, and of the 1.1 draft with `generation`. */
 function codecs(options: { readonly generation: boolean }): Codecs {
   const numbered = options.generation ? withGeneration : withoutGeneration;
   const writeEvent = (event: TaskEvent): Json => eventJson(event, numbered);
@@ -120,6 +121,7 @@ function writeDraftSend({ alias: _, ...request }: Parameters<typeof writeSendReq
   return jsonOf({ ...request, configuration: { ...request.configuration, ifGenerationMatch: String(match) } });
 }
 
+/** The event as StreamResponse. The 1.1 draft adds the sequence number. */
 function eventJson(event: TaskEvent, write: typeof withGeneration, logged?: Logged): Json {
   if (event.artifactUpdate !== undefined) return { artifactUpdate: write(withoutFalse(event.artifactUpdate), logged?.seq) };
   if (event.statusUpdate !== undefined) return { statusUpdate: write(event.statusUpdate, logged?.seq) };
@@ -135,6 +137,7 @@ function withoutFalse(update: TaskArtifactUpdate): TaskArtifactUpdate {
   return { ...rest, ...(append === true ? { append } : {}), ...(lastChunk === true ? { lastChunk } : {}) };
 }
 
+/** 1.0 and the 1.1 draft differ only in `generation`. */
 function build(id: string, title: string, options: { readonly generation: boolean }): Dialect {
   const numbered = options.generation ? withGeneration : withoutGeneration;
   const write = (event: TaskEvent, logged: Logged): Json => eventJson(event, numbered, logged);

@@ -93,6 +93,7 @@ export function readPart(raw: unknown, env: ReadEnv): Part {
   return out;
 }
 
+/** A part must have exactly one of `text`, `raw`, `url` and `data`. */
 function readContent(p: Raw, env: ReadEnv): Mutable<Part> {
   const { text: content, raw, url, data } = p;
   const found = contents(p);
@@ -114,6 +115,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
+/** An absent state is unspecified, because ProtoJSON leaves out zero. */
 export function readStatus(raw: unknown, env: ReadEnv): TaskStatus {
   const s = object(raw);
   // ProtoJSON leaves out an enum's zero, and null means absent. So an absent state is UNSPECIFIED.

@@ -119,6 +119,7 @@ function reconnecting(source: McpSource, { startMsMax = START_MS_MAX, fetch }: M
   };
 }
 
+/** The transport of the MCP client: a program, or a server over HTTP. */
 function transportFor(source: McpSource, get: Fetch | undefined): StdioClientTransport | StreamableHTTPClientTransport {
   if ('url' in source) {
     const requestInit: RequestInit = { headers: { ...source.headers }, redirect: 'error' };
@@ -135,6 +136,7 @@ function transportFor(source: McpSource, get: Fetch | undefined): StdioClientTra
   });
 }
 
+/** Calls the tool that the message names. Progress becomes status messages. */
 async function* run(connection: McpConnection, turn: Turn): AsyncGenerator<AgentOutput> {
   const { client, tools } = await connection.get();
   const chosen = choose(tools, turn);
@@ -167,6 +169,7 @@ interface Queue<T> {
   all(): AsyncGenerator<T>;
 }
 
+/** A queue between the callbacks of the MCP client and the generator of the run. */
 function queue<T>(): Queue<T> {
   const items: T[] = [];
   let isOver = false;

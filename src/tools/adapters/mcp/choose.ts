@@ -26,6 +26,7 @@ export function choose(tools: readonly Tool[], turn: Turn): ChosenTool | string 
   return args === undefined ? wanted(tool) : { tool, args };
 }
 
+/** The tool's arguments: data, JSON text, or plain text for a tool with one text property. */
 function argumentsFor(tool: Tool, message: Message, text: string): JsonObject | undefined {
   const data = message.parts.find((part) => part.data !== undefined)?.data;
   if (isObject(data)) return data;

@@ -9,6 +9,7 @@ export function contentOf({ text, parts, isWaiting, taskId }: ToolOutcome): Cont
   return [{ type: 'text', text: [text, ...hint].join('\n\n') }, ...others.map(blockOf)];
 }
 
+/** A part in MCP's form. */
 function blockOf({ raw, url, data, mediaType, filename }: Part): ContentBlock {
   if (data !== undefined) return { type: 'text', text: JSON.stringify(data) };
   const mimeType = mediaType ?? 'application/octet-stream';
@@ -28,6 +29,7 @@ export function partsOf(content: readonly ContentBlock[], structured: JsonObject
   return [{ data: structured }, ...parts.filter(({ text }) => text === undefined || compact(text) !== same)];
 }
 
+/** A content block of MCP as a part. */
 function partOf(block: ContentBlock): Part {
   switch (block.type) {
     case 'text':

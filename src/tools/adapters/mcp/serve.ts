@@ -74,6 +74,7 @@ async function toolsOfAll(
   return all;
 }
 
+/** An MCP server for these tools. */
 function serverOf(tools: readonly AgentTool[], { name = 'parley', version = '1.0.0' }: McpServerOptions): Server {
   const server = new Server({ name, version }, { capabilities: { tools: {} } });
   server.setRequestHandler('tools/list', () => ({
@@ -93,6 +94,7 @@ function serverOf(tools: readonly AgentTool[], { name = 'parley', version = '1.0
   return server;
 }
 
+/** Runs a tool. Sends progress if the client asked for it. */
 async function call(tool: AgentTool, args: JsonObject, { mcpReq }: ServerContext): Promise<CallToolResult> {
   const progressToken = mcpReq._meta?.progressToken;
   let progress = 0;

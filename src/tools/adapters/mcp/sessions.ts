@@ -66,6 +66,7 @@ async function resume(sessions: ReadonlyMap<string, Session>, { id, request, cal
   return await session.transport.handleRequest(request);
 }
 
+/** Whether a request starts a session. */
 async function isInitialize(request: Request): Promise<boolean> {
   if (request.method !== 'POST') return false;
   try {

@@ -1,6 +1,13 @@
 import type { McpSource } from './agent.ts';
 
-/** Reads `COMMAND ARGS…`, or a URL for a server over HTTP. Quotes keep words together. */
+/**
+ * Reads `COMMAND ARGS…`, or a URL for a server over HTTP. Quotes keep words together.
+ *
+ * ```ts
+ * mcpSource('npx -y some-server "my folder"'); // { command: 'npx', args: ['-y', 'some-server', 'my folder'] }
+ * mcpSource('https://mcp.example/mcp'); // { url: 'https://mcp.example/mcp' }
+ * ```
+ */
 export function mcpSource(text: string): McpSource {
   if (/^https?:\/\//.test(text)) return { url: text };
   const [command, ...args] = wordsOf(text);

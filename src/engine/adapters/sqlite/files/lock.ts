@@ -43,6 +43,7 @@ export function lockStore(path: string): StoreLock {
   }
 }
 
+/** Opens the lock file, and creates it if it does not exist. */
 function openLock(file: string): DatabaseSync {
   try {
     return new DatabaseSync(file);
