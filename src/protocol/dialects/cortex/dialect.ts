@@ -65,10 +65,12 @@ const traits: Traits = {
   directMessage: 'as-task',
   historyDefault: 'all',
   subscribeFinished: 'returns-task',
+  listsArtifacts: true,
 };
 
 const wire: DialectWire = {
   nullForUnknownTask: true,
+  callPath: '/a2a',
   httpStatusOnError,
   timeoutMs: 120_000,
   bodyBytesMax: 1_048_576,

@@ -89,7 +89,10 @@ const traits: Traits = {
   cancelFinished: 'error',
   directMessage: 'as-task',
   historyDefault: 'none',
-  subscribeFinished: 'returns-task',
+  subscribeFinished: 'returns-status',
+  listsArtifacts: true,
+  // Its client gives up after 60 seconds and then has no task id to ask with.
+  sendMsMax: 50_000,
 };
 
 const wire: DialectWire = {
@@ -98,6 +101,8 @@ const wire: DialectWire = {
   bodyBytesMax: 10_485_760,
   extensionsHeader: undefined,
   versionHeader: undefined,
+  callPath: '/a2a',
+  snapshotAsEvents: true,
 };
 
 /** PromptKit (AltairaLabs): 0.3's method names with 1.0's shapes (docs/dialects/promptkit.md). */

@@ -59,6 +59,7 @@ const wire: DialectWire = {
   extensionsHeader: undefined,
   versionHeader: undefined,
   streamErrors: 'event',
+  snapshotAsEvents: true,
 };
 
 const task = { read: readTask, write: writeTask };

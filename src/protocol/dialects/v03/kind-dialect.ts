@@ -77,6 +77,8 @@ export const TRAITS: Traits = {
   callerNamesTask: false,
   resumesByContext: true,
   cancelFinished: 'error',
+  // A2A 0.3.0 §7.4: a task in a terminal state can't be canceled; the 0.3 kit checks a second cancel.
+  cancelsOnce: true,
   directMessage: 'allowed',
   // A2A 0.3.0 §7.3 leaves an absent historyLength to the server. The Python SDK and 1.0 return everything; the JS SDK returns an empty
   // list. A caller can ask for nothing with 0, but can't ask for everything without knowing the length.
