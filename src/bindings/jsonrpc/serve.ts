@@ -1,8 +1,10 @@
-import type { A2AService, Dialect, DialectId, Hints, Operation, RpcId } from '#protocol';
+import type { A2AService, Dialect, DialectId, Hints, Json, Operation, RawObject, RpcId } from '#protocol';
 import { A2AError, answeringDialect, isStreamOperation } from '#protocol';
 import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import { contextOf } from '../call-context.ts';
+import { decodeRequest } from '../codec.ts';
+import { jsonBody } from '../document-stream.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { respondTo } from '../http.ts';
 import { accepts, isMediaType, JSON_TYPE } from '../media.ts';
@@ -13,17 +15,18 @@ import type { RequestTarget } from '../request-target.ts';
 import { checkVersion, requestTarget, requestTargetForError } from '../request-target.ts';
 import { respond } from '../respond.ts';
 import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
-import { EVENT_STREAM, encodeFrames } from '../sse.ts';
+import { EVENT_STREAM, smallFrame } from '../sse.ts';
 import { JSON_RPC } from './binding.ts';
 import type { RpcRequest } from './wire.ts';
-import { errorText, readableId, readEnvelope, requestObject, resultText } from './wire.ts';
+import { errorText, readableId, readEnvelope, requestObject } from './wire.ts';
 
 /** JSON-RPC with its server half. */
 export const JSON_RPC_SERVED: Binding<'JSONRPC'> = {
   ...JSON_RPC,
   route: { methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'] },
   // 0.x uses the root: it becomes the card's `url`, which Society's clients call, and Society is detected only at `/`.
-  paths: { '1.0': '/a2a', '0.3': '/' },
+  // At `/a2a/jsonrpc` nothing is ambiguous. `/a2a` is shared with PromptKit and CortexPrism.
+  paths: { '1.0': '/a2a/jsonrpc', '0.3': '/' },
   serve: answerJsonRpc,
   refuse: refuseJsonRpc,
 };
@@ -100,11 +103,23 @@ async function answer(exchange: Exchange, target: RequestTarget): Promise<HttpRe
   const { method, params } = envelope;
   if (target.fixed === undefined && typeof method === 'string')
     exchange.dialect = pickDialect(exchange, { ...sight, method, params }, caller);
+  if (envelope['id'] === undefined) checkWithoutId(exchange, envelope);
   const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
   const operation = exchange.dialect.operationOf(rpc.method);
   if (operation !== undefined) exchange.operation = operation;
   checkVersion(target.version, exchange.dialect, options);
   return await call(exchange, rpc, caller);
+}
+
+/**
+ * A request without an id is rejected. If its method is unknown or its params are wrong as well, the
+ * response says that first, as the official SDK and the 0.3 kit have it. Society checks the id first.
+ */
+function checkWithoutId({ dialect, options }: Exchange, { jsonrpc, method, params }: RawObject): void {
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || method === '' || dialect.envelope !== undefined) return;
+  const operation = dialect.operationOf(method);
+  if (operation === undefined) throw methodNotFound(method);
+  decodeRequest(operation, params, { dialect, env: options.env ?? DEFAULT_ENV });
 }
 
 function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect {
@@ -133,7 +148,7 @@ function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<Http
   return respond(
     { httpRequest, service, options, dialect, caller, operation, raw: rpc.params, env },
     {
-      result: (value, headers) => json(resultText(id, value), 200, headers),
+      result: (value, headers) => json(resultBody(id, value), 200, headers),
       openStream: () => dialect.openStream(id),
       errorFrame: (error) => ({ event: 'error', data: writeSafely(error, (safe) => errorText(id, dialect.error.write(safe))) }),
     },
@@ -150,7 +165,7 @@ function refuse(exchange: Exchange, error: A2AError): HttpResponse {
   const response = refusalText(dialect, id, error);
   if (response.status !== 200 || typeof response.body !== 'string' || !wantsEvent(exchange, error)) return response;
   const headers = { ...response.headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache' };
-  return { ...response, headers, body: encodeFrames([{ data: response.body }]) };
+  return { ...response, headers, body: smallFrame({}, response.body) };
 }
 
 /** Whether an error is an event of the stream that the caller asked for (docs/decisions/2026-11-16-what-other-sdks-read.md). */
@@ -175,6 +190,10 @@ function notPost(exchange: Exchange): HttpResponse {
   return json(errorText(null, error), 405, { Allow: 'POST' });
 }
 
-function json(text: string, status: number, headers: Record<string, string>): HttpResponse {
-  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: text };
+function resultBody(id: RpcId, result: Json): HttpResponse['body'] {
+  return jsonBody(result, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`, '}');
+}
+
+function json(body: HttpResponse['body'], status: number, headers: Record<string, string>): HttpResponse {
+  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body };
 }
