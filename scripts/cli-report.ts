@@ -18,6 +18,7 @@ const args = [
   '--reporter=json',
   `--outputFile=${file}`,
 ];
+console.log('Running the cases of test/cli/contract against the real program. This takes some minutes.');
 spawnSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
 
 interface Results {
@@ -29,8 +30,20 @@ rmSync(folder, { recursive: true });
 const outcomes: Outcome[] = testResults.flatMap(({ assertionResults }) =>
   assertionResults.map(({ title, status }) => ({ title, passed: status === 'passed' })),
 );
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-const report = reportOf(outcomes, { version, date: new Date().toISOString().slice(0, 10) });
+
+interface Manifest {
+  readonly version: string;
+  readonly repository?: string | { readonly url: string };
+}
+
+const { version, repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+const maintainer = /Copyright \(c\) \d+ (.+)/.exec(readFileSync(join(ROOT, 'LICENSE'), 'utf8'))?.[1] ?? '';
+const report = reportOf(outcomes, {
+  version,
+  date: new Date().toISOString().slice(0, 10),
+  repository: (typeof repository === 'object' ? repository.url : repository) ?? 'not published yet: the package names no repository',
+  maintainer,
+});
 writeFileSync(join(ROOT, 'docs/cli-conformance.yaml'), reportYaml(report));
 writeFileSync(join(ROOT, 'docs/cli-conformance.md'), reportMarkdown(report));
 console.log(

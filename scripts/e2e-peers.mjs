@@ -11,8 +11,7 @@ const [OPEN, CLOSE] = ['<!-- e2e:peers -->', '<!-- /e2e:peers -->'];
 const args = process.argv.slice(2);
 const names = args.filter((name) => !name.startsWith('-'));
 await ensureInstalled();
-const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${FOUND}`];
-const { status } = runTool('vitest', ['run', '--config', 'vitest.peers.config.ts', ...reporters, ...names], {
+const { status } = runTool('vitest', ['run', '--config', 'vitest.peers.config.ts', ...names], {
   env: { ...process.env, PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}` },
 });
 if (!args.includes('--no-write')) writeMatrix(JSON.parse(readFileSync(FOUND, 'utf8')));

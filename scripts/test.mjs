@@ -10,7 +10,7 @@ const isRest = args.includes('--rest');
 const given = args.filter((arg) => arg !== '--rest');
 
 await ensureInstalled();
-const steps = tier === 'all' ? [...(isRest ? [] : [vitest('default')]), vitest('rest'), codingAgents] : [vitest(tier)];
+const steps = tier === 'all' ? [...(isRest ? [] : [vitest('default')]), vitest('rest'), codingAgents, peers] : [vitest(tier)];
 let failed = 0;
 for (const step of steps) if (step() !== 0) failed += 1;
 process.exit(failed === 0 ? 0 : 1);
@@ -22,6 +22,11 @@ function vitest(name) {
 /** Real coding CLIs, which npm installs into .cache, with a fake model. */
 function codingAgents() {
   return runTool('node', [join(ROOT, 'scripts/e2e-agents.mjs'), '--no-write', 'claude', 'gemini', 'qwen']).status ?? 1;
+}
+
+/** Other people's SDKs, which are installed into .cache, in whole conversations. */
+function peers() {
+  return runTool('node', [join(ROOT, 'scripts/e2e-peers.mjs'), '--no-write', 'js', 'go', 'python']).status ?? 1;
 }
 
 function environment(more) {

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ describe('links between pages', () => {
     it(page, () => {
       const text = readFileSync(join(ROOT, page), 'utf8');
       const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
-      for (const target of targets) readFileSync(join(ROOT, page, '..', target));
+      for (const target of targets) statSync(join(ROOT, page, '..', target));
     });
   }
 });

@@ -232,7 +232,7 @@ describe('the card', () => {
     });
   });
 
-  it('shows them also if the schema has its own method for it', () => {
+  it('shows the schemas also if the schema library converts to JSON Schema itself', () => {
     const shown = { params: { skills: { add: { input: { vendor: 'by-hand', schema } } } } };
     expect(published(objectOf({}, { toJSONSchema: () => schema })).capabilities.extensions).toMatchObject([shown]);
     expect(published(objectOf({}, { toJsonSchema: () => schema })).capabilities.extensions).toMatchObject([shown]);
@@ -248,7 +248,7 @@ describe('the card', () => {
     }
   });
 
-  it('declares JSON for such a skill, and does not put the schema on the skill', () => {
+  it('declares application/json for a skill with a schema, and keeps the schema out of the skill', () => {
     const [add, chat] = published(PAIR, SUM).skills;
     expect(add).toEqual({
       id: 'add',

@@ -49,8 +49,8 @@ export type SkillInput<Skill> = Skill extends { readonly input: StandardSchema<u
 export type SkillOutput<Skill> = Skill extends { readonly output: StandardSchema<infer Input, unknown> } ? Input : never;
 
 /**
- * An extension of the card that lists the schemas of the agent's skills. It is optional: the input of
- * callers that ignore it is checked all the same.
+ * An extension of the card that lists the schemas of the agent's skills. Callers may ignore it:
+ * the agent checks every input.
  */
 export const SKILL_SCHEMAS = 'urn:parley:a2a:skill-schemas:v1';
 

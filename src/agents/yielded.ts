@@ -31,8 +31,9 @@ export function checkedYield(value: Yielded, skill: SkillDefinition | undefined)
 }
 
 /**
- * A returned value. With an output schema it is the output, whatever its shape, unless a helper made
- * it. Without one, a value with the shape of parts is parts.
+ * The output for a value that a run returned. Outputs of helpers such as `ask` stay as they are. With an
+ * output schema every other value is the result; without one, a value that looks like parts is read as
+ * parts.
  */
 export async function checkedReturn(value: unknown, skill: SkillDefinition | undefined): Promise<AgentOutput | undefined> {
   if (value === undefined) return undefined;

@@ -2,6 +2,7 @@ import type { SendHandle } from '#client';
 import { questionOf } from '#client';
 import type { Part, SendResult, TaskState } from '#protocol';
 import { asCliError } from './agent/errors.ts';
+import { quoted } from './agent/words.ts';
 import type { Command } from './command.ts';
 import { readStdin, usage } from './command.ts';
 import { createPerson, openPrompt } from './conversation/answers.ts';
@@ -22,6 +23,7 @@ import { partsFrom } from './parts/read-parts.ts';
 import { saveArtifacts } from './parts/save-artifacts.ts';
 import type { RunContext } from './run-context.ts';
 import { createRunContext } from './run-context.ts';
+import { effectiveDefaults } from './settings/effective-defaults.ts';
 
 const spec: CommandSpec = {
   name: 'ask',
@@ -44,7 +46,14 @@ Where nobody can answer, the question is printed and the exit code is 6.`,
     '0 answered; 1 failed, by the agent or on the way; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time; 6 the agent waits for an answer; 130 canceled, 143 by SIGTERM.',
 };
 
-export const askCommand: Command = { name: 'ask', help: helpFor(spec), spec, run };
+export const askCommand: Command = {
+  name: 'ask',
+  get help() {
+    return helpFor(spec, effectiveDefaults(spec));
+  },
+  spec,
+  run,
+};
 
 /** Reads the input before it connects, so that a missing file is reported at once. */
 async function run(args: readonly string[]): Promise<number> {
@@ -57,7 +66,7 @@ async function run(args: readonly string[]): Promise<number> {
     const reached = await reachAgent(asked, target);
     return await ask(asked, reached, { input, screen: json ? silentScreen : openScreen(), json });
   } catch (thrown) {
-    return await printError(thrown, { json: wantsJson(args, process.env), contract: false, secrets: asked.secrets });
+    return await printError(thrown, { json: wantsJson(args, process.env), secrets: asked.secrets });
   }
 }
 
@@ -132,6 +141,6 @@ function outcome({ task }: SendResult, { screen, target }: { readonly screen: Sc
     return 1;
   }
   if (questionOf(task) === undefined) return 0;
-  screen.note(`to answer: parley ask ${target.replace(/^-a /, '')} --task-id ${task.id} "…"`, 'dim');
+  screen.note(`to answer: parley ask ${target.replace(/^-a /, '')} --task-id ${quoted(task.id)} "…"`, 'dim');
   return 6;
 }

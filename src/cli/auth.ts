@@ -6,5 +6,4 @@ export const authCommand: Command = commandGroup({
   name: 'auth',
   summary: 'get tokens for agents, and forget them.',
   commands: [loginCommand, logoutCommand],
-  contract: true,
 });

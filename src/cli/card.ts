@@ -7,5 +7,4 @@ export const cardCommand: Command = commandGroup({
   name: 'card',
   summary: 'look at what an agent says of itself.',
   commands: [getCommand, skillsCommand],
-  contract: true,
 });

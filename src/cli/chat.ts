@@ -2,27 +2,28 @@ import type { SendHandle } from '#client';
 import { questionOf } from '#client';
 import type { Part, SendResult } from '#protocol';
 import { asCliError } from './agent/errors.ts';
+import { quoted } from './agent/words.ts';
 import type { CliError, Command } from './command.ts';
 import { usage } from './command.ts';
 import { createPerson, openPrompt } from './conversation/answers.ts';
 import type { ReachedAgent } from './conversation/connect.ts';
 import { reachAgent } from './conversation/connect.ts';
-import { TALK_FLAGS, WIRE_FLAGS, wantsOutput } from './conversation/flags.ts';
+import { AGENT_FLAGS, TALK_FLAGS, WIRE_FLAGS, wantsOutput } from './conversation/flags.ts';
 import { onInterrupt } from './conversation/interrupt.ts';
 import { ANSWER_MEMBERS, summary } from './conversation/json-result.ts';
 import type { Screen } from './conversation/terminal.ts';
-import { openScreen, silentScreen } from './conversation/terminal.ts';
+import { notesOnly, openScreen, silentScreen } from './conversation/terminal.ts';
 import { talk } from './conversation/turn.ts';
-import { GLOBALS } from './flags/globals.ts';
 import { helpFor } from './flags/help.ts';
 import { argumentsOf, listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { printError } from './output/errors.ts';
-import { stateText } from './output/labels.ts';
+import { messageText, stateText, taskText } from './output/labels.ts';
 import { partsFrom } from './parts/read-parts.ts';
 import { saveArtifacts } from './parts/save-artifacts.ts';
 import type { RunContext } from './run-context.ts';
 import { createRunContext } from './run-context.ts';
+import { effectiveDefaults } from './settings/effective-defaults.ts';
 
 const COMMANDS = '/new starts over, /file PATH adds a file to the next message, /ids shows the ids, /quit leaves';
 
@@ -31,18 +32,26 @@ const spec: CommandSpec = {
   summary: 'talk with an agent.',
   args: [{ name: 'URL', optional: true }],
   flags: [
-    ...GLOBALS.filter(({ name }) => name === 'agent-card'),
+    ...AGENT_FLAGS,
     ...TALK_FLAGS,
     { name: 'json', kind: 'switch', doc: `Print one JSON object for each message: ${ANSWER_MEMBERS}; or error.` },
   ],
   globals: WIRE_FLAGS,
   details: `URL is short for --agent-card. Every line is a message in the same context; while the agent waits for an answer the next line is that answer. In the
-chat ${COMMANDS}. Piped input is taken line by line, and the answers are plain text, or with --json an object each.`,
+chat ${COMMANDS}. Off a terminal, input is taken line by line, every answer is printed with its ids and state as parley send does (with --json as
+an object each), and the first message that fails ends the chat with its exit code.`,
   examples: ['parley chat localhost:41242'],
   exits: '0 left; 1 failed on the way; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time.',
 };
 
-export const chatCommand: Command = { name: 'chat', help: helpFor(spec), spec, run };
+export const chatCommand: Command = {
+  name: 'chat',
+  get help() {
+    return helpFor(spec, effectiveDefaults(spec));
+  },
+  spec,
+  run,
+};
 
 /** Connects first, so that nobody types a message that can't be sent. */
 async function run(args: readonly string[]): Promise<number> {
@@ -52,14 +61,19 @@ async function run(args: readonly string[]): Promise<number> {
   if (target === undefined) throw usage('with whom? URL is missing', 'as: parley chat localhost:41242');
   try {
     const reached = await reachAgent(asked, target);
-    const screen = wantsOutput(asked) ? silentScreen : openScreen();
+    const screen = wantsOutput(asked) ? silentScreen : isScript(asked) ? notesOnly : openScreen();
     const name = reached.client.card?.name ?? target;
     screen.note(`${name}, by ${reached.client.connection.title}. ${COMMANDS}.`, 'dim');
     await chat(asked, reached, screen);
     return 0;
   } catch (thrown) {
-    return await printError(thrown, { json: wantsOutput(asked), contract: false, secrets: asked.secrets });
+    return await printError(thrown, { json: wantsOutput(asked), secrets: asked.secrets });
   }
+}
+
+/** Nobody sits at a terminal, or a program wants JSON: the output is for programs (A2ACLI_OUT_005). */
+function isScript(asked: RunContext): boolean {
+  return wantsOutput(asked) || process.stdin.isTTY !== true || process.stdout.isTTY !== true;
 }
 
 /** State between turns: the context, the waiting task, and the files for the next message. */
@@ -98,10 +112,10 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
         const result = await talk(input, { client, screen, person, onHandle, thread: ids, signal });
         thread.files = [];
         carry(thread, result);
-        await told(asked, result, screen);
+        await told(asked, result, { screen, resume: call.agent });
       } catch (thrown) {
         screen.clear();
-        await failed(asked, asCliError(thrown, { ...call, task: current?.taskId }), screen);
+        failed(asked, asCliError(thrown, { ...call, task: current?.taskId }), screen);
       }
       if (interrupt.fired) {
         interrupt.end();
@@ -114,10 +128,9 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
   }
 }
 
-/** A failed message leaves the chat open, unless the agent is gone. */
-async function failed(asked: RunContext, error: CliError, screen: Screen): Promise<void> {
-  if (error.exit === 3 || error.exit === 5) throw error;
-  if (wantsOutput(asked)) await printError(error, { json: true, contract: false, secrets: asked.secrets });
+/** A failed message leaves the chat open, unless the agent is gone or nobody can react to it. */
+function failed(asked: RunContext, error: CliError, screen: Screen): void {
+  if (error.exit === 3 || error.exit === 5 || isScript(asked)) throw error;
   screen.note(`${error.message}${error.hint === undefined ? '' : `\n  ${error.hint}`}`, 'bad');
 }
 
@@ -129,8 +142,14 @@ function carry(thread: Thread, { task, message }: SendResult): void {
   if (task !== undefined && questionOf(task) !== undefined) thread.taskId = task.id;
 }
 
+interface Telling {
+  readonly screen: Screen;
+  /** The words that name the agent in a command. */
+  readonly resume: string;
+}
+
 /** Prints how the task ended and saves its files. */
-async function told(asked: RunContext, result: SendResult, screen: Screen): Promise<void> {
+async function told(asked: RunContext, result: SendResult, { screen, resume }: Telling): Promise<void> {
   const { parsed, signal } = asked;
   const { task } = result;
   if (task !== undefined && /FAILED|REJECTED|CANCELED/.test(task.status.state))
@@ -143,6 +162,12 @@ async function told(asked: RunContext, result: SendResult, screen: Screen): Prom
       : await saveArtifacts(task?.artifacts ?? [], { folder, overwrite: switchOf(parsed, 'force'), filesOnly: true, signal, warn });
   for (const { path, bytes } of files) screen.note(`wrote ${path} (${bytes} bytes)`, 'good');
   if (wantsOutput(asked)) process.stdout.write(`${JSON.stringify(summary(result, files))}\n`);
+  else if (isScript(asked)) process.stdout.write(`${answerLabels(result, resume)}\n`);
+}
+
+function answerLabels({ task, message }: SendResult, agent: string): string {
+  if (task === undefined) return message === undefined ? '' : messageText(message);
+  return taskText(task, { resume: `parley send ${agent} --task-id ${quoted(task.id)} "<reply>"` });
 }
 
 /** A line as parts to send, or a command such as `/new`. Undefined: there is nothing to send. */

@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { commandAt } from './flags/hoist.ts';
 import { isSameSubcommand, unknownSubcommand } from './flags/subcommands.ts';
 import { printError, wantsJson } from './output/errors.ts';
 
@@ -7,12 +8,10 @@ export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
   readonly commands: readonly Command[];
-  /** The commands report errors in the form of the A2A CLI specification. */
-  readonly contract?: true;
 }
 
 /** Commands that share their first word: `task get`, `task cancel`, … */
-export function commandGroup({ name, summary, commands, contract }: CommandGroup): Command {
+export function commandGroup({ name, summary, commands }: CommandGroup): Command {
   const width = Math.max(...commands.map((command) => command.name.length));
   const help = [
     `parley ${name}: ${summary}`,
@@ -29,9 +28,8 @@ export function commandGroup({ name, summary, commands, contract }: CommandGroup
     name: name.split(' ').at(-1) ?? name,
     help,
     below: commands,
-    ...(contract === undefined ? {} : { contract }),
     run: async (args) => {
-      const at = args.findIndex((word) => !word.startsWith('-'));
+      const at = commandAt(args);
       if (args[at] === 'help') {
         process.stdout.write(help);
         return 0;
@@ -43,7 +41,7 @@ export function commandGroup({ name, summary, commands, contract }: CommandGroup
         args[at],
         commands.map((one) => one.name),
       );
-      return await printError(error, { json: wantsJson(args, process.env), contract: contract === true });
+      return await printError(error, { json: wantsJson(args, process.env) });
     },
   };
 }

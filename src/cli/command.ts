@@ -9,8 +9,6 @@ export interface Command {
   readonly spec?: CommandSpec;
   /** Subcommands by their last word: `task` has `get`, `cancel`, … */
   readonly below?: readonly Command[];
-  /** A command of the A2A CLI specification: errors have its form (docs/cli.md, "Errors"). */
-  readonly contract?: true;
   run(args: readonly string[]): Promise<number>;
 }
 
@@ -57,6 +55,9 @@ export class CliError extends Error {
     this.meant = options.meant;
   }
 }
+
+/** What the card does not declare is not asked for. That is a finding of ours, not an error of the protocol. */
+export const NOT_DECLARED = 'PARLEY_ERR_NOT_DECLARED';
 
 /** The error for a wrong command line, with exit code 2. */
 export function usage(message: string, hint?: string): CliError {

@@ -10,7 +10,6 @@ const SHELLS: Readonly<Record<string, (words: readonly Word[]) => string>> = { b
 export function completionFor(entries: readonly Entry[]): Command {
   return {
     name: 'completion',
-    contract: true,
     help: `parley completion: print a completion script for a shell.
 
 Usage: parley completion SHELL

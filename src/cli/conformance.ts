@@ -1,9 +1,10 @@
+import { STRICT_VERSION } from '#client/strict';
 import { kept } from '#protocol';
 import { connect, strictOptions } from './agent/connect.ts';
 import { asCliError } from './agent/errors.ts';
 import { withAgent } from './card/agent-arg.ts';
 import type { Command } from './command.ts';
-import { usage } from './command.ts';
+import { CliError, usage } from './command.ts';
 import type { Check, CheckContext, CheckResult } from './conformance/checks.ts';
 import { CHECKS } from './conformance/checks.ts';
 import { runKit } from './conformance/kit.ts';
@@ -12,6 +13,7 @@ import type { ContractSession } from './contract/session.ts';
 import { contractCommand } from './contract/session.ts';
 import { GLOBALS } from './flags/globals.ts';
 import { textOf } from './flags/parse.ts';
+import { labelled, reportedError } from './output/errors.ts';
 import { field } from './output/labels.ts';
 
 export const conformanceCommand: Command = contractCommand(
@@ -25,7 +27,7 @@ export const conformanceCommand: Command = contractCommand(
 that --transport prefers. Two harmless messages are sent. It is a smoke test: passing it says that the agent is worth the whole kit.`,
     examples: ['parley conformance -a localhost:41242', 'parley conformance -a localhost:41242 --transport rest -o json'],
     exits:
-      '0 every check passed or did not apply; 1 one failed, or the tool did; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time.',
+      '0 every MUST is met or does not apply; 1 one is not met, or the tool failed; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time.',
   },
   async (given) => {
     const session = withAgent(given);
@@ -36,31 +38,44 @@ that --transport prefers. Two harmless messages are sent. It is a smoke test: pa
       rows.push({ check, verdict });
       if (!session.json) session.out(field(check.id, lineOf(check, verdict)));
     }
-    const failed = rows.filter(({ check, verdict }) => verdict.outcome === 'fail' && check.level === 'MUST').length;
-    const count = (outcome: CheckResult['outcome']): number => rows.filter(({ verdict }) => verdict.outcome === outcome).length;
-    const totals = { pass: count('pass'), fail: count('fail'), skip: count('skip') };
-    const { url, binding, version, found } = bench.connection;
-    if (session.json) {
-      const results = rows.map(({ check: { id, section, level, title }, verdict }) => ({ id, section, level, title, ...verdict }));
-      printJson(session, {
-        agent: found?.card.name ?? '',
-        url,
-        transport: binding,
-        version,
-        totals,
-        results,
-      });
-    } else
-      session.out(
-        field('Transport', `${binding} ${version} at ${url}`) +
-          field('Result', `${totals.pass} passed, ${totals.fail} failed, ${totals.skip} did not apply`),
-      );
+    const { url, found } = bench.connection;
     const folder = textOf(session.parsed, 'tck');
     const kit = folder === undefined ? 0 : await runKit(folder, new URL(found?.url ?? url).origin);
-    if (failed > 0) session.note(`warning: ${failed} requirements are not met\n`);
-    return failed > 0 || kit !== 0 ? 1 : 0;
+    return await report(session, bench, { rows, kit });
   },
 );
+
+interface Checked {
+  readonly rows: readonly { readonly check: Check; readonly verdict: CheckResult }[];
+  /** The exit code of the whole kit. */
+  readonly kit: number;
+}
+
+/** Prints the counts, once, and an error if a MUST is not met: the exit code and the error agree (A2ACLI_EXIT_001). */
+async function report(session: ContractSession, { connection }: CheckContext, { rows, kit }: Checked): Promise<number> {
+  const count = (outcome: CheckResult['outcome'], level?: Check['level']): number =>
+    rows.filter(({ check, verdict }) => verdict.outcome === outcome && (level === undefined || check.level === level)).length;
+  const totals = { pass: count('pass'), fail: count('fail', 'MUST'), warn: count('fail', 'SHOULD'), skip: count('skip') };
+  const words = `${totals.pass} passed, ${totals.fail} failed, ${totals.warn} recommendations not followed, ${totals.skip} did not apply`;
+  const error = totals.fail === 0 && kit === 0 ? undefined : await reportedError(failure(words, kit), session.secrets);
+  const { url, binding, version, found } = connection;
+  if (session.json) {
+    const results = rows.map(({ check: { id, section, level, title }, verdict }) => ({ id, section, level, title, ...verdict }));
+    const about = { agent: found?.card.name ?? '', url, transport: binding, version, totals, results };
+    printJson(session, error === undefined ? about : { error: { ...error }, ...about });
+  } else {
+    session.out(field('Transport', `${binding} ${version} at ${url}`) + field('Result', words));
+    if (error !== undefined) session.note(labelled(error));
+  }
+  return error === undefined ? 0 : 1;
+}
+
+function failure(words: string, kit: number): CliError {
+  return new CliError(kit === 0 ? `the agent does not conform: ${words}` : `the agent does not pass the whole kit; the checks: ${words}`, {
+    code: 'PARLEY_ERR_NOT_CONFORMANT',
+    hint: 'the result of each check is on standard output',
+  });
+}
 
 function lineOf({ title }: Check, verdict: CheckResult): string {
   return verdict.outcome === 'pass' ? `pass, ${title}` : `${verdict.outcome}, ${title}: ${verdict.why}`;
@@ -89,7 +104,8 @@ async function benchFor(session: ContractSession): Promise<CheckContext> {
 async function headersOf(session: ContractSession, url: string | undefined): Promise<Headers> {
   if (url === undefined) return new Headers();
   const { fetch = globalThis.fetch, headers = {} } = await strictOptions(session);
-  const response = await fetch(kept(new Request(url, { headers, signal: session.signal })));
+  const versioned = { 'A2A-Version': STRICT_VERSION, ...headers };
+  const response = await fetch(kept(new Request(url, { headers: versioned, signal: session.signal })));
   await response.body?.cancel();
   return response.headers;
 }

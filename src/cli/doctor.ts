@@ -4,8 +4,10 @@ import { examine } from '#client/doctor';
 import type { Credentials } from '#client/strict';
 import { chooseCredentials, fetchWithCredentials } from '#client/strict';
 import type { AgentCard, Fetch } from '#protocol';
-import { withHost } from './agent/address.ts';
+import { addressOf, withHost } from './agent/address.ts';
 import { fetchFor, headersFor, withHeaders } from './agent/client-options.ts';
+import { refusePassword } from './agent/target.ts';
+import { trustCertificateTo } from './agent/tls.ts';
 import type { Command } from './command.ts';
 import { CliError, usage } from './command.ts';
 import { AGENT_FLAGS, targetIn, WIRE_FLAGS, wantsOutput } from './conversation/flags.ts';
@@ -18,6 +20,7 @@ import { printError, wantsJson } from './output/errors.ts';
 import { plain } from './output/plain-text.ts';
 import type { RunContext } from './run-context.ts';
 import { createRunContext } from './run-context.ts';
+import { effectiveDefaults } from './settings/effective-defaults.ts';
 
 const spec: CommandSpec = {
   name: 'doctor',
@@ -40,7 +43,14 @@ const spec: CommandSpec = {
   exits: '0 healthy, warnings included; 1 something is wrong; 2 wrong call; 3 not reached; 4 credentials; 5 it does not answer.',
 };
 
-export const doctorCommand: Command = { name: 'doctor', help: helpFor(spec), spec, run };
+export const doctorCommand: Command = {
+  name: 'doctor',
+  get help() {
+    return helpFor(spec, effectiveDefaults(spec));
+  },
+  spec,
+  run,
+};
 
 const STEP_MS = 10_000;
 
@@ -54,6 +64,8 @@ async function run(args: readonly string[]): Promise<number> {
   const json = wantsOutput(asked);
   const findings: Finding[] = [];
   try {
+    refusePassword(target);
+    trustCertificateTo(asked, [addressOf(url)]);
     const fetch = await examinationFetch(asked);
     const signal = new AbortController().signal;
     const timeoutMs = asked.settings.durationMs('timeout') ?? STEP_MS;
@@ -64,10 +76,11 @@ async function run(args: readonly string[]): Promise<number> {
     }
   } catch (thrown) {
     const error = isClientError(thrown) ? new CliError(thrown.message, { hint: thrown.hint, exit: 2 }) : thrown;
-    return await printError(error, { json: wantsJson(args, process.env), contract: false, secrets: asked.secrets });
+    return await printError(error, { json: wantsJson(args, process.env), secrets: asked.secrets });
   }
   const code = exitFor(findings);
-  if (json) process.stdout.write(`${JSON.stringify({ url, healthy: code === 0, findings })}\n`);
+  const mask = (_: string, value: unknown): unknown => (typeof value === 'string' ? asked.secrets.mask(value) : value);
+  if (json) process.stdout.write(`${JSON.stringify({ url, healthy: code === 0, findings }, mask)}\n`);
   else process.stdout.write(code === 0 ? 'healthy\n' : 'not healthy\n');
   return code;
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from './command.ts';
-import { CliError } from './command.ts';
+import { CliError, usage } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { hoist } from './flags/hoist.ts';
+import { commandAt, hoist } from './flags/hoist.ts';
 import { isSameSubcommand } from './flags/subcommands.ts';
 import { watchReader } from './output/closed-pipe.ts';
 import { printError, wantsJson } from './output/errors.ts';
@@ -37,6 +37,8 @@ async function main(given: readonly string[]): Promise<number> {
   const words = name === 'help' ? rest.filter((word) => !word.startsWith('-')) : [name, ...rest];
   const [asked, ...below] = words;
   if (asked === undefined) return say(overview());
+  if (asked.startsWith('-'))
+    throw usage(`parley has no flag ${asked.split('=')[0]}`, 'flags of a command follow its name; try: parley help');
   const entry = COMMANDS.find((candidate) => candidate.name === asked || candidate.aliases?.includes(asked) === true);
   if (entry === undefined) {
     const known = COMMANDS.map((candidate) => candidate.name);
@@ -61,7 +63,7 @@ function wantsHelp(rest: readonly string[]): boolean {
 
 /** As far as the words lead: `task push-config create`. */
 function nested(command: Command, words: readonly string[]): Command {
-  const [first, ...rest] = words.filter((word) => !word.startsWith('-'));
+  const [first, ...rest] = words.slice(commandAt(words));
   const found = command.below?.find((candidate) => isSameSubcommand(first, candidate.name));
   return found === undefined ? command : nested(found, rest);
 }
@@ -92,5 +94,5 @@ try {
 } catch (thrown) {
   // With `--json` a serving command prints log lines on standard output. Its errors stay on standard error.
   const words = SERVING.has(args[0] ?? '') ? args.filter((word) => word !== '--json') : args;
-  process.exitCode = await printError(thrown, { json: wantsJson(words, process.env), contract: false });
+  process.exitCode = await printError(thrown, { json: wantsJson(words, process.env) });
 }

@@ -34,7 +34,7 @@ const lsCommand: Command = {
     else for (const remote of found) process.stdout.write(`${remoteText(remote)}\n`);
     if (found.length === 0)
       process.stderr.write(
-        'parley: no agents are named here\n  name them in a2a.remoteAgents of parley.config.json; docs/config.md shows how\n',
+        'warning: no agents are named here; name them in a2a.remoteAgents of parley.config.json (docs/config.md shows how)\n',
       );
     return 0;
   },

@@ -2,3 +2,4 @@
 
 export { CLIENT_ERRORS } from './errors/kinds.ts';
 export * from './index.ts';
+export { DEFAULT_RETRY } from './retry/retry.ts';

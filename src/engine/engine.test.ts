@@ -19,7 +19,7 @@ describe('an engine', () => {
     await engine.stop();
   });
 
-  it('returns what it recovered', async () => {
+  it('returns the number of recovered tasks', async () => {
     const first = await world(hanging);
     await first.service.send(request('a', AT_ONCE), ctx());
     const engine = createEngine({ store: first.store, agents: { agent: { ...hanging, recovery: 'fail' } } });

@@ -28,7 +28,7 @@ describe('parts for a language model', () => {
     expect(llmContentToParts(content)).toEqual(parts);
   });
 
-  it('are distinguished by media type, whatever its case and parameters', () => {
+  it('are distinguished by media type, ignoring its case and parameters', () => {
     expect(kindOf({ raw: '', mediaType: 'IMAGE/PNG' })).toBe('image');
     expect(kindOf({ raw: '', mediaType: 'audio/ogg; codecs=opus' })).toBe('audio');
     expect(kindOf({ raw: '', mediaType: 'video/mp4' })).toBe('file');

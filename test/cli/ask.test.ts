@@ -197,6 +197,6 @@ describe('parley chat --json', () => {
 
   it('reports as JSON that the agent is unreachable', async () => {
     const { code, out } = await run(['chat', '127.0.0.1:1', '--json'], { input: 'hi\n' });
-    expect([code, JSON.parse(out)]).toEqual([2, { error: expect.objectContaining({ code: 'A2ACLI_ERR_USAGE' }) }]);
+    expect([code, JSON.parse(out)]).toEqual([3, { error: expect.objectContaining({ code: 'A2ACLI_ERR_UNREACHABLE' }) }]);
   });
 });

@@ -63,7 +63,7 @@ async function recorded(incoming: IncomingMessage): Promise<Recorded> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString('utf8');
-  const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+  const body = (/^\s*[{[]/.test(text) ? JSON.parse(text) : {}) as Record<string, unknown>;
   const isRpc = body['jsonrpc'] === '2.0';
   const request: Recorded = {
     method: incoming.method ?? '',

@@ -61,10 +61,10 @@ describe('parley init', () => {
     const before = readFileSync(join(folder, 'agent.ts'), 'utf8');
     const again = parley(['init', folder]);
     expect([again.code, again.out]).toEqual([2, '']);
-    expect(again.err).toMatch(/is not empty: .*\n {2}choose a new folder/);
+    expect(again.err).toMatch(/is not empty: .*\n.*\nHint: choose a new folder/);
     expect(readFileSync(join(folder, 'agent.ts'), 'utf8')).toBe(before);
     expect(parley(['init', join(scratch, '---')]).err).toMatch(/can't be made into a name/);
     expect(parley(['init', join(folder, 'agent.ts')]).err).toMatch(/is a file/);
-    expect(parley(['init', '--nmae', 'x']).err).toMatch(/has no flag --nmae\n {2}did you mean --name\?/);
+    expect(parley(['init', '--nmae', 'x']).err).toMatch(/has no flag --nmae\n.*\nHint: did you mean --name\?/);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { fieldOf, jsonOf, run, start } from './run.ts';
@@ -36,7 +37,7 @@ describe('interrupting parley ask', () => {
   it('ends a chat', async () => {
     const running = start(['chat', script.url]);
     running.child.stdin?.write(`${LONG}\n`);
-    await running.until(/chunk 1/);
+    await eventually(async () => (await states())[0] === 'TASK_STATE_WORKING', 60_000);
     running.child.kill('SIGTERM');
     expect((await running.ended).code).toBe(143);
     expect((await states())[0]).toBe('TASK_STATE_CANCELED');

@@ -122,7 +122,7 @@ describe('parley translate', () => {
       ['translate', '--to', 'v10'],
       '{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/get","params":{"id":"t1"}}',
     );
-    expect([code, err]).toEqual([1, 'parley: as A2A 1.0: params.id is required\n']);
+    expect([code, err]).toEqual([1, 'Error: as A2A 1.0: params.id is required\nCode: A2ACLI_ERR_INTERNAL\n']);
   });
 
   it('prints every dialect for --to all, and skips those that lack the operation', () => {

@@ -68,7 +68,10 @@ describe('after npm install --omit=optional', () => {
     [['serve', 'mcp:some-server', '--memory', '--port', '0'], '@modelcontextprotocol/client'],
   ])('parley %s says what to install', (args, name) => {
     const { code, err } = parleyWithout(args);
-    expect([code, err]).toEqual([1, `parley: this command needs the package ${name}, which is not installed\n  npm install ${name}\n`]);
+    expect([code, err]).toEqual([
+      1,
+      `Error: this command needs the package ${name}, which is not installed\nCode: A2ACLI_ERR_INTERNAL\nHint: npm install ${name}\n`,
+    ]);
   });
 
   it('parley mock needs yaml for a file of rules', () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const CACHE = fileURLToPath(new URL('../../.cache/peers/', import.meta.url));
@@ -24,6 +24,33 @@ export function pythonWith(name: string, packages: readonly string[]): string | 
   })
     ? python
     : undefined;
+}
+
+/**
+ * A Go program of these folders' sources, built against one module (`path@version`). Returns its path, or undefined where it can't be built. It is
+ * built anew when a source has changed.
+ */
+export function goProgram(
+  name: string,
+  { module, sources }: { readonly module: string; readonly sources: readonly string[] },
+): string | undefined {
+  const { folder, mark } = folderOf(name);
+  const program = join(folder, 'peer');
+  const isCurrent = (): boolean => existsSync(mark) && filesOf(sources).every((file) => statSync(file).mtimeMs < statSync(mark).mtimeMs);
+  if (isCurrent()) return program;
+  return installed(mark, () => {
+    for (const file of filesOf(sources)) copyFileSync(file, join(folder, basename(file)));
+    writeFileSync(join(folder, 'go.mod'), 'module peer\n\ngo 1.24\n');
+    run('go', ['get', module], folder);
+    run('go', ['mod', 'tidy'], folder);
+    run('go', ['build', '-o', program, '.'], folder);
+  })
+    ? program
+    : undefined;
+}
+
+function filesOf(folders: readonly string[]): readonly string[] {
+  return folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
 }
 
 function installed(mark: string, install: () => void): boolean {

@@ -206,7 +206,7 @@ describe('parley audit', () => {
       const cut = parley(['audit', 'verify', '--file', file]);
       expect([cut.code, cut.err]).toEqual([
         1,
-        expect.stringContaining(`${file}, line 3: it has no end\n  the 2 records before it are unchanged`),
+        expect.stringContaining(`${file}, line 3: it has no end\nCode: A2ACLI_ERR_INTERNAL\nHint: the 2 records before it are unchanged`),
       ]);
       expect(cut.err).toContain('audit.cut');
     }

@@ -104,7 +104,7 @@ describe('a node that other machines can reach', () => {
       return err.trim();
     };
     expect(run()).toBe(
-      'parley: other machines can reach 0.0.0.0, which requires authentication: parley keys create NAME (or --jwt-issuer and --jwt-audience, or --tls-ca); and TLS: --tls-cert FILE --tls-key FILE (or --insecure-behind-proxy, if a proxy in front of it has TLS)',
+      'Error: other machines can reach 0.0.0.0, which requires authentication: parley keys create NAME (or --jwt-issuer and --jwt-audience, or --tls-ca); and TLS: --tls-cert FILE --tls-key FILE (or --insecure-behind-proxy, if a proxy in front of it has TLS)\nCode: A2ACLI_ERR_USAGE',
     );
     expect(run('--insecure-behind-proxy')).not.toContain('TLS');
     parley(['keys', 'create', 'ann', '--auth-folder', own]);

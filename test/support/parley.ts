@@ -23,7 +23,7 @@ export interface RunOptions extends Surroundings {
   readonly command?: readonly string[];
   /** Options of Node itself. */
   readonly node?: readonly string[];
-  /** Another program than the command line, which gets the same arguments. */
+  /** Starts this program instead of the command line, with the same arguments. */
   readonly entry?: string;
 }
 

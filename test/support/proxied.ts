@@ -4,7 +4,7 @@ import { proxyAgent } from '../../src/agents/proxy/proxy.ts';
 import type { World } from './engine.ts';
 import { world } from './engine.ts';
 
-/** An origin and the proxy before it, each an engine of its own. */
+/** An origin and a proxy in front of it, each with its own engine. */
 export async function proxied(
   origin: Agent,
   more: Partial<ProxyOptions> = {},

@@ -10,14 +10,14 @@ export interface Hit {
   readonly at: number;
 }
 
-/** What a receiver does with a delivery; without a word it takes it. */
+/** What a receiver does with a delivery. By default it accepts it. */
 export type Reply = (hit: Hit, response: ServerResponse) => void;
 
 export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly hits: Hit[];
-  /** Most that were being answered at once. */
+  /** Maximum number of concurrent requests. */
   readonly most: () => number;
   reply: Reply;
   close(): Promise<void>;
@@ -62,7 +62,7 @@ export async function startReceiver(reply: Reply = (_, response) => void respons
   return receiver;
 }
 
-/** Every hit is signed by the node, and lately. */
+/** Expects that every delivery has a valid, recent signature of the node. */
 export async function checkSigned(node: string, hits: readonly Hit[]): Promise<void> {
   const keys = (await (await fetch(`${node}/.well-known/jwks.json`)).json()) as { keys: JsonWebKey[] };
   for (const { headers, body } of hits) await verifyWebhook({ headers, body }, { keys });

@@ -3,7 +3,7 @@ import { createUserMessage, messageId } from '#protocol';
 import { agent, ctx } from './engine.ts';
 
 export const send = (id: string, text = 'hello'): SendRequest => ({ message: createUserMessage(text, { messageId: messageId(id) }) });
-/** Through a host that can tell whether its answers arrive: they never do. */
+/** Calls through a host that reports every response as not delivered. */
 export const lost = (more: Partial<CallContext> = {}): CallContext => ctx({ onDelivered: () => {}, ...more });
 export const keyed = (key: string): CallContext => ctx({ idempotencyKey: key });
 

@@ -13,7 +13,7 @@ import { talkTo } from './talk.ts';
 const folder = realpathSync(scratchFolder());
 const programs = fakePrograms(['claude', 'codex', 'gemini', 'opencode', 'copilot', 'cursor-agent', 'vibe'], replaying);
 
-/** A CLI whose part a recording plays. */
+/** A fake CLI that replays a recording. */
 export interface Played {
   readonly talk: Talk;
   readonly cwd: string;

@@ -4,7 +4,7 @@ import type { Exchange } from './corpus.ts';
 type Members = Readonly<Record<string, unknown>>;
 type Recorded = NonNullable<Exchange['rest']>;
 
-/** The request that an HTTP+JSON call makes: body, query and path members put together, the path's last word on all. */
+/** The request of an HTTP+JSON call: body, query and path members together. Path members win. */
 export function restRequest(grammar: RestGrammar, rest: Recorded): { readonly operation: Operation; readonly raw: Members } | undefined {
   const { pathname, searchParams } = new URL(rest.path, 'http://host');
   for (const prefix of grammar.tenants ? ['', '/{tenant}'] : ['']) {
@@ -16,7 +16,7 @@ export function restRequest(grammar: RestGrammar, rest: Recorded): { readonly op
   return undefined;
 }
 
-/** The same call as we would make it. */
+/** The same call as our link makes it. */
 export function restCall(grammar: RestGrammar, operation: Operation, request: Json): Recorded {
   const route = grammar.routes.find((candidate) => candidate.operation === operation && candidate.alias !== true);
   if (route === undefined) throw new Error(`no route for ${operation}`);

@@ -33,7 +33,7 @@ export interface ProtoPresence {
 const loaded = new Map<SchemaVersion, { readonly ajv: Ajv | Ajv2020; readonly root: string }>();
 const compiled = new Map<string, ValidateFunction>();
 
-/** The schema's complaints about a value, by the definition of that name. The list is empty if the value is valid. */
+/** The errors of a value by the definition of that name. The list is empty if the value is valid. */
 export function schemaProblems(version: SchemaVersion, definition: string, value: unknown): readonly string[] {
   const key = `${version} ${definition}`;
   const validate = compiled.get(key) ?? compile(version, definition);

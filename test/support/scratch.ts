@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
-/** A folder for the tests of a file, in memory where there is such a place: for what is not about the disk. */
+/** A temporary folder for the tests of a file, in memory if possible. Not for tests of the disk. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'parley-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

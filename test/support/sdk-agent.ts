@@ -15,8 +15,8 @@ import type { Listening } from './listen.ts';
 import { listenRaw } from './listen.ts';
 
 /**
- * The official SDK's server on a socket. Its HTTP layer is an Express router, so what that adds (body, first event before the
- * headers, SSE) is done here; reading, dispatching and writing A2A is all the SDK's.
+ * The official SDK's server on a socket. The SDK's HTTP layer is an Express router; this file replaces it (body, first event before the
+ * headers, SSE). The SDK reads, dispatches and writes A2A.
  */
 export async function sdkServer(): Promise<Listening> {
   const store = new InMemoryPushNotificationStore();

@@ -8,7 +8,7 @@ interface Wanted {
   readonly messageId?: string;
 }
 
-/** A text for the official client, whose types want every member; it waits for the end. */
+/** A blocking text message for the official client, whose types require every member. */
 export function sdkRequest(text: string, { messageId = crypto.randomUUID() }: Wanted = {}): SdkSendRequest {
   return {
     tenant: '',

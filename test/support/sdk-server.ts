@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Listening } from './listen.ts';
 
-/** The versions of the official SDK that are still met, each from npm under a name of its own. */
+/** The versions of the official SDK that are still in use, each installed from npm under its own name. */
 export type SdkVersion = '1.3.0' | '0.3.13' | '0.2.5';
 
 const MAIN = fileURLToPath(new URL('../interop/children/sdk-server.ts', import.meta.url));
 
-/** The official SDK's server in a process of its own, with an agent that obeys `script`'s directives. */
+/** The official SDK's server in its own process, with an agent that follows `script`'s directives. */
 export async function sdkExpress(version: SdkVersion, streaming: 'said' | 'unsaid' = 'said'): Promise<Listening> {
   const child = spawn(process.execPath, ['--conditions=our-src', MAIN, version, streaming], { stdio: ['ignore', 'pipe', 'inherit'] });
   const atExit = (): void => void child.kill('SIGKILL');

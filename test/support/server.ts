@@ -31,7 +31,7 @@ export function jsonRequest(url: string, body: unknown, headers: Readonly<Record
 
 let count = 0;
 
-/** A 1.0 send of its own. */
+/** The body of a 1.0 send with a new message id. */
 export function sendBody(text: string, more: object = {}): Record<string, unknown> {
   count += 1;
   return { message: { messageId: `m-${count}`, role: 'ROLE_USER', parts: [{ text }] }, ...more };
@@ -44,11 +44,11 @@ export function rpcSend(text: string, method = 'SendMessage'): Record<string, un
 export interface RawAnswer {
   readonly text: string;
   readonly status: number;
-  /** How long the connection was open after the last byte we sent. */
+  /** How long the connection was open after the last sent byte. */
   readonly ms: number;
 }
 
-/** Bytes as they are to a socket, and everything that comes back until it is closed, or for as long as `waitMs`. */
+/** Sends raw bytes over a socket, and returns everything received until it is closed, or for `waitMs`. */
 export async function raw(port: number, bytes: string | Buffer, { waitMs = 5000 }: { readonly waitMs?: number } = {}): Promise<RawAnswer> {
   const socket = await opened(port);
   const chunks: Buffer[] = [];
@@ -69,7 +69,7 @@ export async function raw(port: number, bytes: string | Buffer, { waitMs = 5000 
 
 export async function opened(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
-  socket.on('error', () => undefined); // a reset is one of the ways in which a connection ends
+  socket.on('error', () => undefined); // a reset is a valid end of a connection
   await new Promise<void>((resolve) => socket.once('connect', resolve));
   return socket;
 }

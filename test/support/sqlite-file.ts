@@ -7,13 +7,13 @@ import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { entriesOf, seqOf } from '../contracts/rows.ts';
 import { scratchFolder } from './scratch.ts';
 
-/** A store in a file of its own, another one for each test, which may close it, damage it and open it again. */
+/** A store in its own file, new for each test. A test may close it, damage it and open it again. */
 export interface SqliteFile {
   path: string;
   store: SqliteStore;
   open(options?: SqliteOptions): SqliteStore;
   reopen(options?: SqliteOptions): Promise<void>;
-  /** Reads or changes the file behind the store's back, and leaves the store closed; a program that does the latter damages it. */
+  /** Closes the store and reads or changes its file directly, which damages it. */
   behind<T>(work: (db: DatabaseSync) => T): Promise<T>;
 }
 
@@ -47,7 +47,7 @@ export function sqliteFile(): SqliteFile {
   return file;
 }
 
-/** A row that went on by so many entries. */
+/** A row with this many more entries. */
 export function change(row: TaskRow, more: Partial<TaskRow>, count: number): Write {
   const last = row.last + count;
   return { kind: 'task', row: { ...row, ...more, last: seqOf(last) }, isNew: false, entries: entriesOf(row.last + 1, last) };

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { opened } from './server.ts';
 
-/** One block of an event stream as it was on the wire. */
+/** One block of an event stream, as sent on the wire. */
 export interface Block {
   readonly text: string;
   readonly id: number | undefined;
@@ -25,14 +25,14 @@ export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A stream over a socket of its own, with the chunks of HTTP taken off, that can be broken after any byte. */
+/** A stream over its own socket, without HTTP's chunked encoding. It can be broken after any byte. */
 export interface RawStream {
   readonly socket: Socket;
   /** Everything so far. */
   text(): string;
-  /** Resolves when the server has ended it, or it was broken. */
+  /** Resolves when the server has ended the stream, or it was broken. */
   readonly closed: Promise<void>;
-  /** RST, as a machine that vanishes leaves it. */
+  /** Resets the connection (RST), like a machine that vanishes. */
   break(): void;
 }
 

@@ -8,7 +8,7 @@ import { rpc, v10Message } from './posts.ts';
 export const TASK: Task = { id: taskId('t1'), status: { state: 'TASK_STATE_WORKING' } };
 export const working = (at: number): Logged => ({ seq: seq(at), event: { task: TASK } });
 
-/** A service whose stream is what a test makes of it. */
+/** A service whose stream the test defines. */
 export function streaming(stream: (ctx: CallContext, request: unknown) => AsyncIterable<readonly Logged[]>): A2AService {
   return { ...memoryService(), stream: (request, ctx) => stream(ctx, request), subscribe: (request, ctx) => stream(ctx, request) };
 }

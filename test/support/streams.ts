@@ -1,4 +1,4 @@
-/** A body of these pieces, in this order. */
+/** A body with these chunks, in this order. */
 export function streamOf(...pieces: readonly Uint8Array[]): ReadableStream<Uint8Array<ArrayBuffer>> {
   const left = pieces.map((piece) => new Uint8Array(piece));
   return new ReadableStream({

@@ -10,24 +10,24 @@ export interface Talk {
   send(content: string | readonly Part[], options?: MessageOptions): Promise<SendResult>;
   /** For agents that answer with a task. */
   task(content: string | readonly Part[], options?: MessageOptions): Promise<Task>;
-  /** Returns as soon as the message is kept. */
+  /** Returns as soon as the message is stored. */
   begin(content: string | readonly Part[], options?: MessageOptions): Promise<SendResult>;
   stream(content: string | readonly Part[], options?: MessageOptions): Promise<readonly TaskEvent[]>;
   cancel(id: TaskId): Promise<Task>;
-  /** Polls, as a caller does that did not wait. */
+  /** Polls the task until it has settled. */
   finished(id: TaskId): Promise<Task>;
-  /** What went wrong inside. */
+  /** Internal errors. */
   readonly reports: readonly string[];
   stop(): Promise<void>;
 }
 
 interface TalkOptions {
   readonly limits?: Partial<EngineLimits>;
-  /** Given, it outlives the talk: another one over it is a restart. */
+  /** A store that outlives the talk: another talk over it is a restart. */
   readonly store?: Store;
 }
 
-/** An agent in a real engine, over the store in memory. */
+/** Runs an agent in a real engine, over the store in memory. */
 export async function talkTo(agent: Agent, { limits = {}, store = memoryStore() }: TalkOptions = {}): Promise<Talk> {
   const reports: string[] = [];
   const engine = createEngine({
@@ -83,7 +83,7 @@ export function statusText({ status }: Task): string | undefined {
   return status.message === undefined ? undefined : getTextFromMessage(status.message);
 }
 
-/** `task WORKING`, `artifact a`, `status COMPLETED`: the course of a stream. */
+/** `task WORKING`, `artifact a`, `status COMPLETED`: the events of a stream in short. */
 export function course(events: readonly TaskEvent[]): readonly string[] {
   return events.map(({ task, message, statusUpdate, artifactUpdate }) => {
     if (message !== undefined) return 'message';
@@ -94,7 +94,7 @@ export function course(events: readonly TaskEvent[]): readonly string[] {
   });
 }
 
-/** Who said what, in order. */
+/** Role and text of each message, in order. */
 export function said({ history = [] }: Task): readonly string[] {
   return history.map((message) => `${message.role} ${getTextFromMessage(message)}`);
 }

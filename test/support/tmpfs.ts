@@ -3,7 +3,7 @@ import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file system of its own, so small that it can be filled. */
+/** A small file system that a test can fill. */
 export interface Tmpfs {
   readonly path: string;
   setReadOnly(isReadOnly: boolean): void;

@@ -13,11 +13,11 @@ export interface Busy {
   /** The longest single task of the page's thread, and all of them: in milliseconds of processor time, so that other programs don't count. */
   readonly longestMs: number;
   readonly sumMs: number;
-  /** The longest by the clock on the wall. */
+  /** The longest by wall-clock time. */
   readonly longestWallMs: number;
 }
 
-/** What the page's main thread did meanwhile, from Chromium's own trace. */
+/** The work of the page's main thread, from Chromium's trace. */
 export async function tracing(browser: Browser, page: Page, run: () => Promise<void>): Promise<Busy> {
   await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline'] });
   await run();

@@ -8,11 +8,11 @@ export interface FakeTurn extends MessageOptions {
   readonly attempt?: number;
   readonly signal?: AbortSignal;
   readonly taskMetadata?: Message['metadata'];
-  /** What the caller says to each question that is asked within the run. */
+  /** The caller's answer to each question of the run. */
   readonly answers?: readonly string[];
 }
 
-/** A turn without an engine, for what an agent does with one. */
+/** A turn without an engine, for tests of an agent's outputs. */
 export function fakeTurn(content: string | readonly Part[], options: FakeTurn = {}): Turn & { readonly asked: readonly Message[] } {
   const message = createUserMessage(content, options);
   const history = options.history ?? [];
@@ -52,7 +52,7 @@ export async function outputs(agent: Agent, turn: Turn): Promise<readonly AgentO
   return all;
 }
 
-/** What an output says, in short: `text hello`, `reject no`, `artifact [...]`. */
+/** An output in short: `text hello`, `reject no`, `artifact [...]`. */
 export function inShort(output: AgentOutput): string {
   switch (output.kind) {
     case 'text':

@@ -51,7 +51,7 @@ export function nativeDriver(adapter: NativeAdapter): Driver {
 }
 
 /**
- * A CLI that does not find its session exits before it starts. It is then run once more, without the
+ * A CLI that does not find its session exits before it starts. It is then started again, without the
  * session.
  */
 async function* runNative(adapter: NativeAdapter, job: Job): AsyncGenerator<RunEvent> {

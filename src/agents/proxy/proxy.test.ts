@@ -55,7 +55,7 @@ describe('a proxied agent', () => {
     expect((await there.engine.admin.tasks({})).tasks).toHaveLength(1);
   });
 
-  it('returns a direct message as one', async () => {
+  it('returns a direct message of the origin as a direct message', async () => {
     const { here } = await proxied(createScript());
     const { message } = await here.service.send(request('message'), ctx());
     expect(message?.parts[0]?.text).toBe('The message asked for an answer without a task.');

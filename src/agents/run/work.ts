@@ -44,7 +44,7 @@ export interface Work {
   readonly holder: Holder;
 }
 
-/** How far a run is read ahead while its caller is asked a question. */
+/** Maximum number of events that are read ahead while a question waits for its answer. */
 const AHEAD = 64;
 
 /** One run, from start to end. When it returns, none of its processes is left. */

@@ -9,9 +9,9 @@ import { readServiceParameters } from './service-parameters.ts';
 import { baseFetch } from './tls.ts';
 
 /** The fetch of a command: with its TLS settings, and logged to standard error with `--debug`. */
-export async function fetchFor({ settings, secrets }: RunContext): Promise<Fetch> {
-  const base = await baseFetch(settings);
-  return settings.isOn('debug') ? debugFetch(base, secrets) : base;
+export async function fetchFor(run: RunContext): Promise<Fetch> {
+  const base = await baseFetch(run);
+  return run.settings.isOn('debug') ? debugFetch(base, run.secrets) : base;
 }
 
 /** The headers of `--svc-param`. */

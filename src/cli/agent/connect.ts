@@ -1,3 +1,4 @@
+import { bindingWords, findBinding } from '#bindings';
 import type { ClientOptions, FoundAgentCard } from '#client';
 import { A2AClient, findAgentCard } from '#client';
 import type { PlacedCredential, RawAnswers } from '#client/strict';
@@ -6,14 +7,18 @@ import type { A2AService, AgentCard, CallContext } from '#protocol';
 import { dialectId, LOCAL_PRINCIPAL, linkSignals } from '#protocol';
 import { CliError, usage } from '../command.ts';
 import type { ContractSession } from '../contract/session.ts';
+import { addressOf } from './address.ts';
+import { noting, withCallTimeout } from './call-timeout.ts';
 import { commonOptions } from './client-options.ts';
 import { ENDPOINT_CREDENTIALS, givenCredentials, placeCredentials } from './credentials.ts';
 import type { CallDescription } from './errors.ts';
 import { asCliError } from './errors.ts';
-import { NO_TIMEOUT } from './limits.ts';
+import { CALL_TIMEOUT_MS, NO_TIMEOUT } from './limits.ts';
 import type { AgentReference } from './target.ts';
-import { readAgentReference } from './target.ts';
-import { readTransports, readVersion } from './transports.ts';
+import { readAgentReference, refusePassword } from './target.ts';
+import { trustCertificateTo } from './tls.ts';
+import { readTransports, readVersion, transportWarning } from './transports.ts';
+import { agentWords } from './words.ts';
 
 /** An agent that a command of the A2A CLI specification calls: the client in strict mode, with the specification's errors. */
 export interface AgentConnection {
@@ -33,20 +38,7 @@ export interface AgentConnection {
   run<T>(call: () => Promise<T>, about?: Partial<CallDescription>): Promise<T>;
 }
 
-/** How the caller named the agent, ready to be typed again. */
-export function agentWords({ settings }: ContractSession): string {
-  const quoted = (text: string): string => (/^[\w.:/@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-  for (const [name, flag] of [
-    ['agent-card', '-a'],
-    ['endpoint', '-e'],
-  ] as const) {
-    const setting = settings.find(name);
-    if (setting !== undefined) return `${flag} ${quoted(setting.values.at(-1) ?? '')}`;
-  }
-  throw usage('which agent? --agent-card is missing', 'example: -a agents.example.org, or set A2ACLI_AGENT_CARD');
-}
-
-/** The client's options in strict mode. The A2A CLI specification has no default timeout. */
+/** The client's options in strict mode. `call-timeout.ts` limits the calls. */
 export async function strictOptions(session: ContractSession, answers?: RawAnswers): Promise<ClientOptions> {
   const { settings } = session;
   const common = await commonOptions(session);
@@ -72,10 +64,15 @@ async function find(session: ContractSession, options: ClientOptions): Promise<F
   const given = settings.text('agent-card');
   if (given === undefined) throw usage('this command needs the agent’s card: --agent-card is missing', 'example: -a agents.example.org');
   const reference = await readAgentReference(given);
+  trustCertificateTo(session, [addressOf(reference.target)]);
+  const timeout = settings.text('timeout');
   try {
-    return { ...reference, found: await findAgentCard(reference.target, { ...options, followCards: reference.followCards }) };
+    const waiting = { url: addressOf(reference.target), timeout, note: session.note };
+    const limits = timeout === undefined ? { timeoutMs: CALL_TIMEOUT_MS, idleMs: CALL_TIMEOUT_MS } : {};
+    const looking = { ...options, ...limits, followCards: reference.followCards };
+    return { ...reference, found: await noting(waiting, () => findAgentCard(reference.target, looking)) };
   } catch (thrown) {
-    const call = { url: reference.target, agent, authenticated: false, timeout: settings.text('timeout'), step: 'card' } as const;
+    const call = { url: reference.target, agent, authenticated: false, timeout, step: 'card' } as const;
     throw asCliError(signal.aborted ? signal.reason : thrown, call);
   }
 }
@@ -91,6 +88,10 @@ export async function connect(session: ContractSession): Promise<AgentConnection
   const options = await strictOptions(session, answers);
   const endpoint = session.settings.text('endpoint');
   const agent = agentWords(session);
+  if (endpoint !== undefined) refusePassword(endpoint);
+  trustCertificateTo(session, [endpoint]);
+  const warning = transportWarning(session.settings.list('transport'));
+  if (warning !== '' && endpoint === undefined) session.note(warning);
   const from = endpoint === undefined ? await find(session, options) : undefined;
   const target = from?.found ?? endpointCard(session, endpoint ?? '');
   const connecting = async (more: ClientOptions): Promise<A2AClient> => {
@@ -112,6 +113,7 @@ function endpointCard({ settings }: ContractSession, endpoint: string): AgentCar
   const [only, ...more] = readTransports(settings.list('transport'));
   if (only === undefined || more.length > 0)
     throw usage('--endpoint needs exactly one --transport', 'example: -e http://localhost:41242/a2a --transport JSONRPC');
+  if (findBinding(only) === undefined) throw usage(`--transport ${only.toLowerCase()} is not supported yet`, `use ${bindingWords()}`);
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
     throw usage(`--endpoint: ${endpoint} is not an http(s) address`);
   const protocolVersion = readVersion(settings.text('a2a-version')) ?? STRICT_VERSION;
@@ -151,6 +153,9 @@ async function credentialsFor(
   const placed = placeCredentials(card ?? ENDPOINT_CREDENTIALS, have, session.note);
   for (const one of placed) if (one.at !== 'connection') secrets.add(one.value);
   if (placed.length > 0) checkOrigin(session, from?.found.url, url);
+  // The card was read with the certificate, because the caller named its address. The endpoint sees it only by a scheme (A2ACLI_AUTH_008).
+  session.certificateOrigins.clear();
+  if (placed.some(({ at }) => at === 'connection')) trustCertificateTo(session, [url]);
   if (settings.isOn('insecure')) warnInsecure(session, placed.length > 0);
   return placed;
 }
@@ -188,14 +193,15 @@ interface Connected {
 /** Binds the client to the session: its deadline, its extensions and its error texts. */
 function connectionOver(session: ContractSession, { client, answers, found, agent, authenticated }: Connected): AgentConnection {
   const { url, binding, version, dialect } = client.connection;
-  const call: CallDescription = { url, agent, authenticated, timeout: session.settings.text('timeout') };
+  const timeout = session.settings.text('timeout');
+  const call: CallDescription = { url, agent, authenticated, timeout, answers };
   const extensions = extensionsFor(session, found);
   return {
     found,
     url,
     binding,
     version,
-    service: client.service,
+    service: withCallTimeout(client.service, { url, timeout, note: session.note }),
     answers,
     call,
     agent,

@@ -20,7 +20,12 @@ interface CredentialsFor {
 /** The credentials that flags and environment give, and a bearer token from parley.config, from `auth login`, or of this machine. */
 export async function givenCredentials(run: RunContext, { card, url, configured, fetch }: CredentialsFor): Promise<Credentials> {
   const { settings, secrets } = run;
-  const bearer = settings.text('bearer') ?? configured ?? (await loggedInToken(run, url, fetch)) ?? tokenOfThisMachine(run, card, url);
+  const takesBearer = card === undefined || Object.values(card.securitySchemes ?? {}).some((scheme) => credentialKind(scheme) === 'bearer');
+  const bearer =
+    settings.text('bearer') ??
+    configured ??
+    (takesBearer ? await loggedInToken(run, url, fetch) : undefined) ??
+    tokenOfThisMachine(run, card, url);
   secrets.add(bearer);
   return { bearer, apiKey: settings.text('api-key'), basic: settings.text('basic'), mtls: settings.text('cert') !== undefined };
 }
@@ -54,7 +59,9 @@ const NAMES: Readonly<Record<CredentialKind, string>> = {
 export function placeCredentials(card: CredentialCard, have: Credentials, warn: (text: string) => void): readonly PlacedCredential[] {
   const choice = chooseCredentials(card, have);
   if (!choice.ok) throw missing(card, choice.wanted);
-  for (const kind of choice.unused) warn(`warning: ${NAMES[kind]} is not sent: no scheme of the card takes it\n`);
+  const isCertificateUnused = have.mtls === true && !choice.placed.some(({ at }) => at === 'connection');
+  for (const kind of [...choice.unused, ...(isCertificateUnused ? (['mtls'] as const) : [])])
+    warn(`warning: ${NAMES[kind]} is not sent: no scheme of the card takes it\n`);
   return choice.placed;
 }
 
@@ -66,6 +73,8 @@ export const ENDPOINT_CREDENTIALS: CredentialCard = {
   securitySchemes: {
     bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } },
     apiKey: { apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' } },
+    basic: { httpAuthSecurityScheme: { scheme: 'Basic' } },
+    mtls: { mtlsSecurityScheme: {} },
   },
 };
 

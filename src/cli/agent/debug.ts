@@ -21,7 +21,8 @@ export function debugFetch(next: Fetch, secrets: Secrets): Fetch {
       const response = await next(request);
       log(`${id} <- HTTP ${response.status} after ${took()}`);
       for (const line of headerLines(response.headers)) log(`${id} <- ${line}`);
-      return logged(response, (line) => log(`${id} <- ${line}`));
+      const logLine = (line: string): void => log(`${id} <- ${line}`);
+      return isJson(response) ? loggedWhole(response, { secrets, logLine }) : logged(response, logLine);
     } catch (thrown) {
       log(`${id} <- failed after ${took()}: ${reasonOf(thrown)}`);
       throw thrown;
@@ -33,12 +34,38 @@ function headerLines(headers: Headers): readonly string[] {
   return [...headers].map(([name, value]) => `${name}: ${CONFIDENTIAL.test(name) ? '***' : value}`);
 }
 
+function isJson({ headers }: Response): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? '');
+}
+
+interface Logging {
+  readonly secrets: Secrets;
+  readonly logLine: (line: string) => void;
+}
+
+/** The same response. Its body is logged when it has been read: the answer of an authorization server tells the secrets to mask in it. */
+function loggedWhole(response: Response, { secrets, logLine }: Logging): Response {
+  if (response.body === null) return response;
+  const decoder = new TextDecoder();
+  let text = '';
+  return tapped(response, {
+    transform: (chunk, controller) => {
+      controller.enqueue(chunk);
+      text += decoder.decode(chunk, { stream: true });
+    },
+    flush: () => {
+      secrets.addFromAnswer(text);
+      for (const line of text.split('\n')) if (line !== '') logLine(line);
+    },
+  });
+}
+
 /** The same response. Its body is logged while it is read. */
 function logged(response: Response, log: (line: string) => void): Response {
   if (response.body === null) return response;
   const decoder = new TextDecoder();
   let rest = '';
-  const tap = new TransformStream<Uint8Array, Uint8Array>({
+  return tapped(response, {
     transform: (chunk, controller) => {
       controller.enqueue(chunk);
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
@@ -49,8 +76,12 @@ function logged(response: Response, log: (line: string) => void): Response {
       if (rest !== '') log(rest);
     },
   });
+}
+
+function tapped(response: Response, transformer: Transformer<Uint8Array, Uint8Array>): Response {
   const { status, statusText, headers } = response;
-  const body = response.body.pipeThrough(tap as unknown as ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>);
+  const tap = new TransformStream<Uint8Array, Uint8Array>(transformer);
+  const body = response.body?.pipeThrough(tap as unknown as ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>);
   return new Response(body, { status, statusText, headers });
 }
 

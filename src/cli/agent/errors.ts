@@ -1,12 +1,16 @@
 import { bindingWords } from '#bindings';
 import type { ClientError, ClientErrorKind } from '#client';
 import { explain } from '#client';
+import type { RawAnswers } from '#client/strict';
 import { MissingEntry } from '#client/strict';
 import type { A2AError, ErrorKind } from '#protocol';
 import { ERRORS, isA2AError, unreachable } from '#protocol';
 import { problemsText } from '../card/validate.ts';
 import type { CliErrorOptions, ExitCode } from '../command.ts';
 import { CliError } from '../command.ts';
+import { reasonOf } from './debug.ts';
+import { CALL_TIMEOUT } from './limits.ts';
+import { addressIn, quoted } from './words.ts';
 
 /** What is known about a call that failed, for a hint that fits it. */
 export interface CallDescription {
@@ -23,6 +27,8 @@ export interface CallDescription {
   readonly task?: string | undefined;
   /** `card`: the card was being looked for. */
   readonly step?: 'card';
+  /** Knows which errors the agent sent, and with which code. */
+  readonly answers?: Pick<RawAnswers, 'codeOf'>;
 }
 
 /** Turns anything thrown on the way to an agent into the errors of the A2A CLI specification §6. */
@@ -39,7 +45,7 @@ export function asCliError(thrown: unknown, call: CallDescription): CliError {
     code,
     a2aCode,
     cause,
-    hint: `the task still runs: parley task get ${call.agent} ${call.task} --wait`,
+    hint: `the task still runs: parley task get ${call.agent} ${quoted(call.task)} --wait`,
   });
 }
 
@@ -50,25 +56,51 @@ function described(thrown: unknown, call: CallDescription): CliError {
   if (isTimeout(thrown))
     return new CliError(`the time limit has passed: --timeout ${call.timeout ?? ''}`.trimEnd(), {
       ...ROWS.timeout,
-      hint: HINTS.timeout?.(call),
+      hint: timeoutHint(call),
       cause: thrown,
     });
+  const sent = isA2AError(thrown) ? call.answers?.codeOf(thrown) : undefined;
+  if (isA2AError(thrown) && sent !== undefined && thrown.kind !== 'UNAUTHENTICATED' && thrown.kind !== 'PERMISSION_DENIED')
+    return ofProtocol(thrown, call, sent);
   const error = explain(thrown, call.url);
-  if (isA2AError(error)) return ofProtocol(error, call);
+  if (isA2AError(error))
+    return call.answers === undefined ? ofProtocol(error, call, error.details.code ?? ERRORS[error.kind].rpc) : ofClient(error);
   if (call.step === 'card') return ofCard(error, call);
-  const kind = error.kind === 'garbage' && isRedirect(error.status) ? 'redirect' : error.kind;
-  const row = ROWS[kind];
-  const missing = error.kind === 'unauthenticated' && !call.authenticated;
-  return new CliError(error.message, {
-    ...row,
+  const kind = kindOf(error);
+  const missing = kind === 'unauthenticated' && !call.authenticated;
+  const at = kind === 'not-found' && error.status !== undefined ? ` (HTTP ${error.status})` : '';
+  return new CliError(`${error.message}${at}`, {
+    ...ROWS[kind],
     ...(missing ? { code: 'A2ACLI_ERR_CREDENTIALS_MISSING' } : {}),
     hint: HINTS[kind]?.(call, error) ?? error.hint,
+    a2aCode: sent ?? error.status ?? null,
     cause: error,
   });
 }
 
+/** A redirect with an unreadable body, and a server that closed the connection because it wants a client certificate. */
+function kindOf(error: ClientError): ClientErrorKind {
+  if (error.kind === 'garbage' && isRedirect(error.status)) return 'redirect';
+  if (error.kind === 'bad-target' && isBlockedPort(error)) return 'unreachable';
+  return error.kind === 'unreachable' && /certificate|\balert\b/i.test(reasonOf(error)) ? 'tls' : error.kind;
+}
+
+/** An error that no agent sent: the client could not write the request, or not read the answer. */
+function ofClient(error: A2AError): CliError {
+  const row = error.kind === 'UNSUPPORTED_OPERATION' || error.kind === 'METHOD_NOT_FOUND' ? own('NOT_SUPPORTED') : own('INVALID_RESPONSE');
+  return new CliError(error.message, { ...row, hint: 'see what was sent and answered with --debug', cause: error });
+}
+
 /** Kinds that the specification counts as "the card reference does not resolve" (A2A CLI specification §6). */
 const UNRESOLVED: ReadonlySet<ClientErrorKind> = new Set(['not-found', 'rate-limited', 'server-error', 'http-error', 'redirect']);
+
+/** What was read is no card. */
+const UNREADABLE: ReadonlySet<ClientErrorKind> = new Set(['html', 'not-an-agent', 'card-untrusted', 'garbage']);
+
+/** fetch calls no agent on a port that its standard blocks, as 6000. */
+function isBlockedPort({ cause }: ClientError): boolean {
+  return /bad port/i.test(reasonOf(cause));
+}
 
 /** The error for a card that can't be read. The specification has codes of its own for it (§6). */
 function ofCard(error: ClientError, { agent }: CallDescription): CliError {
@@ -87,8 +119,8 @@ function ofCard(error: ClientError, { agent }: CallDescription): CliError {
     return new CliError(problems === '' ? error.message : `${error.what}: ${problems}`, { ...INVALID, hint: error.hint, cause: error });
   }
   const meant = cause instanceof MissingEntry && cause.wanted !== undefined ? { meant: { word: cause.wanted, known: cause.names } } : {};
-  const isMissingFile = kind === 'bad-target' && cause !== undefined;
-  const row = UNRESOLVED.has(kind) || isMissingFile ? NOT_FOUND : ROWS[kind];
+  const isMissingFile = kind === 'bad-target' && cause !== undefined && error.status === undefined && !isBlockedPort(error);
+  const row = UNRESOLVED.has(kind) || isMissingFile ? NOT_FOUND : UNREADABLE.has(kind) ? INVALID : ROWS[kindOf(error)];
   const message =
     UNRESOLVED.has(kind) && status !== undefined && !error.message.includes(String(status)) ? `${error.message}${at}` : error.message;
   return new CliError(message, { ...row, ...meant, hint: cardHint(error, agent), cause: error });
@@ -96,9 +128,9 @@ function ofCard(error: ClientError, { agent }: CallDescription): CliError {
 
 function cardHint(error: ClientError, agent: string): string | undefined {
   const { kind, hint } = error;
-  if (kind === 'not-found') return `check the address; parley doctor ${agent.replace(/^-[ae] /, '')} examines it`;
+  if (kind === 'not-found') return `check the address; parley doctor ${addressIn(agent)} examines it`;
   if (kind === 'redirect') return hint;
-  return HINTS[kind]?.({ url: '', agent, authenticated: false }, error) ?? hint;
+  return HINTS[kindOf(error)]?.({ url: '', agent, authenticated: false }, error) ?? hint;
 }
 
 function isRedirect(status: number | undefined): boolean {
@@ -119,8 +151,9 @@ const UNREACHABLE: Row = { code: 'A2ACLI_ERR_UNREACHABLE', exit: 3 };
 const NOT_FOUND: Row = { code: 'A2ACLI_ERR_CARD_NOT_FOUND', exit: 3 };
 const INVALID: Row = { code: 'A2ACLI_ERR_CARD_INVALID', exit: 1 };
 const AUTH: Row = { code: 'A2ACLI_ERR_AUTH_FAILED', exit: 4 };
-const GARBAGE: Row = { code: 'InvalidAgentResponseError', exit: 1 };
 const own = (name: string): Row => ({ code: `PARLEY_ERR_${name}`, exit: 1 });
+
+const BLOCKED = 'no agent can be called on this port: browsers and fetch block it';
 
 /** The specification forbids additions to its eight codes. Where none fits, ours have the prefix PARLEY_ERR. */
 const ROWS: Readonly<Record<ClientErrorKind, Row>> = {
@@ -135,48 +168,63 @@ const ROWS: Readonly<Record<ClientErrorKind, Row>> = {
   redirect: own('REDIRECT'),
   unauthenticated: AUTH,
   forbidden: AUTH,
-  'not-found': NOT_FOUND,
+  'not-found': own('HTTP_ERROR'),
   'no-entry': NOT_FOUND,
   'rate-limited': own('RATE_LIMITED'),
   'server-error': own('SERVER_ERROR'),
   'http-error': own('HTTP_ERROR'),
-  html: INVALID,
-  'not-an-agent': INVALID,
+  html: own('INVALID_RESPONSE'),
+  'not-an-agent': own('INVALID_RESPONSE'),
   'card-invalid': INVALID,
   'card-untrusted': INVALID,
   'no-interface': own('NO_INTERFACE'),
-  'version-not-accepted': { code: 'VersionNotSupportedError', exit: 1 },
+  'version-not-accepted': own('VERSION'),
   'credentials-missing': { code: 'A2ACLI_ERR_CREDENTIALS_MISSING', exit: 4 },
   'auth-failed': AUTH,
   'stream-cut': own('STREAM_CUT'),
   'cut-off': own('CUT_OFF'),
-  garbage: GARBAGE,
+  garbage: own('INVALID_RESPONSE'),
   'too-large': own('TOO_LARGE'),
-  'schema-mismatch': GARBAGE,
+  'schema-mismatch': own('INVALID_RESPONSE'),
   'task-failed': own('TASK_FAILED'),
-  'not-supported': { code: 'UnsupportedOperationError', exit: 1 },
+  'not-supported': own('NOT_SUPPORTED'),
 };
 
-const HINTS: Readonly<Partial<Record<ClientErrorKind, (call: CallDescription, error?: ClientError) => string>>> = {
+function unreachableHint(error: ClientError): string {
+  if (isBlockedPort(error)) return BLOCKED;
+  // A server that misses a client certificate closes the connection, and TLS 1.3 gives no reason.
+  const isClosed = /other side closed|ECONNRESET|socket hang up/.test(reasonOf(error)) && /^https:/.test(error.url ?? '');
+  const check = 'check the address and the network; --debug shows what was tried';
+  return isClosed ? `if the server asks for a client certificate: --cert FILE and --cert-key FILE; otherwise ${check}` : check;
+}
+
+function timeoutHint({ timeout, agent, task }: CallDescription): string {
+  if (task !== undefined)
+    return `task ${quoted(task)} still runs: parley task get ${agent} ${quoted(task)} --wait; to stop it: parley task cancel ${agent} ${quoted(task)}`;
+  return `give it more time: --timeout ${timeout ?? CALL_TIMEOUT} was not enough`;
+}
+
+const HINTS: Readonly<Partial<Record<ClientErrorKind, (call: CallDescription, error: ClientError) => string | undefined>>> = {
   unauthenticated: ({ authenticated, agent }) =>
     authenticated
       ? `the credential was rejected: check it, or get a new one with: parley auth login ${agent}`
       : `set A2ACLI_BEARER or A2ACLI_API_KEY, or: parley auth login ${agent}`,
   forbidden: ({ agent }) =>
     `the credential is not sufficient: ask for the scope or role; parley card get ${agent} shows what the agent needs`,
-  timeout: ({ timeout, agent, task }) => {
-    if (task !== undefined)
-      return `task ${task} still runs: parley task get ${agent} ${task} --wait; to stop it: parley task cancel ${agent} ${task}`;
-    return timeout === undefined ? 'try again' : `give it more time: --timeout ${timeout} was not enough`;
-  },
+  timeout: timeoutHint,
   'version-not-accepted': (_, error) =>
-    `allow it with --a2a-version ${/(?<![\d.])[\d.]+$/.exec(error?.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
+    `allow it with --a2a-version ${/(?<![\d.])[\d.]+$/.exec(error.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
+  unreachable: (_, error) => unreachableHint(error),
+  'not-found': ({ agent }) => `the card names an address where no agent answers; parley doctor ${addressIn(agent)} examines it`,
   'no-interface': () => `the agent must offer ${bindingWords()}`,
-  tls: () => 'trust its authority with --ca FILE; --insecure accepts every certificate, an attacker’s too',
+  tls: (_, error) =>
+    /certificate required|handshake failure|\balert\b/i.test(reasonOf(error))
+      ? 'the server may ask for a client certificate: --cert FILE and --cert-key FILE'
+      : 'trust its authority with --ca FILE; --insecure accepts every certificate, an attacker’s too',
   redirect: ({ url }) => `calls to ${url} are redirected, and calls never follow redirects: the card must name the final address`,
   'too-large': () => 'a command accepts 256 MiB; in code, set answerBytesMax and eventBytesMax (docs/client.md)',
   'stream-cut': ({ agent }) => `the task still runs: parley task list ${agent}`,
-  garbage: ({ agent }) => `see what it sends with --debug; parley doctor ${agent.replace(/^-[ae] /, '')} examines it`,
+  garbage: ({ agent }) => `see what it sends with --debug; parley doctor ${addressIn(agent)} examines it`,
 };
 
 /** The specification uses the protocol's names: `TASK_NOT_FOUND` is `TaskNotFoundError` on every binding. */
@@ -193,9 +241,8 @@ function nameOf(kind: ErrorKind): string {
   return NAMES[kind] ?? `${words.join('')}Error`;
 }
 
-/** The error that the agent itself sent, with its JSON-RPC code as `a2aCode`. */
-function ofProtocol(error: A2AError, call: CallDescription): CliError {
-  const a2aCode = error.details.code ?? ERRORS[error.kind].rpc;
+/** The error that the agent itself sent, with its own code as `a2aCode`. */
+function ofProtocol(error: A2AError, call: CallDescription, a2aCode: number | string | null): CliError {
   const options: CliErrorOptions = { hint: protocolHint(error.kind, call), a2aCode, cause: error };
   switch (error.kind) {
     case 'UNAUTHENTICATED':
@@ -204,7 +251,7 @@ function ofProtocol(error: A2AError, call: CallDescription): CliError {
     case 'RATE_LIMITED':
       return new CliError(error.message, { ...options, ...own('RATE_LIMITED') });
     case 'UNAVAILABLE':
-      return new CliError(error.message, { ...options, ...UNREACHABLE });
+      return new CliError(error.message, { ...options, ...own('SERVER_ERROR') });
     default:
       return new CliError(error.message, { ...options, code: nameOf(error.kind) });
   }

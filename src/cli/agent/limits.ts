@@ -1,4 +1,5 @@
 import type { ClientOptions } from '#client';
+import { TIMER_MS_MAX } from '../settings/duration.ts';
 
 const MIB = 1_048_576;
 
@@ -11,5 +12,9 @@ export const ANSWER_LIMITS: Required<Pick<ClientOptions, 'answerBytesMax' | 'eve
   eventBytesMax: 256 * MIB,
 };
 
-/** The longest time that a timer can measure. For commands that only `--timeout` ends. */
-export const NO_TIMEOUT: Required<Pick<ClientOptions, 'timeoutMs' | 'idleMs'>> = { timeoutMs: 2_147_483_647, idleMs: 2_147_483_647 };
+/** How long one call waits for its answer, if `--timeout` says nothing else. A stream and a wait that polls have no limit. */
+export const CALL_TIMEOUT = '60s';
+export const CALL_TIMEOUT_MS = 60_000;
+
+/** For commands whose calls `--timeout` ends. */
+export const NO_TIMEOUT: Required<Pick<ClientOptions, 'timeoutMs' | 'idleMs'>> = { timeoutMs: TIMER_MS_MAX, idleMs: TIMER_MS_MAX };

@@ -1,32 +1,52 @@
 import { readFileSync } from 'node:fs';
-import { rootCertificates } from 'node:tls';
+import { createSecureContext, rootCertificates } from 'node:tls';
 import type { Fetch } from '#protocol';
 import { kept } from '#protocol';
-import { usage } from '../command.ts';
+import { CliError, usage } from '../command.ts';
+import type { RunContext } from '../run-context.ts';
 import type { CliSettings } from '../settings/settings.ts';
 
-/** The platform's fetch; one with its own TLS settings if any are asked for. */
-export async function baseFetch(settings: CliSettings): Promise<Fetch> {
+/** The platform's fetch; one with its own TLS settings if any are asked for. Only trusted origins see the client certificate. */
+export async function baseFetch({ settings, certificateOrigins }: Pick<RunContext, 'settings' | 'certificateOrigins'>): Promise<Fetch> {
   const insecure = settings.isOn('insecure');
   const [ca, cert, key] = ['ca', 'cert', 'cert-key'].map((name) => pem(settings, name));
   if ((cert === undefined) !== (key === undefined))
     throw usage('--cert and --cert-key belong together', 'set both: the certificate and its private key');
   if (!insecure && ca === undefined && cert === undefined) return (request) => fetch(kept(request));
+  checkPair(cert, key);
   const { Agent, fetch: undiciFetch } = await import('undici');
-  const dispatcher = new Agent({
-    connect: {
-      rejectUnauthorized: !insecure,
-      ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
-      ...(cert === undefined || key === undefined ? {} : { cert, key }),
-    },
-  });
+  const verified = { rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }) };
+  const anonymous = new Agent({ connect: verified });
+  const known = cert === undefined || key === undefined ? anonymous : new Agent({ connect: { ...verified, cert, key } });
   return async (request) => {
     const { method, headers, body, signal, redirect } = request;
+    const dispatcher = certificateOrigins.has(new URL(request.url).origin) ? known : anonymous;
     const init = { method, headers: [...headers], signal, redirect, dispatcher };
     // undici declares its own Response type, which has the same members.
     const answer = await undiciFetch(request.url, body === null ? init : { ...init, body: await request.text() });
     return answer as unknown as Response;
   };
+}
+
+/** A key that does not fit its certificate would fail only in the handshake. */
+function checkPair(cert: string | undefined, key: string | undefined): void {
+  if (cert === undefined || key === undefined) return;
+  try {
+    createSecureContext({ cert, key });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError(`--cert and --cert-key can't be used: ${reason}`, {
+      hint: 'both must be PEM files that belong together',
+      exit: 2,
+      cause,
+    });
+  }
+}
+
+/** The client certificate may go to the agent that the caller named, and to `--trust-origin`. */
+export function trustCertificateTo({ settings, certificateOrigins }: RunContext, urls: readonly (string | undefined)[]): void {
+  for (const url of [...urls, ...settings.list('trust-origin')])
+    if (url !== undefined && URL.canParse(url)) certificateOrigins.add(new URL(url).origin);
 }
 
 /** Reads the PEM file that a flag names. Undefined: the flag is not given. */

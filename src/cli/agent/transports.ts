@@ -19,6 +19,13 @@ export function readTransports(given: readonly string[]): readonly StandardBindi
   });
 }
 
+/** Warns about a preferred binding that parley does not support, instead of ignoring it. Empty if there is none. */
+export function transportWarning(given: readonly string[]): string {
+  const missing = readTransports(given).find((binding) => findBinding(binding) === undefined);
+  if (missing === undefined) return '';
+  return `warning: --transport ${missing.toLowerCase()} is not supported yet; the next preference, or the card’s order, is used\n`;
+}
+
 /** Reads `--a2a-version`. */
 export function readVersion(version: string | undefined): string | undefined {
   if (version === undefined || /^\d+\.\d+(\.\d+)?$/.test(version)) return version;

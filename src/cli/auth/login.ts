@@ -1,17 +1,17 @@
 import { A2AClient, type FoundAgentCard } from '#client';
 import type { DevicePrompt } from '../../client/adapters/oauth.ts';
 import { fetchFor } from '../agent/client-options.ts';
-import { agentWords, findCard, strictOptions } from '../agent/connect.ts';
+import { findCard, strictOptions } from '../agent/connect.ts';
 import { asCliError } from '../agent/errors.ts';
+import { agentWords } from '../agent/words.ts';
 import { withAgent } from '../card/agent-arg.ts';
 import type { Command } from '../command.ts';
 import { CliError, usage } from '../command.ts';
 import { printJson } from '../contract/results.ts';
 import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
-import { GLOBALS } from '../flags/globals.ts';
+import { CLIENT, GLOBALS } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
-import type { Flag } from '../flags/spec.ts';
 import { field } from '../output/labels.ts';
 import type { Login, LoginStore } from '../settings/tokens.ts';
 import { openLoginStore } from '../settings/tokens.ts';
@@ -19,11 +19,6 @@ import { EXITS } from '../task/exits.ts';
 import type { LoginFlow } from './schemes.ts';
 import { findOffer } from './schemes.ts';
 import { accessToken } from './tokens.ts';
-
-const CLIENT: readonly Flag[] = [
-  { name: 'client-id', kind: 'text', value: 'ID', env: true, doc: 'Who you are to the authorization server. Required.' },
-  { name: 'client-secret', kind: 'text', value: 'TEXT', env: true, secret: true, doc: 'For client credentials.' },
-];
 
 export const loginCommand: Command = contractCommand(
   {
@@ -70,7 +65,12 @@ Connect are known. The token is kept in ~/.config/a2a-cli/credentials.json, whic
       };
       session.secrets.add(await accessToken(login, getting));
     } catch (thrown) {
-      throw asCliError(thrown, { url: origin, agent: agentWords(session), authenticated: true, timeout: session.settings.text('timeout') });
+      throw asCliError(session.signal.aborted ? session.signal.reason : thrown, {
+        url: origin,
+        agent: agentWords(session),
+        authenticated: true,
+        timeout: session.settings.text('timeout'),
+      });
     }
     print(session, store, login);
     return 0;

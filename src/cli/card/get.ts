@@ -2,7 +2,7 @@ import type { FoundAgentCard } from '#client';
 import type { AgentCard, Json } from '#protocol';
 import { connect, findCard } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
-import { CliError } from '../command.ts';
+import { CliError, NOT_DECLARED } from '../command.ts';
 import { printJson } from '../contract/results.ts';
 import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
@@ -44,18 +44,28 @@ export const getCommand: Command = contractCommand(
   },
 );
 
-/** Calls only if the card declares an extended card, and only with a scheme of the card (A2ACLI_CARD_GET_003, A2ACLI_VER_003). */
+/** Calls only if the card declares an extended card, and only with a credential for one of its schemes (A2ACLI_CARD_GET_003, A2ACLI_VER_003). */
 async function extended(session: ContractSession, { card }: FoundAgentCard): Promise<number> {
   if (card.capabilities.extendedAgentCard !== true) {
     throw new CliError(`${card.name} has no extended card`, {
-      code: 'UnsupportedOperationError',
+      code: NOT_DECLARED,
       hint: 'leave out --extended',
     });
   }
   if (Object.keys(card.securitySchemes ?? {}).length === 0) {
-    session.note('warning: the card declares no scheme; no credential is sent\n');
+    throw new CliError(`the card of ${card.name} declares no security scheme, and an extended card is read only with one`, {
+      code: NOT_DECLARED,
+      hint: 'leave out --extended, or tell the operator of the agent',
+    });
   }
   const connection = await connect(session);
+  if (!connection.call.authenticated) {
+    throw new CliError(`the extended card of ${card.name} needs credentials, and none that fit were given`, {
+      code: 'A2ACLI_ERR_CREDENTIALS_MISSING',
+      hint: `its schemes are ${Object.keys(card.securitySchemes ?? {}).join(', ')}; set A2ACLI_BEARER or A2ACLI_API_KEY, or: parley auth login ${connection.agent}`,
+      exit: 4,
+    });
+  }
   const found: AgentCard = await connection.run(() => connection.service.extendedCard({}, connection.ctx()));
   if (session.json) printJson(session, connection.answers.json('extendedCard.result', found));
   else session.out(cardText(found, { signature: undefined, source: connection.url, verbose: session.verbose }));

@@ -1,5 +1,6 @@
 import type { Json, SendResult, Task, TaskEvent } from '#protocol';
 import type { AgentConnection } from '../agent/connect.ts';
+import { quoted } from '../agent/words.ts';
 import { eventText, field, messageText, stateText, taskText } from '../output/labels.ts';
 import type { ContractSession } from './session.ts';
 import type { TaskProgress } from './wait.ts';
@@ -9,9 +10,19 @@ export function printJson(session: ContractSession, value: Json): void {
   session.out(`${JSON.stringify(value)}\n`);
 }
 
-/** The command that continues a waiting task, ready to be copied. */
+/** The command that continues a waiting task, ready to be copied: with the transport, version and TLS flags of this one. */
 export function resumeCommand(connection: AgentConnection, id: string): string {
-  return `parley send ${connection.agent} --task-id ${id} "<reply>"`;
+  return `parley send ${connection.agent} --task-id ${quoted(id)} "<reply>"`;
+}
+
+const UNREPEATED = { bearer: 'A2ACLI_BEARER', 'api-key': 'A2ACLI_API_KEY', basic: 'A2ACLI_BASIC' } as const;
+
+/** A printed command never has a secret. Says what the caller must add to it. */
+function noteUnrepeated(session: ContractSession): void {
+  const { settings } = session;
+  const secrets = Object.entries(UNREPEATED).filter(([name]) => settings.find(name)?.source.kind === 'flag');
+  for (const [name, variable] of secrets) session.note(`note: the resume command needs the value of --${name} too: set ${variable}\n`);
+  if (settings.list('svc-param').length > 0) session.note('note: the resume command needs the values of --svc-param too\n');
 }
 
 /** Prints a task, with the command that continues it if it waits. */
@@ -64,7 +75,9 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Warns about every outcome but success. The exit code is about the tool, not about the task (A2A CLI specification §6). */
 export function warnOf(session: ContractSession, state: string | undefined): void {
   const words = state === undefined ? undefined : WORDS[state];
-  if (words !== undefined && state !== undefined) session.note(`warning: ${words} (${stateText(state)})\n`);
+  if (words === undefined || state === undefined) return;
+  session.note(`warning: ${words} (${stateText(state)})\n`);
+  if (!session.json && /_REQUIRED$/.test(state)) noteUnrepeated(session);
 }
 
 const NOTE_AFTER_MS = 300;

@@ -3,17 +3,23 @@ import type { A2AError, SendRequest, SendResult, Task, TaskEvent } from '#protoc
 import { isA2AError, startFold } from '#protocol';
 import type { AgentConnection } from '../agent/connect.ts';
 import { asCliError } from '../agent/errors.ts';
+import { quoted } from '../agent/words.ts';
 import { CliError } from '../command.ts';
 import { noteWaiting, printEnd, printEvent } from './results.ts';
 import type { ContractSession } from './session.ts';
 import type { TaskProgress } from './wait.ts';
-import { follow, isSettled, nothingSeen, pause, poll } from './wait.ts';
+import { follow, isSettled, noteOnce, nothingSeen, pause, poll, see } from './wait.ts';
 
 const NOT_STREAMED: ReadonlySet<string> = new Set(['UNSUPPORTED_OPERATION', 'STREAMING_NOT_SUPPORTED', 'METHOD_NOT_FOUND']);
 
-/** The server refused the stream itself, so nothing was started, and a send without a stream starts nothing twice. */
-function refusesStreams(thrown: unknown): boolean {
-  return isA2AError(thrown) && NOT_STREAMED.has(thrown.kind);
+/**
+ * The server refused the stream itself, so nothing was started, and a send without a stream starts nothing twice. If the message names a
+ * task or a context, the refusal may be about that: nothing is sent again then (A2ACLI_INTERACT_002).
+ */
+function refusesStreams(thrown: unknown, { message }: SendRequest): boolean {
+  if (!isA2AError(thrown)) return false;
+  if (message.taskId !== undefined || message.contextId !== undefined) return thrown.kind === 'METHOD_NOT_FOUND';
+  return NOT_STREAMED.has(thrown.kind);
 }
 
 /** Whether the card declares streaming. */
@@ -73,7 +79,7 @@ async function waitByStream(
   { request, seen }: Sending,
 ): Promise<SendResult | undefined> {
   const fold = startFold();
-  let said: TaskEvent | undefined;
+  let said: (TaskEvent & SendResult) | undefined;
   let hush: (() => void) | undefined;
   const onEvent = (event: TaskEvent): void => {
     if (event.message !== undefined) said = event;
@@ -82,13 +88,13 @@ async function waitByStream(
   };
   try {
     const ended = await follow(connection.service.stream(request, ctxFor(connection, request)), seen, onEvent);
-    if (said?.message !== undefined) return { message: said.message };
+    if (said?.message !== undefined) return said; // the event as it came: nothing of it is dropped
     if (ended === 'cut') session.signal.throwIfAborted(); // --timeout has passed
     if (seen.id === undefined) throw cut(connection, seen);
     if (ended === 'cut') session.note('warning: the stream was cut; polling the task instead\n');
     return { task: await finalTask(session, connection, { seen, folded: hush === undefined ? undefined : () => fold.task() }) };
   } catch (thrown) {
-    if (refusesStreams(thrown)) return undefined;
+    if (refusesStreams(thrown, request)) return undefined;
     throw thrown;
   } finally {
     hush?.();
@@ -126,7 +132,7 @@ async function printed(session: ContractSession, connection: AgentConnection, { 
       printEnd(session, connection, seen);
       return seen;
     } catch (thrown) {
-      if (!refusesStreams(thrown)) throw thrown;
+      if (!refusesStreams(thrown, request)) throw thrown;
     }
   }
   session.note('warning: the agent does not stream; polling the task instead\n');
@@ -157,7 +163,7 @@ export interface FollowedStream {
   readonly onEvent: (event: TaskEvent) => void;
 }
 
-/** Subscribes again, for as long as the client's own streams would. A server that restarts is waited for. */
+/** Subscribes again, for as long as the client's own streams would. A server that restarts is waited for. One that refuses is polled. */
 export async function resubscribe(session: ContractSession, connection: AgentConnection, { seen, onEvent }: FollowedStream): Promise<void> {
   const { id } = seen;
   if (id === undefined) throw cut(connection, seen);
@@ -168,36 +174,41 @@ export async function resubscribe(session: ContractSession, connection: AgentCon
     onEvent(event);
   };
   let failed: A2AError | undefined;
+  const noteRetries = noteOnce(session, connection);
   for (let attempt = 1; ; attempt += 1) {
     session.signal.throwIfAborted(); // --timeout has passed
     const delayMs = backoff.next(failed);
-    if (delayMs === undefined) throw cut(connection, seen);
-    session.note(`warning: the stream was cut; subscribing again (${attempt})\n`);
+    if (delayMs === undefined && failed?.kind === 'UNAVAILABLE') throw cut(connection, seen);
+    if (delayMs === undefined) return await pollInstead(session, connection, { seen, onEvent });
+    if (failed === undefined) session.note(`warning: the stream was cut; subscribing again (${attempt})\n`);
+    else noteRetries.note();
     await pause(session, delayMs);
     try {
       failed = undefined;
       if ((await follow(connection.service.subscribe({ id }, connection.ctx()), seen, onNews)) === 'settled') return;
     } catch (thrown) {
       if (!isA2AError(thrown) || session.signal.aborted) throw thrown;
-      if (thrown.kind === 'TASK_FINISHED' || thrown.kind === 'UNSUPPORTED_OPERATION') return await finished(connection, { seen, onEvent });
+      if (refusesSubscriptions(thrown)) return await pollInstead(session, connection, { seen, onEvent });
       failed = thrown;
     }
   }
 }
 
-/** The task finished in between. A finished task accepts no subscription (A2A 1.0.1 §3.1.6), so it is read instead. */
-async function finished(connection: AgentConnection, { seen, onEvent }: FollowedStream): Promise<void> {
+/** A finished task accepts no subscription (A2A 1.0.1 §3.1.6), and some agents accept none at all. The task is read instead. */
+export function refusesSubscriptions(thrown: unknown): boolean {
+  return isA2AError(thrown) && (thrown.kind === 'TASK_FINISHED' || NOT_STREAMED.has(thrown.kind));
+}
+
+export async function pollInstead(session: ContractSession, connection: AgentConnection, { seen, onEvent }: FollowedStream): Promise<void> {
   if (seen.id === undefined) throw cut(connection, seen);
-  const task = await connection.service.get({ id: seen.id }, connection.ctx());
-  seen.state = task.status.state;
-  seen.settled = isSettled(task);
+  const task = await poll(session, connection, { id: seen.id });
+  see(seen, { task });
   onEvent({ task });
-  if (!seen.settled) throw cut(connection, seen);
 }
 
 function cut({ agent }: AgentConnection, { id }: TaskProgress): CliError {
   return new CliError('the stream was cut before the task was settled', {
     code: 'PARLEY_ERR_STREAM_CUT',
-    hint: id === undefined ? `see what was sent with --debug` : `the task still runs: parley task get ${agent} ${id} --wait`,
+    hint: id === undefined ? `see what was sent with --debug` : `the task still runs: parley task get ${agent} ${quoted(id)} --wait`,
   });
 }

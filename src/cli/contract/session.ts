@@ -6,6 +6,8 @@ import { printError, wantsJson } from '../output/errors.ts';
 import { createSecrets } from '../output/secrets.ts';
 import type { RunContext } from '../run-context.ts';
 import { createRunContext } from '../run-context.ts';
+import { effectiveDefaults } from '../settings/effective-defaults.ts';
+import type { SettingsEnvironment } from '../settings/settings.ts';
 
 /** One run of a command of the A2A CLI specification. */
 export interface ContractSession extends RunContext {
@@ -21,21 +23,26 @@ export interface ContractSession extends RunContext {
 }
 
 /** A command of the A2A CLI specification: its settings resolved, its errors in the specification's form. */
-export function contractCommand(spec: CommandSpec, body: (session: ContractSession) => Promise<number>): Command {
+export function contractCommand(
+  spec: CommandSpec,
+  body: (session: ContractSession) => Promise<number>,
+  { onBad }: Pick<SettingsEnvironment, 'onBad'> = {},
+): Command {
   return {
     name: spec.name.split(' ').at(-1) ?? spec.name,
-    help: helpFor(spec),
+    get help() {
+      return helpFor(spec, effectiveDefaults(spec));
+    },
     spec,
-    contract: true,
     run: async (args) => {
       const secrets = createSecrets();
       let json = wantsJson(args, process.env);
       try {
-        const run = createRunContext(parse(spec, withJson(args)), secrets);
+        const run = createRunContext(parse(spec, withJson(args)), secrets, onBad);
         json = run.settings.text('output') === 'json';
         return await body(sessionOf(run));
       } catch (thrown) {
-        return await printError(thrown, { json, contract: true, secrets });
+        return await printError(thrown, { json, secrets });
       }
     },
   };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Backoff } from '#client';
+import { Backoff, DEFAULT_RETRY } from '#client';
 import type { A2AError, EventStream, Logged, Task, TaskEvent, TaskId } from '#protocol';
 import { isA2AError, isInterrupted, isTerminal } from '#protocol';
 import type { AgentConnection } from '../agent/connect.ts';
@@ -10,32 +10,48 @@ export function isSettled(task: Task): boolean {
   return isTerminal(task.status.state) || isInterrupted(task.status.state);
 }
 
-const FIRST_PAUSE_MS = 100;
 const DEFAULT_POLL_MS = 2000;
 
-/** Polls at growing intervals, up to `--poll-interval`, until the task is settled or `--timeout` has passed. */
+/** Polls every `--poll-interval` until the task is settled or `--timeout` has passed. An agent that can't be reached is asked less often. */
 export async function poll(
   session: ContractSession,
   connection: AgentConnection,
   task: { readonly id: TaskId; readonly historyLength?: number },
 ): Promise<Task> {
-  const longest = session.settings.durationMs('poll-interval') ?? DEFAULT_POLL_MS;
-  let distance = Math.min(FIRST_PAUSE_MS, longest);
+  const intervalMs = session.settings.durationMs('poll-interval') ?? DEFAULT_POLL_MS;
   const backoff = new Backoff();
+  const noteRetries = noteOnce(session, connection);
   for (;;) {
     let delayMs: number | undefined = 0;
     try {
       const now = await connection.service.get(task, connection.ctx());
       if (isSettled(now)) return now;
       backoff.renew();
+      noteRetries.renew();
     } catch (thrown) {
       // A failed poll is repeated: the task still runs.
       delayMs = isTransient(thrown) && !session.signal.aborted ? backoff.next(thrown) : undefined;
       if (delayMs === undefined) throw thrown;
+      noteRetries.note();
     }
-    await pause(session, Math.max(distance, delayMs));
-    distance = Math.min(distance * 2, longest);
+    await pause(session, Math.max(intervalMs, delayMs));
   }
+}
+
+/** Says once that the agent is tried again, and until when. */
+export function noteOnce(session: ContractSession, { url }: AgentConnection): { note(): void; renew(): void } {
+  let isNoted = false;
+  return {
+    note: () => {
+      if (isNoted) return;
+      isNoted = true;
+      const until = new Date(Date.now() + DEFAULT_RETRY.awayMsMax).toISOString().slice(11, 19);
+      session.note(`warning: ${new URL(url).host} can't be reached; trying again until ${until} UTC; Ctrl-C ends this\n`);
+    },
+    renew: () => {
+      isNoted = false;
+    },
+  };
 }
 
 /** Sleeps. Throws the signal's reason if `--timeout` passes. */

@@ -2,12 +2,15 @@ import { bindingWords, findBinding } from '#bindings';
 import type { Auth, ClientOptions } from '#client';
 import { A2AClient } from '#client';
 import type { Fetch } from '#protocol';
+import { addressOf } from '../agent/address.ts';
 import { commonOptions } from '../agent/client-options.ts';
 import { loggedInToken } from '../agent/credentials.ts';
 import type { CallDescription } from '../agent/errors.ts';
 import { asCliError } from '../agent/errors.ts';
 import { readAgentReference } from '../agent/target.ts';
+import { trustCertificateTo } from '../agent/tls.ts';
 import { readTransports } from '../agent/transports.ts';
+import { quoted, repeatedFlags } from '../agent/words.ts';
 import { usage } from '../command.ts';
 import { textOf } from '../flags/parse.ts';
 import { localAuth, localToken } from '../local-token.ts';
@@ -23,10 +26,11 @@ export interface ReachedAgent {
 export async function reachAgent(run: RunContext, given: string): Promise<ReachedAgent> {
   const { settings, signal } = run;
   const { target, followCards, configured } = await readAgentReference(given);
+  trustCertificateTo(run, [addressOf(target)]);
   const options = await clientOptions(run, { url: target, token: configured?.authToken });
   const call: CallDescription = {
     url: target,
-    agent: `-a ${given}`,
+    agent: [`-a ${quoted(given)}`, ...repeatedFlags(settings)].join(' '),
     authenticated: options.auth !== undefined,
     timeout: settings.text('timeout'),
   };
@@ -64,7 +68,7 @@ async function clientOptions(run: RunContext, target: AuthTarget): Promise<Clien
 function supported(binding: ReturnType<typeof readTransports>[number]): NonNullable<ClientOptions['binding']> {
   const known = findBinding(binding);
   if (known !== undefined) return known.protocolBinding;
-  throw usage(`--transport: ${binding} is not supported`, `use ${bindingWords()}`);
+  throw usage(`--transport ${binding.toLowerCase()} is not supported yet`, `use ${bindingWords()}`);
 }
 
 /**

@@ -84,6 +84,15 @@ export function openScreen({ out, err, env }: Terminal = { out: process.stdout, 
   };
 }
 
+/** Only notes, on standard error. For scripts, which read the labelled result. */
+export const notesOnly: Screen = {
+  say: () => undefined,
+  endLine: () => undefined,
+  status: () => undefined,
+  note: (text) => void process.stderr.write(`${plain(text)}\n`),
+  clear: () => undefined,
+};
+
 /** No output. For programs, which read only the result. */
 export const silentScreen: Screen = {
   say: () => undefined,

@@ -1,5 +1,8 @@
-import { bindingWords } from '#bindings';
+import { bindingWords, findBinding } from '#bindings';
+import { STANDARD_BINDINGS } from '#protocol';
 import type { Flag } from './spec.ts';
+
+const MISSING = STANDARD_BINDINGS.filter((name) => findBinding(name) === undefined);
 
 /** The options of every command of the A2A CLI specification (§3), followed by a few of our own. */
 export const GLOBALS: readonly Flag[] = [
@@ -25,7 +28,7 @@ export const GLOBALS: readonly Flag[] = [
     value: 'BINDING',
     env: true,
     default: "the card's order",
-    doc: `Preferred binding: ${bindingWords()}.`,
+    doc: `Preferred binding: ${bindingWords()}.${MISSING.map((name) => ` ${name} is not supported yet.`).join('')}`,
   },
   {
     name: 'a2a-version',
@@ -69,7 +72,7 @@ export const GLOBALS: readonly Flag[] = [
     kind: 'text',
     value: 'TIME',
     env: true,
-    default: 'none',
+    default: '60s for one call, none for a wait',
     doc: 'Time limit of the command, for example 500ms, 30s or 1m30s.',
   },
   { name: 'insecure', kind: 'switch', env: true, default: 'TLS verified', doc: 'Do not verify TLS certificates. Warns.' },
@@ -86,7 +89,7 @@ export const POLL: Flag = {
   value: 'TIME',
   env: true,
   default: '2s',
-  doc: 'Longest pause between polls.',
+  doc: 'The pause between polls.',
 };
 export const STREAM: Flag = { name: 'stream', kind: 'switch', doc: 'Print each event as it comes; with -o json as JSON lines.' };
 export const CONTEXT_ID: Flag = {
@@ -114,5 +117,26 @@ export const WAIT: Flag = {
   doc: 'Wait until the task is finished or needs input.',
 };
 
+/** Who the caller is to an authorization server, for `auth login`. */
+export const CLIENT: readonly Flag[] = [
+  { name: 'client-id', kind: 'text', value: 'ID', env: true, doc: 'Who you are to the authorization server. Required.' },
+  { name: 'client-secret', kind: 'text', value: 'TEXT', env: true, secret: true, doc: 'For client credentials.' },
+];
+
+/** What a receiver of push notifications recognises the agent by. */
+export const PUSH_SECRETS: readonly Flag[] = [
+  {
+    name: 'token',
+    kind: 'text',
+    value: 'TEXT',
+    env: true,
+    secret: true,
+    doc: 'Comes back with each event, so that the receiver knows it.',
+  },
+  { name: 'auth-credentials', kind: 'text', value: 'TEXT', env: true, secret: true, doc: 'The credential of --auth-scheme.' },
+];
+
 /** Flags that the environment or a file can also set. */
-export const CONFIGURABLE: readonly Flag[] = [...GLOBALS, POLL, CONTEXT_ID, TASK_ID, ASYNC, WAIT].filter(({ env }) => env === true);
+export const CONFIGURABLE: readonly Flag[] = [...GLOBALS, POLL, CONTEXT_ID, TASK_ID, ASYNC, WAIT, ...CLIENT, ...PUSH_SECRETS].filter(
+  ({ env }) => env === true,
+);

@@ -106,6 +106,8 @@ export function argumentsOf({ spec, positionals }: ParsedFlags): readonly string
     const missing = spec.args[positionals.length]?.name ?? '';
     throw usage(`${missing} is missing`, `as: ${usageLine(spec)}`);
   }
+  const empty = spec.args.find(({ optional, many }, at) => optional !== true && many !== true && positionals[at] === '');
+  if (empty !== undefined) throw usage(`${empty.name} is empty`, `as: ${usageLine(spec)}`);
   if (!takesMany && positionals.length > spec.args.length) {
     throw usage(`there is no place for ${positionals[spec.args.length]}`, `as: ${usageLine(spec)}; text with spaces needs quotes`);
   }

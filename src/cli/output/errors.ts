@@ -3,39 +3,44 @@ import { missingPackage } from './missing-package.ts';
 import { plain } from './plain-text.ts';
 import type { Secrets } from './secrets.ts';
 
-/** The error envelope of the A2A CLI specification §6. */
-export function envelope(error: CliError, hint: string | undefined): string {
-  const { code, message, a2aCode } = error;
-  return `${JSON.stringify({ error: { code, message, hint: hint ?? null, a2aCode } })}\n`;
+/** The error of the A2A CLI specification §6, as it is printed. */
+export interface ReportedError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+  readonly a2aCode: number | string | null;
 }
 
 /** How errors are printed. */
 export interface ErrorStyle {
-  /** Print the envelope on standard output, in place of the result. */
+  /** Print the envelope on standard output, in place of the result. Otherwise `Error:`, `Code:` and `Hint:` lines on standard error. */
   readonly json: boolean;
-  /** Print `Error:`, `Code:` and `Hint:` lines. Otherwise: a message for people. */
-  readonly contract: boolean;
   readonly secrets?: Secrets | undefined;
 }
 
-/** Prints an error and returns the exit code. */
-export async function printError(thrown: unknown, { json, contract, secrets }: ErrorStyle): Promise<number> {
+/** Prints an error, in the one format of every command, and returns the exit code. */
+export async function printError(thrown: unknown, { json, secrets }: ErrorStyle): Promise<number> {
   const error = thrown instanceof CliError ? thrown : (missingPackage(thrown) ?? new CliError(messageOf(thrown)));
-  const hint = await hintOf(error);
-  const mask = secrets?.mask ?? ((text: string) => text);
-  if (json) process.stdout.write(mask(envelope(error, hint)));
-  else if (contract) process.stderr.write(mask(labelled(error, hint)));
-  else process.stderr.write(mask(plain(`parley: ${error.message}\n${hint === undefined ? '' : `  ${hint}\n`}`)));
+  const reported = await reportedError(error, secrets);
+  if (json) process.stdout.write(`${JSON.stringify({ error: reported })}\n`);
+  else process.stderr.write(labelled(reported));
   return error.exit;
+}
+
+/** Masks the texts before they become JSON: a secret such as `null` must not damage the document. */
+export async function reportedError(error: CliError, secrets?: Secrets): Promise<ReportedError> {
+  const mask = secrets?.mask ?? ((text: string) => text);
+  const hint = await hintOf(error);
+  return { code: error.code, message: mask(error.message), hint: hint === undefined ? null : mask(hint), a2aCode: error.a2aCode };
 }
 
 function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-function labelled(error: CliError, hint: string | undefined): string {
+export function labelled({ message, code, hint }: ReportedError): string {
   const line = (label: string, text: string): string => `${label}: ${plain(text).replaceAll('\n', ' ')}\n`;
-  return line('Error', error.message) + line('Code', error.code) + (hint === undefined ? '' : line('Hint', hint));
+  return line('Error', message) + line('Code', code) + (hint === null ? '' : line('Hint', hint));
 }
 
 /** What to type next, with the name that was probably meant. Looked for only now: nothing else needs the words. */

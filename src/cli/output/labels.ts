@@ -9,9 +9,18 @@ export function field(label: string, value: string): string {
   return `${label}: ${oneLine(value)}\n`;
 }
 
+const OF_TASKS =
+  'Task|Context|State|Updated|Message|Artifact|Text|Data|File|History|Metadata|Resume|Next|Config|URL|Authentication|Deleted';
+const OF_CARDS =
+  'Agent|Version|Source|Provider|Interface|Capabilities|Extension|Input|Output|Scheme|Requires|Skill(?: \\S+)?|Name|Description|Tags|Example|Signature|Documentation';
+const OF_ERRORS = 'Error|Code|Hint';
+
+/** A line of an agent that starts with a label of ours is indented, so that its text can't pretend to be a field. */
+const LABELLED = new RegExp(`^(?=(?:${OF_TASKS}|${OF_CARDS}|${OF_ERRORS}):)`, 'gm');
+
 /** A label, followed by text over several lines. */
 export function block(label: string, content: string): string {
-  const body = plain(content);
+  const body = plain(content).replaceAll(LABELLED, '  ');
   return `${label}:\n${body}${body.endsWith('\n') ? '' : '\n'}\n`;
 }
 

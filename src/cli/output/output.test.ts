@@ -13,16 +13,48 @@ describe('plain', () => {
 
 describe('secrets', () => {
   it('are masked in every spelling', () => {
+    const secret = 's3cr3t/+ "vàlue';
     const secrets = createSecrets();
-    for (const secret of ['s3cr3t/+ value', undefined, 'abc']) secrets.add(secret);
-    const said = `s3cr3t/+ value ${encodeURIComponent('s3cr3t/+ value')} ${Buffer.from('s3cr3t/+ value').toString('base64')} abc`;
-    expect(secrets.mask(said)).toBe('*** *** *** abc');
+    for (const one of [secret, undefined, '']) secrets.add(one);
+    const spellings = [
+      secret,
+      encodeURIComponent(secret),
+      encodeURIComponent(secret).toLowerCase(),
+      new URLSearchParams({ key: secret }).toString().slice('key='.length),
+      new URL(`http://h/?key=${secret}`).search.slice('?key='.length),
+      JSON.stringify(secret).slice(1, -1),
+      JSON.stringify(JSON.stringify(secret)).slice(3, -3),
+      Buffer.from(secret).toString('base64'),
+      Buffer.from(secret).toString('base64url'),
+      Buffer.from(secret).toString('hex'),
+    ];
+    for (const spelling of spellings) expect(secrets.mask(`<${spelling}>`), spelling).toBe('<***>');
+    for (const user of ['u', 'me', 'you']) {
+      const basic = Buffer.from(`${user}:${secret}`).toString('base64');
+      expect(secrets.mask(basic), basic).toContain('***');
+    }
   });
 
   it('are masked longest first, so that no rest of one remains', () => {
     const secrets = createSecrets();
     for (const secret of ['token', 'token-and-more']) secrets.add(secret);
     expect(secrets.mask('token-and-more token')).toBe('*** ***');
+  });
+
+  it('are masked only as whole words if they are short', () => {
+    const secrets = createSecrets();
+    for (const secret of ['abc', '1', '.+']) secrets.add(secret);
+    expect(secrets.mask('key=abc abcd {"id":1} 11 .+')).toBe('key=*** abcd {"id":***} 11 ***');
+  });
+
+  it('are read from the answer of an authorization server, and from nothing else', () => {
+    const secrets = createSecrets();
+    secrets.addFromAnswer('{"access_token":"at-12345","id_token":"it-12345","token_type":"Bearer","scope":"openid","x":"other-12345"}');
+    secrets.addFromAnswer('{"device_code":"dc-12345","user_code":"ABCD-EFGH"}');
+    secrets.addFromAnswer('{"token_endpoint":"https://id.example/token","issuer":"https://id.example"}');
+    secrets.addFromAnswer('["at"]');
+    const said = 'at-12345 it-12345 other-12345 dc-12345 Bearer openid ABCD-EFGH https://id.example/token';
+    expect(secrets.mask(said)).toBe('*** *** *** *** Bearer openid ABCD-EFGH https://id.example/token');
   });
 });
 

@@ -34,12 +34,14 @@ export interface CliSettings {
 export interface SettingsEnvironment {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
+  /** Called for each setting of the environment or a file that can't be used. By default the first one is thrown. */
+  readonly onBad?: (flag: Flag, source: SettingSource, error: CliError) => void;
 }
 
 /** Flag over environment over local file over global file (A2A CLI specification §4). The first source that has a name wins; lists are not merged. */
 export function resolveSettings(
   parsed: ParsedFlags,
-  { env, cwd }: SettingsEnvironment = { env: process.env, cwd: process.cwd() },
+  { env, cwd, onBad }: SettingsEnvironment = { env: process.env, cwd: process.cwd() },
   extra: readonly Flag[] = [],
 ): CliSettings {
   const flags = [...allFlags(parsed.spec), ...extra];
@@ -47,12 +49,21 @@ export function resolveSettings(
   const local = flags.some((flag) => flag.env === true) ? localFile(cwd, named) : undefined;
   const global = globalFile(env);
   const found = new Map<string, CliSetting>();
+  const read = (flag: Flag, text: string | undefined, source: SettingSource): CliSetting | undefined => {
+    try {
+      return fromText(flag, text, source);
+    } catch (thrown) {
+      if (onBad === undefined || !(thrown instanceof CliError)) throw thrown;
+      onBad(flag, source, thrown);
+      return undefined;
+    }
+  };
   for (const flag of flags) {
     const setting =
       fromFlags(parsed, flag) ??
-      fromText(flag, env[envName(flag)], { kind: 'env', name: envName(flag) }) ??
-      (local === undefined ? undefined : fromText(flag, local.values.get(envName(flag)), { kind: 'local', path: local.path })) ??
-      (global === undefined ? undefined : fromText(flag, global.values.get(envName(flag)), { kind: 'global', path: global.path }));
+      read(flag, env[envName(flag)], { kind: 'env', name: envName(flag) }) ??
+      (local === undefined ? undefined : read(flag, local.values.get(envName(flag)), { kind: 'local', path: local.path })) ??
+      (global === undefined ? undefined : read(flag, global.values.get(envName(flag)), { kind: 'global', path: global.path }));
     if (setting !== undefined && !found.has(flag.name)) found.set(flag.name, setting);
   }
   return settingsOf(found);
@@ -67,8 +78,9 @@ function settingsOf(found: ReadonlyMap<string, CliSetting>): CliSettings {
     isOn: (name) => text(name) === 'true',
     list: (name) => found.get(name)?.values ?? [],
     durationMs: (name) => {
+      const setting = found.get(name);
       const value = text(name);
-      return value === undefined || value === 'none' ? undefined : durationMs(name, value);
+      return setting === undefined || value === undefined || value === 'none' ? undefined : durationMs(nameIn(setting), value);
     },
   };
 }
@@ -106,6 +118,11 @@ function fromText(flag: Flag, text: string | undefined, source: SettingSource): 
           .filter((value) => value !== '')
       : [text];
   return { flag, values, source };
+}
+
+/** How an error names a setting: by the flag, the variable, or the variable and its file. */
+export function nameIn({ flag, source }: Pick<CliSetting, 'flag' | 'source'>): string {
+  return source.kind === 'flag' || source.kind === 'default' ? `--${flag.name}` : placeOf(flag, source);
 }
 
 function placeOf(flag: Flag, source: SettingSource): string {

@@ -21,7 +21,9 @@ export interface Login {
 /** Tokens by origin, in a file that only its owner can read. */
 export interface LoginStore {
   readonly path: string;
+  /** Throws if the file is damaged or others can read it. */
   all(): readonly Login[];
+  /** Throws if the file has a login for this origin, and others can read it. */
   find(origin: string): Login | undefined;
   save(login: Login): void;
   /** Returns false if there was none. */
@@ -41,8 +43,15 @@ export function openLoginStore(env: NodeJS.ProcessEnv = process.env): LoginStore
   };
   return {
     path,
-    all: () => Object.values(read()),
-    find: (origin) => read()[origin],
+    all: () => {
+      checkMode(path);
+      return Object.values(read());
+    },
+    find: (origin) => {
+      const login = read()[origin];
+      if (login !== undefined) checkMode(path);
+      return login;
+    },
     save: (login) => write({ ...read(), [login.origin]: login }),
     forget: (origin) => {
       const { [origin]: gone, ...rest } = read();
@@ -53,17 +62,27 @@ export function openLoginStore(env: NodeJS.ProcessEnv = process.env): LoginStore
   };
 }
 
-/** Reads the tokens. Throws if other users can read the file. */
+/** Throws if other users can read the file. */
+function checkMode(path: string): void {
+  if (process.platform === 'win32' || !existsSync(path) || (statSync(path).mode & 0o077) === 0) return;
+  throw new CliError(`${path} can be read by others`, {
+    code: 'A2ACLI_ERR_CREDENTIALS_MISSING',
+    hint: `close it: chmod 600 ${path}; and get new tokens if others could have seen these`,
+    exit: 4,
+  });
+}
+
+/** Reads the tokens. */
 function parsed(path: string): Record<string, Login> {
-  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
-    throw new CliError(`${path} can be read by others`, {
-      hint: `close it: chmod 600 ${path}; and get new tokens if others could have seen these`,
-    });
-  }
   try {
     const { logins } = JSON.parse(readFileSync(path, 'utf8')) as { logins?: Record<string, Login> };
-    return logins ?? {};
-  } catch (cause) {
-    throw new CliError(`${path} is damaged`, { hint: `repair or delete it, then: parley auth login -a AGENT`, cause });
+    if (logins === undefined || (typeof logins === 'object' && logins !== null)) return logins ?? {};
+  } catch {
+    // Reported below.
   }
+  throw new CliError(`${path} is damaged`, {
+    code: 'A2ACLI_ERR_CREDENTIALS_MISSING',
+    hint: 'repair or delete it, then: parley auth login -a AGENT',
+    exit: 4,
+  });
 }

@@ -43,7 +43,13 @@ export const downloadCommand: Command = contractCommand(
       signal,
       warn: (text) => session.note(`warning: ${text}\n`),
     });
-    if (session.json) printJson(session, { taskId: task.id, contextId: task.contextId ?? '', files: files.map((file) => ({ ...file })) });
+    if (session.json)
+      printJson(session, {
+        taskId: task.id,
+        contextId: task.contextId ?? '',
+        state: task.status.state,
+        files: files.map((file) => ({ ...file })),
+      });
     else
       session.out(
         idsText(task) + files.map(({ path, mediaType, bytes }) => field('File', `${path} (${mediaType}, ${bytes} bytes)`)).join(''),

@@ -56,24 +56,24 @@ async function print(session: ContractSession, connection: AgentConnection, requ
     return;
   }
   const [first] = pages;
-  if (first !== undefined)
-    printJson(
-      session,
-      pages.length === 1 ? connection.answers.json('list.result', first) : connection.answers.json('list.result', joined(pages)),
-    );
+  if (first === undefined) return;
+  printJson(session, pages.length === 1 ? connection.answers.json('list.result', first) : joined(connection, pages));
 }
 
-function joined(pages: readonly TaskPage[]): TaskPage {
-  const tasks = pages.flatMap((page) => page.tasks);
+/** One response out of many pages. The tasks are as the agent sent them. */
+function joined(connection: AgentConnection, pages: readonly TaskPage[]): Json {
+  const tasks = pages.flatMap((page) => rawTasks(connection, page));
   return { tasks, nextPageToken: '', pageSize: tasks.length, totalSize: Math.max(tasks.length, ...pages.map((page) => page.totalSize)) };
 }
 
+function rawTasks({ answers }: AgentConnection, page: TaskPage): readonly Json[] {
+  const raw = answers.rawOf(page) as { readonly tasks?: readonly Json[] } | undefined;
+  return page.tasks.map((task, at) => raw?.tasks?.[at] ?? answers.json('get.result', task));
+}
+
 function printPage(session: ContractSession, connection: AgentConnection, page: TaskPage): void {
-  const raw = connection.answers.rawOf(page) as { readonly tasks?: readonly Json[] } | undefined;
-  for (const [at, task] of page.tasks.entries()) {
-    if (session.json) printJson(session, raw?.tasks?.[at] ?? connection.answers.json('get.result', task));
-    else session.out(`${session.verbose ? taskText(task, { verbose: true }) : idsText(task)}\n`);
-  }
+  if (session.json) for (const task of rawTasks(connection, page)) printJson(session, task);
+  else for (const task of page.tasks) session.out(`${session.verbose ? taskText(task, { verbose: true }) : idsText(task)}\n`);
 }
 
 /** The list request from the flags. */

@@ -7,7 +7,7 @@ import { DEFAULT_READ_LIMITS, DIALECTS, isTerminal, randomIds } from '#protocol'
 import type { AgentConnection } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
 import { CliError, usage } from '../command.ts';
-import { printEnd, printEvent, warnOf } from '../contract/results.ts';
+import { printEnd, printEvent, printTask, warnOf } from '../contract/results.ts';
 import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
 import type { TaskProgress } from '../contract/wait.ts';
@@ -31,8 +31,8 @@ export const listenCommand: Command = contractCommand(
     ],
     globals: GLOBALS,
     details:
-      'Registers itself with the agent, prints what it is sent (one event a line with -o json), and takes itself off again at the end.',
-    examples: ['parley task push-config listen -a localhost:41242 5d1c0c9e -o json'],
+      'Registers itself with the agent and takes itself off again at the end. With --stream each event is printed as it comes (with -o json as JSON lines); otherwise only the task at the end.',
+    examples: ['parley task push-config listen -a localhost:41242 5d1c0c9e --stream -o json'],
     exits: EXITS,
   },
   async (session) => {
@@ -48,6 +48,7 @@ const BODY_BYTES_MAX = 16_777_216;
 /** Opens a local webhook, registers it for the task, and prints the events that arrive. */
 async function listen(session: ContractSession, connection: AgentConnection): Promise<TaskProgress> {
   const taskId = (session.words[0] ?? '') as TaskId;
+  const max = eventsMax(session);
   const secret = randomBytes(24).toString('base64url');
   session.secrets.add(secret);
   const seen = nothingSeen();
@@ -56,35 +57,52 @@ async function listen(session: ContractSession, connection: AgentConnection): Pr
   if (now !== undefined && isTerminal(now.status.state)) {
     see(seen, { task: now });
     session.note('the task is over already\n');
-    printEnd(session, connection, seen);
+    if (session.stream) printEvent(session, connection, { task: now });
+    await finish(session, connection, seen);
     return seen;
   }
   const receiver = await openReceiver(session, secret);
+  let id: PushConfigId | undefined;
   try {
     const url = textOf(session.parsed, 'url') ?? receiver.url;
     const authentication = { scheme: 'Bearer', credentials: secret };
-    const config = await connection.service.push.create({ taskId, url, token: secret, authentication }, connection.ctx());
+    ({ id } = await connection.service.push.create({ taskId, url, token: secret, authentication }, connection.ctx()));
     session.note(`listening at ${url}\n`);
-    const max = Number(textOf(session.parsed, 'events') ?? Number.POSITIVE_INFINITY);
     let count = 0;
     for await (const event of receiver.events) {
       see(seen, event);
-      printEvent(session, connection, event);
+      if (session.stream) printEvent(session, connection, event);
       count += 1;
       if (seen.settled || count >= max) break;
     }
-    await remove(connection, taskId, config.id);
   } finally {
+    await remove(connection, taskId, id);
     receiver.close();
   }
-  printEnd(session, connection, seen);
+  await finish(session, connection, seen);
   return seen;
 }
 
-/** A finished task may have lost its configurations. */
+/** Without `--stream`, prints the task as it is now, in one document (A2ACLI_OUT_002). */
+async function finish(session: ContractSession, connection: AgentConnection, seen: TaskProgress): Promise<void> {
+  if (session.stream) return printEnd(session, connection, seen);
+  printTask(session, connection, await connection.service.get({ id: (session.words[0] ?? '') as TaskId }, connection.ctx()));
+}
+
+const REMOVE_MS_MAX = 5000;
+
+/** A finished task may have lost its configurations. Also after `--timeout`, so it has its own time limit. */
 async function remove(connection: AgentConnection, taskId: TaskId, id: PushConfigId | undefined): Promise<void> {
   if (id === undefined) return;
-  await connection.service.push.delete({ taskId, id }, connection.ctx()).catch(() => undefined);
+  const ctx = { ...connection.ctx(), signal: AbortSignal.timeout(REMOVE_MS_MAX) };
+  await connection.service.push.delete({ taskId, id }, ctx).catch(() => undefined);
+}
+
+function eventsMax({ parsed }: ContractSession): number {
+  const text = textOf(parsed, 'events');
+  if (text === undefined) return Number.POSITIVE_INFINITY;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw usage(`--events: ${text} is no number of events`, 'as: --events 10');
+  return Number(text);
 }
 
 interface Receiver {
@@ -115,7 +133,7 @@ async function openReceiver(session: ContractSession, secret: string): Promise<R
     );
   });
   const [port, host] = [textOf(session.parsed, 'port') ?? '0', textOf(session.parsed, 'host') ?? '127.0.0.1'];
-  if (!/^\d{1,5}$/.test(port)) throw usage(`--port: ${port} is no port`, 'as: --port 8080');
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw usage(`--port: ${port} is no port`, 'as: --port 8080');
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
       reject(new CliError(`port ${port} of ${host} can't be used: ${cause.message}`, { hint: 'choose another with --port', cause })),

@@ -6,10 +6,10 @@ import { commandGroup } from '../command-group.ts';
 import { printJson } from '../contract/results.ts';
 import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
-import { GLOBALS } from '../flags/globals.ts';
+import { GLOBALS, PUSH_SECRETS } from '../flags/globals.ts';
 import { textOf } from '../flags/parse.ts';
 import type { Argument, Flag } from '../flags/spec.ts';
-import { field } from '../output/labels.ts';
+import { field, idsText } from '../output/labels.ts';
 import { EXITS } from './exits.ts';
 import { listenCommand } from './listen.ts';
 import { pushConnection } from './push.ts';
@@ -23,16 +23,19 @@ interface About {
   readonly args: readonly Argument[];
   readonly flags?: readonly Flag[];
   readonly example: string;
+  /** Throws for a wrong call, before anything is sent. */
+  readonly check?: (session: ContractSession) => unknown;
 }
 
 function pushCommand(
-  { verb, summary, args, flags = [], example }: About,
+  { verb, summary, args, flags = [], example, check }: About,
   body: (session: ContractSession, connection: AgentConnection) => Promise<void>,
 ): Command {
   const name = `task push-config ${verb}`;
   return contractCommand(
     { name, summary, args, flags, globals: GLOBALS, examples: [`parley ${name} -a agents.example.org ${example}`], exits: EXITS },
     async (session) => {
+      check?.(session);
       const connection = await pushConnection(session);
       await connection.run(() => body(session, connection), { continued: true });
       return 0;
@@ -48,26 +51,28 @@ const create = pushCommand(
     flags: [
       { name: 'url', kind: 'text', value: 'URL', doc: 'Where the events go. Required.' },
       { name: 'id', kind: 'text', value: 'ID', doc: 'The name of the configuration; the agent makes one up otherwise.' },
-      { name: 'token', kind: 'text', value: 'TEXT', doc: 'Comes back with each event, so that the receiver knows it.' },
       { name: 'auth-scheme', kind: 'text', value: 'NAME', doc: 'How the agent shows who it is, as Bearer.' },
-      { name: 'auth-credentials', kind: 'text', value: 'TEXT', secret: true, doc: 'With what.' },
+      ...PUSH_SECRETS,
     ],
     example: '5d1c0c9e --url https://hooks.example.org/a2a',
+    check: configFrom,
   },
   async (session, connection) => {
     const config = configFrom(session);
     for (const secret of [config.authentication?.credentials, config.token]) session.secrets.add(secret);
-    print(session, connection, await connection.service.push.create(config, connection.ctx()));
+    await print(session, connection, await connection.service.push.create(config, connection.ctx()));
   },
 );
 
 /** The push config from the flags. */
-function configFrom({ parsed, words }: ContractSession): PushConfig {
+function configFrom({ parsed, words, settings }: ContractSession): PushConfig {
   const text = (name: string): string | undefined => textOf(parsed, name);
-  const [url, id, token, scheme, credentials] = [text('url'), text('id'), text('token'), text('auth-scheme'), text('auth-credentials')];
+  const [url, id, scheme] = [text('url'), text('id'), text('auth-scheme')];
+  const [token, credentials] = [settings.text('token'), settings.text('auth-credentials')];
   if (url === undefined || !URL.canParse(url))
     throw usage(url === undefined ? '--url is missing' : `--url: ${url} is no address`, 'as: --url https://hooks.example.org/a2a');
-  if (scheme === undefined && credentials !== undefined) throw usage('--auth-credentials needs --auth-scheme', 'as: --auth-scheme Bearer');
+  if (scheme === undefined && settings.find('auth-credentials')?.source.kind === 'flag')
+    throw usage('--auth-credentials needs --auth-scheme', 'as: --auth-scheme Bearer');
   return {
     taskId: (words[0] ?? '') as TaskId,
     url,
@@ -81,16 +86,17 @@ const get = pushCommand(
   { verb: 'get', summary: 'print one configuration.', args: [TASK, CONFIG], example: '5d1c0c9e hook-1' },
   async (session, connection) => {
     const [taskId, id] = session.words as readonly [TaskId, PushConfigId];
-    print(session, connection, await connection.service.push.get({ taskId, id }, connection.ctx()));
+    await print(session, connection, await connection.service.push.get({ taskId, id }, connection.ctx()));
   },
 );
 
 const list = pushCommand(
   { verb: 'list', summary: 'list the configurations of a task.', args: [TASK], example: '5d1c0c9e' },
   async (session, connection) => {
-    const page = await connection.service.push.list({ taskId: (session.words[0] ?? '') as TaskId }, connection.ctx());
+    const taskId = (session.words[0] ?? '') as TaskId;
+    const page = await connection.service.push.list({ taskId }, connection.ctx());
     if (session.json) printJson(session, connection.answers.json('push.list.result', page));
-    else for (const config of page.configs) session.out(`${configText(config)}\n`);
+    else session.out((await idsOf(connection, taskId)) + page.configs.map((config) => `\n${configText(config)}`).join(''));
   },
 );
 
@@ -100,22 +106,28 @@ const remove = pushCommand(
     const [taskId, id] = session.words as readonly [TaskId, PushConfigId];
     await connection.service.push.delete({ taskId, id }, connection.ctx());
     if (session.json) printJson(session, {});
-    else session.out(field('Task', taskId) + field('Deleted', id));
+    else session.out((await idsOf(connection, taskId)) + field('Deleted', id));
   },
 );
 
-function print(session: ContractSession, connection: AgentConnection, config: PushConfig): void {
+async function print(session: ContractSession, connection: AgentConnection, config: PushConfig): Promise<void> {
   if (session.json) printJson(session, connection.answers.json('push.get.result', config));
-  else session.out(configText(config));
+  else session.out((await idsOf(connection, (session.words[0] ?? '') as TaskId)) + configText(config));
+}
+
+/** Every output about a task names its context and state (A2ACLI_OUT_001). A configuration has neither, so the task is read. */
+async function idsOf(connection: AgentConnection, id: TaskId): Promise<string> {
+  try {
+    return idsText(await connection.service.get({ id }, connection.ctx()));
+  } catch {
+    return field('Task', id) + field('Context', 'unknown') + field('State', 'UNSPECIFIED'); // the operation itself was carried out
+  }
 }
 
 /** A push config without its secrets. */
-function configText({ taskId, id, url, authentication }: PushConfig): string {
+function configText({ id, url, authentication }: PushConfig): string {
   return (
-    field('Task', taskId ?? '') +
-    field('Config', id ?? '') +
-    field('URL', url) +
-    (authentication === undefined ? '' : field('Authentication', authentication.scheme))
+    field('Config', id ?? '') + field('URL', url) + (authentication === undefined ? '' : field('Authentication', authentication.scheme))
   );
 }
 
@@ -123,5 +135,4 @@ export const pushConfigCommand: Command = commandGroup({
   name: 'task push-config',
   summary: 'have an agent call you when a task moves.',
   commands: [create, get, list, remove, listenCommand],
-  contract: true,
 });

@@ -1,11 +1,10 @@
 import type { TaskEvent, TaskId } from '#protocol';
-import { isA2AError } from '#protocol';
 import type { AgentConnection } from '../agent/connect.ts';
 import { connect } from '../agent/connect.ts';
 import type { Command } from '../command.ts';
-import { CliError } from '../command.ts';
+import { CliError, NOT_DECLARED } from '../command.ts';
 import { printEnd, printEvent, printTask, warnOf } from '../contract/results.ts';
-import { canStream, resubscribe } from '../contract/send-message.ts';
+import { canStream, pollInstead, refusesSubscriptions, resubscribe } from '../contract/send-message.ts';
 import type { ContractSession } from '../contract/session.ts';
 import { contractCommand } from '../contract/session.ts';
 import type { TaskProgress } from '../contract/wait.ts';
@@ -29,7 +28,7 @@ export const subscribeCommand: Command = contractCommand(
     // The card must declare streaming (A2ACLI_VER_003).
     if (connection.found !== undefined && !canStream(connection)) {
       throw new CliError(`${connection.found.card.name} does not stream`, {
-        code: 'UnsupportedOperationError',
+        code: NOT_DECLARED,
         hint: `ask for the task instead: parley task get ${connection.agent} ${session.words[0]} --wait`,
       });
     }
@@ -50,8 +49,8 @@ async function subscribe(session: ContractSession, connection: AgentConnection):
     const ended = await follow(connection.service.subscribe({ id }, connection.ctx()), seen, onEvent);
     if (ended === 'cut') await resubscribe(session, connection, { seen, onEvent });
   } catch (thrown) {
-    // A finished task accepts no subscription: print the task itself.
-    if (session.stream || !isA2AError(thrown) || (thrown.kind !== 'UNSUPPORTED_OPERATION' && thrown.kind !== 'TASK_FINISHED')) throw thrown;
+    if (!refusesSubscriptions(thrown)) throw thrown;
+    await pollInstead(session, connection, { seen, onEvent });
   }
   if (session.stream) printEnd(session, connection, seen);
   else {

@@ -1,5 +1,5 @@
-import type { Dialect, Json, Registry, Shape, Shapes } from '#protocol';
-import { CURRENT_DIALECT, createRegistry, DIALECTS } from '#protocol';
+import type { A2AError, Dialect, Json, Registry, Shape, Shapes } from '#protocol';
+import { CURRENT_DIALECT, createRegistry, DIALECTS, isObject } from '#protocol';
 
 /**
  * Keeps what an agent sent beside what was read from it, so that a program can print the agent's own JSON, unknown members included (A2A CLI
@@ -19,6 +19,8 @@ export interface RawAnswers {
   rawOf(value: object): Json | undefined;
   /** What the agent sent, or else the value written as A2A 1.0. */
   json<K extends Shape>(shape: K, value: Shapes[K]): Json;
+  /** The code of an error that the agent sent, `null` if it sent none. Undefined for an error that the client found itself. */
+  codeOf(error: A2AError): number | string | null | undefined;
 }
 
 const canonical = createRegistry(DIALECTS).byId(CURRENT_DIALECT);
@@ -26,15 +28,39 @@ const canonical = createRegistry(DIALECTS).byId(CURRENT_DIALECT);
 /** Creates the registry that keeps raw answers. Use one for each client. */
 export function createRawAnswers(): RawAnswers {
   const raws = new WeakMap<object, Json>();
-  const dialects = DIALECTS.map((dialect) => (dialect === canonical ? keeping(dialect, raws) : dialect));
+  const codes = new WeakMap<A2AError, number | string | null>();
+  const dialects = DIALECTS.map((dialect) => keepingCodes(dialect === canonical ? keeping(dialect, raws) : dialect, codes));
   return {
     registry: createRegistry(dialects),
     rawOf: (value) => raws.get(value),
+    codeOf: (error) => codes.get(error),
     json: (shape, value) => {
       const raw = typeof value === 'object' && value !== null ? raws.get(value) : undefined;
       if (raw !== undefined) return raw;
       return canonical === undefined ? null : canonical.encode(shape, value);
     },
+  };
+}
+
+/** JSON-RPC: the code in the body. HTTP+JSON: the code in the body, or else the HTTP status. */
+function keepingCodes(dialect: Dialect, codes: WeakMap<A2AError, number | string | null>): Dialect {
+  const keep = (error: A2AError, raw: unknown, status: number | null): A2AError => {
+    const code = isObject(raw) ? raw['code'] : undefined;
+    codes.set(error, typeof code === 'number' || typeof code === 'string' ? code : status);
+    return error;
+  };
+  const { rest } = dialect;
+  return {
+    ...dialect,
+    error: { ...dialect.error, read: (raw) => keep(dialect.error.read(raw), raw, null) },
+    ...(rest === undefined
+      ? {}
+      : {
+          rest: {
+            ...rest,
+            readError: (status, body) => keep(rest.readError(status, body), isObject(body) ? (body['error'] ?? body) : body, status),
+          },
+        }),
   };
 }
 

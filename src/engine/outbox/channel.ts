@@ -28,8 +28,8 @@ export interface DeliveryChannel {
   /** False: the queue is parked, for example because the agent's card no longer allows webhooks. */
   mayDeliver(queue: DeliveryQueue): boolean;
   /**
-   * The receiver, which decides what is limited together. Undefined: it no longer exists. A string is
-   * used at once, without a look-up.
+   * Name of the receiver. Deliveries to the same name share limits and retries. Undefined: the receiver
+   * no longer exists. Returns a plain string where no look-up is needed, so that nothing waits.
    */
   destinationOf(queue: DeliveryQueue): MaybePromise<string | undefined>;
   /** Never rejects. */

@@ -131,7 +131,7 @@ export function isComplete(queue: DeliveryQueue): boolean {
   return queue.reply !== undefined && queue.progress.isWaiting && queue.row.done >= queue.asked;
 }
 
-/** Frees what is only useful while deliveries follow each other. */
+/** Frees the events that were read ahead, for a queue that has no delivery soon. */
 export function dropReadAhead(queue: DeliveryQueue): void {
   queue.ahead = [];
   queue.fold = undefined;

@@ -99,7 +99,7 @@ describe('a reply', () => {
     expect(events(publisher)[0]).toBe('task WORKING');
   });
 
-  it('ends when the agent asks a question; the next message opens its own', async () => {
+  it('ends when the agent asks a question; the next message opens another reply', async () => {
     const publisher = fakePublisher();
     const { service } = await world(
       agent(async function* ({ history }) {

@@ -167,9 +167,9 @@ function checkBody(known: { readonly fingerprint: string }, identity: SendIdenti
 }
 
 /**
- * Returns what to call once the answer has gone out: from then on a repetition is a new send. The mark
- * is written with the next commit. If the process crashes before that, a repetition attaches once more,
- * which is harmless. Undefined: repetitions always attach.
+ * Returns a function to call when the answer has been sent. After that call the same message is a new
+ * send. The next commit writes the mark; after a crash before that commit, a repetition gets the same
+ * task again, which is harmless. Undefined: a repetition always gets the same task.
  */
 export function deliveryMark(parts: IdempotencyParts, call: SendCall, identity: SendIdentity | undefined): (() => void) | undefined {
   if (identity === undefined || alwaysAttaches(parts, call)) return undefined;

@@ -6,7 +6,7 @@ import { keyed, lost, send } from '../../../test/support/repeats.ts';
 import { memoryStore } from '../adapters/memory.ts';
 
 describe('an idempotency key', () => {
-  it('always attaches, delivered or not, whatever the message id', async () => {
+  it('returns the same task, delivered or not, for every message id', async () => {
     const { service } = await world(echo);
     const request: SendRequest = send('');
     const first = taskOf(await service.send(request, keyed('k')));
@@ -80,7 +80,7 @@ describe('a stream', () => {
     expect(third[0]?.event.task?.id).not.toBe(again[0]?.event.task?.id);
   });
 
-  it('counts as delivered when its host says so', async () => {
+  it('counts as delivered when the server reports it', async () => {
     const { service } = await world(echo);
     const marks: (() => void)[] = [];
     const first = await collect(service.stream(send('m'), ctx({ onDelivered: (mark) => void marks.push(mark) })));

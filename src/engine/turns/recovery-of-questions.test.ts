@@ -16,7 +16,7 @@ import {
 } from '../../../test/support/engine.ts';
 
 describe('a task that waits', () => {
-  it('keeps waiting after a question that ended its turn, and the answer is a turn of its own', async () => {
+  it('keeps waiting after a question that ended its turn, and gets the answer in a new turn', async () => {
     for (const recovery of ['fail', 'retry', 'resume'] as const) {
       const run = agent(
         async function* ({ message, history }) {
@@ -49,7 +49,7 @@ describe('a task that waits', () => {
     return { run, asked };
   };
 
-  it('inside a repeatable run: the answer starts it again, and recorded answers are reused', async () => {
+  it('inside a repeatable run starts that run again when the answer arrives, with the recorded answers', async () => {
     const { run, asked } = asks(['one?', 'two?', 'three?'], 'retry');
     const first = await world(run);
     const task = taskOf(await first.service.send(request('go'), ctx()));
@@ -65,7 +65,7 @@ describe('a task that waits', () => {
     expect(asked).toEqual(['one?', 'two?', 'one?', 'two?', 'three?', 'one?', 'two?', 'three?']);
   });
 
-  it('inside such a run, any number of times: a run that reaches a question counts its attempts anew', async () => {
+  it('inside a repeatable run survives any number of crashes: each question that is reached resets the count of attempts', async () => {
     const { run } = asks(['one?', 'two?', 'three?', 'four?', 'five?'], 'retry');
     let process = await world(run);
     const task = taskOf(await process.service.send(request('go'), ctx()));
@@ -77,7 +77,7 @@ describe('a task that waits', () => {
     expect(textOf(await process.service.get({ id: task.id }, ctx()))).toBe('go: 1, 2, 3, 4, 5');
   });
 
-  it('inside such a run: a different question does not get the recorded answer', async () => {
+  it('inside a repeatable run asks again if the question differs from the recorded one', async () => {
     const questions = ['delete a?'];
     const { run } = asks(questions, 'retry');
     const first = await world(run);
@@ -88,7 +88,7 @@ describe('a task that waits', () => {
     expect([next.status.state, wordsOf(next)]).toEqual(['TASK_STATE_INPUT_REQUIRED', 'delete everything?']);
   });
 
-  it('inside a run that is not repeated: the answer is a turn of its own', async () => {
+  it('inside a run that is not repeatable gets the answer in a new turn', async () => {
     const run = agent(
       async function* (turn) {
         if (turn.history.length === 0) await turn.ask(said('sure?'));
@@ -103,7 +103,7 @@ describe('a task that waits', () => {
     expect(textOf(taskOf(await second.service.send(toTask(task, 'yes'), ctx())))).toBe('yes 1');
   });
 
-  it('too long inside a run: the run is ended, and the answer starts it again', async () => {
+  it('too long inside a run ends the run, and the answer starts it again', async () => {
     const { run, asked } = asks(['well?'], 'resume');
     const time = fakeTime();
     const { service, engine } = await world(run, { limits: { runAskMsMax: 3_600_000 } }, time);

@@ -161,7 +161,7 @@ describe('a task that was running when the process crashed', () => {
 });
 
 describe('a task that had not started when the process crashed', () => {
-  it('is started, whatever its agent’s recovery, and does not count as repeated', async () => {
+  it('is started for every value of recovery, and does not count as repeated', async () => {
     const attempts: number[] = [];
     const run = agent(
       async function* ({ attempt, message }) {

@@ -62,8 +62,8 @@ async function mayWait({ agents, report }: TurnParts, { agent: name, contextId, 
 }
 
 /**
- * Undefined: the turn is started. A turn that was never started can be, whatever the agent's `recovery`
- * is.
+ * Why a turn of the previous process must end. Undefined: it can be started. That holds for every turn
+ * that had not started, also if the agent's `recovery` is `fail`.
  */
 function whyEnded({ agents, limits }: TurnParts, { agent: name, attempt }: TaskRow): StopReason | undefined {
   const agent = agents.get(name);

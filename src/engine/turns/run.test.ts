@@ -94,7 +94,7 @@ describe('messages to one task', () => {
     expect(historyOf(task)).toEqual(['a', 'b', 'c']);
   });
 
-  it('answer each caller with the task as it was when its own turn ended', async () => {
+  it('answer each caller with the state of the task when the turn of that caller ended', async () => {
     const gates = [gate(), gate()];
     let turns = 0;
     const { service } = await world(async function* () {

@@ -39,8 +39,8 @@ export async function keepAnnouncing(announcing: Announcing): Promise<Stop> {
 
 const RETAINED_MS_MAX = 500;
 /**
- * Two disconnects within this time mean that another process has the same name, whatever card the
- * broker retains.
+ * Two disconnects within this time count as a second process with the same name, also if the broker
+ * retains no card of it.
  */
 const REPEATED_MS = 10_000;
 

@@ -105,8 +105,8 @@ function checkNames(config: unknown, path: string, prefix = ''): void {
 }
 
 /**
- * Other programs have variables too. One that starts with `PARLEY_` and is nearly one of ours is a
- * mistake.
+ * Throws for a variable that starts with `PARLEY_` and is nearly the name of a setting: it is a typing
+ * mistake. Other unknown variables may belong to other programs.
  */
 function checkEnv(env: Readonly<Record<string, string | undefined>>): void {
   const known = [...SETTINGS.flatMap((setting) => setting.env), 'PARLEY_CONFIG'];

@@ -67,7 +67,7 @@ export interface SettingDeclaration {
 /** A table of declarations by key, as `port` or `tls.cert`. */
 export type SettingTable = Readonly<Record<string, SettingDeclaration>>;
 
-/** An agent elsewhere, under a name that works wherever its address does. */
+/** A remote agent with a name. Commands accept the name in place of its address. */
 export interface RemoteAgent {
   /** Address of the agent. */
   readonly endpoint: string;

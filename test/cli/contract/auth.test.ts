@@ -14,7 +14,7 @@ import { scratchFolder } from '../../support/scratch.ts';
 import type { FakeAgent } from '../fake-agent.ts';
 import { fakeAgent, taskOf } from '../fake-agent.ts';
 import { fieldOf, HOME, jsonOf, run, start } from '../run.ts';
-import { verifies } from './requirements.ts';
+import { excludes, verifies } from './requirements.ts';
 
 const SECRET = 'tok-very-secret-1';
 const folder = scratchFolder();
@@ -104,6 +104,11 @@ describe('credentials', () => {
     const ran = await run(['send', '-a', open.url, '--bearer', SECRET, '--api-key', SECRET, 'hi']);
     expect([ran.code, ran.err]).toEqual([0, expect.stringContaining('is not sent')]);
     expect(JSON.stringify(open.requests)).not.toContain(SECRET);
+    await open.close();
+  });
+
+  excludes('A2ACLI_AUTH_008', 'a credential goes to no other origin than the card’s, unless the caller trusts it', async () => {
+    const open = await fakeAgent({ card: { capabilities: {} }, on: { SendMessage: () => DONE } });
     const card = {
       securitySchemes: { b: SCHEMES.bearer },
       supportedInterfaces: [{ url: `${open.url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
@@ -123,7 +128,6 @@ describe('credentials', () => {
     expect((await run(args)).code).not.toBe(0);
     const ran = await run([...args, '--cert', server.cert, '--cert-key', server.key]);
     expect([ran.code, fieldOf(ran, 'State')], ran.err).toEqual([0, 'COMPLETED']);
-    expect((await run([...args, '--cert', server.cert])).code).toBe(2);
     server.close();
   });
 });

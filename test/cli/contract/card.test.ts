@@ -61,7 +61,7 @@ describe('card get', () => {
     await agent.close();
     const none = await fakeAgent({ card: { capabilities: {} }, on: {} });
     const refused = await run(['card', 'get', none.url, '--extended', '-o', 'json']);
-    expect([refused.code, jsonOf(refused)]).toMatchObject([1, { error: { code: 'UnsupportedOperationError', a2aCode: null } }]);
+    expect([refused.code, jsonOf(refused)]).toMatchObject([1, { error: { code: 'PARLEY_ERR_NOT_DECLARED', a2aCode: null } }]);
     expect(none.requests.filter(({ rpc }) => rpc !== undefined)).toHaveLength(0);
     await none.close();
   });

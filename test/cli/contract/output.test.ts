@@ -68,7 +68,7 @@ describe('output', () => {
     const [rpc, rest] = [jsonOf<Envelope>(await get('--transport', 'jsonrpc')), jsonOf<Envelope>(await get('--transport', 'rest'))];
     expect(rpc.error.code).toBe('TaskNotFoundError');
     expect(rest.error.code).toBe(rpc.error.code);
-    expect(rpc.error.hint).toBe(`list known tasks: parley task list -a ${script.url}; --debug shows what was sent`);
+    expect(rpc.error.hint).toBe(`list known tasks: parley task list -a ${script.url} --transport jsonrpc; --debug shows what was sent`);
     const wrong = [
       ['task', 'get', '-o', 'json', '-a', script.url],
       ['send', '-o', 'json', '-a', 'http://127.0.0.1:65000', 'hi'],
@@ -97,7 +97,8 @@ describe('output', () => {
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     expect(out).toContain('wiped');
     expect(out).toMatch(/^Text:\n[^\n]+\n\nData:\n\{\n {2}"n": 1\n\}\n\n$/m);
-    expect((await run(['chat', script.url], { input: 'hello\n' })).out).toBe('chunk 1\n');
+    const chat = await run(['chat', script.url], { input: 'hello\n' });
+    expect(chat.out).toMatch(/^Task: \S+\nContext: \S+\nState: COMPLETED\nArtifact: chunks\nText:\nchunk 1\n\n\n$/);
     await agent.close();
   });
 

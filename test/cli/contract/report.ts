@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { areaOf, REQUIREMENTS } from './requirements.ts';
 
-/** One test, by its name: `A2ACLI_SEND_001: …`. */
+/** One test, by its name: `A2ACLI_SEND_001: …`, or `A2ACLI_SEND_001 (negative): …`. */
 export interface Outcome {
   readonly title: string;
   readonly passed: boolean;
@@ -12,6 +12,7 @@ type Status = 'pass' | 'partial' | 'fail' | 'not_measured' | 'na';
 export interface Row {
   readonly tier: number;
   readonly area: string;
+  readonly spec: string;
   readonly requirement: string;
   readonly status: Status;
   readonly note: string | null;
@@ -39,6 +40,8 @@ export interface Report {
   readonly attestation: Readonly<Record<string, string>>;
 }
 
+const MARKS: Readonly<Record<Status, string>> = { pass: '✅', partial: '◐', fail: '❌', not_measured: '⊘', na: '—' };
+
 const DEFAULTS = [
   'transport_server_preference_order',
   'task_completion_wait_by_default',
@@ -49,12 +52,19 @@ const DEFAULTS = [
 ];
 const LOCAL_CODES = ['USAGE', 'CARD_NOT_FOUND', 'CARD_INVALID', 'UNREACHABLE', 'CREDENTIALS_MISSING', 'AUTH_FAILED', 'TIMEOUT', 'INTERNAL'];
 
-/** Makes the report from the results of the tests. A requirement passes only if it has a test and none of its tests failed. */
-export function reportOf(outcomes: readonly Outcome[], { version, date }: { readonly version: string; readonly date: string }): Report {
+export interface ReportedTool {
+  readonly version: string;
+  readonly date: string;
+  readonly repository: string;
+  readonly maintainer: string;
+}
+
+/** What the tests found, row by row. A requirement passes only if it has a positive and a negative case, and none of its cases failed. */
+export function reportOf(outcomes: readonly Outcome[], { version, date, repository, maintainer }: ReportedTool): Report {
   const requirements = Object.fromEntries(
-    REQUIREMENTS.map(({ id, tier, text, untested }) => [
+    REQUIREMENTS.map(({ id, tier, clause, text, missing }) => [
       id,
-      { tier, area: areaOf(id), requirement: text, ...verdict(id, outcomes, untested) },
+      { tier, area: areaOf(id), spec: clause, requirement: text, ...verdict(id, outcomes, missing) },
     ]),
   );
   const summary = { tier_1: totalsOf(requirements, 1), tier_2: totalsOf(requirements, 2), tier_3: totalsOf(requirements, 3) };
@@ -66,12 +76,14 @@ export function reportOf(outcomes: readonly Outcome[], { version, date }: { read
       tool: 'parley',
       tool_version: version,
       language: 'TypeScript',
+      repository,
+      maintainer,
       spec_version: '0.2',
       spec_revision: '2026-08-17',
       report_date: date,
       a2a_versions: ['1.0', '0.3', '0.2', '0.1'],
       agent_tested: 'parley serve (script, echo, demo); the official @a2a-js/sdk 1.3.0 server; agents that misbehave on purpose',
-      agent_tck_conformant: 'smoke-tested with parley conformance; the whole kit runs separately',
+      agent_tck_conformant: 'unknown',
       transports_covered: ['JSON-RPC', 'HTTP+JSON'],
       tier_claimed: claimed === -1 ? 3 : claimed,
     },
@@ -91,18 +103,23 @@ function codeRow(code: string, emitted: boolean): { readonly emitted: boolean; r
   return { emitted, note: code === 'INTERNAL' ? 'for unexpected errors; no test can cause one on purpose' : null };
 }
 
-function verdict(
-  id: string,
-  outcomes: readonly Outcome[],
-  untested: (typeof REQUIREMENTS)[number]['untested'],
-): Pick<Row, 'status' | 'note' | 'evidence'> {
-  if (untested !== undefined) return { status: untested.status, note: untested.note, evidence: '' };
-  const mine = outcomes.filter(({ title }) => title.startsWith(`${id}: `));
-  const failed = mine.filter(({ passed }) => !passed);
-  const evidence = `test/cli/contract: ${mine.length} ${mine.length === 1 ? 'test' : 'tests'}`;
-  if (mine.length === 0) return { status: 'not_measured', note: 'No test exercises it.', evidence: '' };
-  if (failed.length === 0) return { status: 'pass', note: null, evidence };
-  return { status: failed.length === mine.length ? 'fail' : 'partial', note: failed.map(({ title }) => title).join('; '), evidence };
+function verdict(id: string, outcomes: readonly Outcome[], missing: string | undefined): Pick<Row, 'status' | 'note' | 'evidence'> {
+  const positive = outcomes.filter(({ title }) => title.startsWith(`${id}: `));
+  const negative = outcomes.filter(({ title }) => title.startsWith(`${id} (negative): `));
+  const all = [...positive, ...negative];
+  const failed = all.filter(({ passed }) => !passed);
+  const evidence = evidenceOf(positive.length, negative.length);
+  if (missing !== undefined) return { status: 'fail', note: missing, evidence };
+  if (all.length === 0) return { status: 'not_measured', note: 'No test exercises it.', evidence };
+  if (failed.length > 0) {
+    return { status: failed.length === all.length ? 'fail' : 'partial', note: failed.map(({ title }) => title).join('; '), evidence };
+  }
+  if (positive.length > 0 && negative.length > 0) return { status: 'pass', note: null, evidence };
+  return { status: 'not_measured', note: `It has no ${positive.length === 0 ? 'positive' : 'negative'} case.`, evidence };
+}
+
+export function evidenceOf(positive: number, negative: number): string {
+  return positive + negative === 0 ? '' : `test/cli/contract: ${positive} positive, ${negative} negative`;
 }
 
 function totalsOf(rows: Readonly<Record<string, Row>>, tier: number): Totals {
@@ -119,21 +136,28 @@ function totalsOf(rows: Readonly<Record<string, Row>>, tier: number): Totals {
   return { ...totals, satisfied: mine.length > 0 && totals.pass > 0 && totals.pass + totals.na === mine.length };
 }
 
+function problemOf(row: Row | undefined, tier: number): string | undefined {
+  if (row === undefined) return 'is missing';
+  if (row.tier !== tier) return `is of tier ${tier}`;
+  if (!(row.status in MARKS)) return `has the unknown status ${row.status}`;
+  if (row.spec === '') return 'names no clause';
+  return row.status !== 'pass' && (row.note ?? '') === '' ? `is ${row.status} without a note` : undefined;
+}
+
 /** Checks a report by the specification's own rules (A2A CLI specification §12), and returns the problems. */
 export function problemsOf(report: Report): readonly string[] {
   const { requirements, summary, default_001_breakdown: defaults } = report;
   const problems: string[] = [];
   for (const { id, tier } of REQUIREMENTS) {
-    const row = requirements[id];
-    if (row === undefined) problems.push(`${id} is missing`);
-    else if (row.tier !== tier) problems.push(`${id} is of tier ${tier}`);
-    else if (row.status !== 'pass' && (row.note ?? '') === '') problems.push(`${id} is ${row.status} without a note`);
+    const problem = problemOf(requirements[id], tier);
+    if (problem !== undefined) problems.push(`${id} ${problem}`);
   }
   for (const tier of [1, 2, 3] as const) {
     const said = summary[`tier_${tier}`];
     if (JSON.stringify(said) !== JSON.stringify(totalsOf(requirements, tier)))
       problems.push(`the summary of tier ${tier} differs from its rows`);
   }
+  for (const member of ['repository', 'maintainer']) if ((report.report[member] ?? '') === '') problems.push(`${member} is missing`);
   const allSix = DEFAULTS.every((name) => defaults[name]?.shipped === true && defaults[name].overridable);
   if (requirements['A2ACLI_DEFAULT_001']?.status === 'pass' && !allSix) problems.push('DEFAULT_001 passes without its six rows');
   const open = [summary.tier_1, summary.tier_2, summary.tier_3].findIndex(({ satisfied }) => !satisfied);
@@ -144,8 +168,6 @@ export function problemsOf(report: Report): readonly string[] {
 export function reportYaml(report: Report): string {
   return `# Generated by npm run cli-report from the tests of test/cli/contract; do not edit.\n${stringify(report, { lineWidth: 0 })}`;
 }
-
-const MARKS: Readonly<Record<Status, string>> = { pass: '✅', partial: '◐', fail: '❌', not_measured: '⊘', na: '—' };
 
 /** The requirements that a tier still misses. */
 function openIn(requirements: Report['requirements']): readonly string[] {
@@ -166,25 +188,25 @@ export function reportMarkdown({ report, summary, requirements }: Report): strin
     '',
     `## Tier ${tier}`,
     '',
-    '| | requirement | meaning | evidence |',
-    '|---|---|---|---|',
+    '| | requirement | clause | meaning | evidence |',
+    '|---|---|---|---|---|',
     ...Object.entries(requirements)
       .filter(([, row]) => row.tier === tier)
       .map(
-        ([id, { status, requirement, note, evidence }]) =>
-          `| ${MARKS[status]} | \`${id}\` | ${requirement} | ${[evidence, note ?? ''].filter((text) => text !== '').join('; ')} |`,
+        ([id, { status, spec, requirement, note, evidence }]) =>
+          `| ${MARKS[status]} | \`${id}\` | ${spec} | ${requirement} | ${[evidence, note ?? ''].filter((text) => text !== '').join('; ')} |`,
       ),
   ]);
   return [
     '# Conformance to the A2A CLI specification',
     '',
     '```sh',
-    'parley help conformance',
+    'parley help send',
     '```',
     '',
     `The command line follows the A2A project's CLI specification v${String(report['spec_version'])}, revision ${String(report['spec_revision'])} (status Review: its rules may still change). Parley ${String(report['tool_version'])} claims **tier ${report.tier_claimed}**`,
     `on ${String(report['report_date'])}. \`npm run cli-report\` generates this page and [cli-conformance.yaml](cli-conformance.yaml) from tests that run the real`,
-    `program against live agents: ${String(report['agent_tested'])}. A requirement without a test can't pass. [Use the command line](cli.md) describes the commands.`,
+    `program against live agents: ${String(report['agent_tested'])}. A requirement passes only with a positive and a negative case. [Use the command line](cli.md) describes the commands.`,
     '',
     '| tier | requirements | pass | not applicable | open | satisfied |',
     '|---|---|---|---|---|---|',

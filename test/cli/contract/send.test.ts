@@ -7,7 +7,7 @@ import { parleyServe } from '../../support/parley.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { fakeAgent, statusOf, taskOf } from '../fake-agent.ts';
 import { fieldOf, HOME, jsonOf, linesOf, run } from '../run.ts';
-import { verifies } from './requirements.ts';
+import { excludes, verifies } from './requirements.ts';
 
 let script: Parley;
 let echo: Parley;
@@ -47,7 +47,7 @@ describe('send', () => {
     expect(fieldOf(stated, 'State')).toBe('COMPLETED');
   });
 
-  verifies('A2ACLI_SEND_002', 'refuses --async together with --wait', async () => {
+  excludes('A2ACLI_SEND_002', 'refuses --async together with --wait', async () => {
     expect(await run(['send', '-a', script.url, '--wait', '--async', 'hello'])).toMatchObject({ code: 2, out: '' });
   });
 
@@ -66,7 +66,7 @@ describe('send', () => {
     await silent.close();
   });
 
-  verifies('A2ACLI_SEND_003', 'polls if the server refuses the stream that its card declares', async () => {
+  excludes('A2ACLI_SEND_003', 'polls if the server refuses the stream that its card declares', async () => {
     const refusing = await fakeAgent({
       on: {
         SendStreamingMessage: () => ({ error: { code: -32004, message: 'no streams here' } }),
@@ -118,6 +118,9 @@ describe('send', () => {
     const given = ['--file-part', pdf, '--media-type', 'application/x-own', '--file', pdf, '--text', 'last'];
     const { task } = jsonOf<Parts>(await run(['send', '-a', echo.url, '-o', 'json', ...given]));
     expect(task.artifacts[0].parts.map((part) => part['mediaType'])).toEqual(['application/x-own', 'application/pdf', undefined]);
+  });
+
+  excludes('A2ACLI_SEND_005', 'a media type without a part before it is a wrong call', async () => {
     const leading = await run(['send', '-a', echo.url, '--media-type', 'text/plain', 'hi', '-o', 'json']);
     expect(leading.code).toBe(2);
     expect(jsonOf(leading)).toMatchObject({ error: { code: 'A2ACLI_ERR_USAGE', message: '--media-type needs a part flag before it' } });
@@ -143,7 +146,7 @@ describe('send', () => {
     expect(bad.err).toContain('standard input is not JSON');
   });
 
-  verifies('A2ACLI_SEND_006', 'sends a URL as a reference and does not fetch it', async () => {
+  excludes('A2ACLI_SEND_006', 'sends a URL as a reference and does not fetch it', async () => {
     const files = await fakeAgent({ on: { '*': () => ({ status: 200, body: 'fetched' }) } });
     const { task } = jsonOf<Parts>(await run(['send', '-a', echo.url, '-o', 'json', '--file-part', `${files.url}/a.csv`]));
     expect(task.artifacts[0].parts).toEqual([{ url: `${files.url}/a.csv`, filename: 'a.csv', mediaType: 'text/csv' }]);
@@ -168,7 +171,7 @@ describe('continuing a conversation', () => {
     expect(second.out).toContain('answer: blue');
   });
 
-  verifies('A2ACLI_INTERACT_002', 'shows the server’s error, mentions --debug, and sends nothing again', async () => {
+  excludes('A2ACLI_INTERACT_002', 'shows the server’s error, mentions --debug, and sends nothing again', async () => {
     const agent = await fakeAgent({
       card: { capabilities: {} },
       on: { SendMessage: () => ({ error: { code: -32001, message: 'no task t-404 at this agent' } }) },
@@ -215,6 +218,11 @@ describe('continuing a conversation', () => {
     const task = fieldOf(sent, 'Task') ?? 'missing';
     const written = readdirSync(HOME, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter((entry) => entry.isFile());
     for (const { parentPath, name } of written) expect(readFileSync(join(parentPath, name), 'utf8')).not.toContain(task);
+    expect(fieldOf(await run(['send', '-a', script.url, 'hello']), 'Task')).not.toBe(task);
+  });
+
+  excludes('A2ACLI_INTERACT_005', 'nothing continues by itself, and no variable or file keeps an id', async () => {
+    const task = fieldOf(await run(['send', '-a', script.url, 'ask']), 'Task') ?? 'missing';
     expect(await run(['send', '-a', script.url, '--continue', 'blue'])).toMatchObject({ code: 2 });
     expect(fieldOf(await run(['send', '-a', script.url, 'hello']), 'Task')).not.toBe(task);
   });

@@ -78,7 +78,7 @@ describe('task get', () => {
     expect(jsonOf(late)).toMatchObject({ error: { code: 'A2ACLI_ERR_TIMEOUT' } });
     const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
     expect(times.length).toBeLessThan(12);
-    expect(gaps.slice(3).every((gap) => gap > 300)).toBe(true);
+    expect(gaps.every((gap) => gap > 300)).toBe(true);
     const waiting = start(['send', '-a', agent.url, 'hi']);
     await waiting.until(/waiting for task t-1 \(context c-1\)/, 'err');
     waiting.child.kill('SIGINT');
@@ -100,7 +100,7 @@ describe('task get', () => {
     }
     const odd = await fakeAgent({ on: { GetTask: () => ({ result: taskOf('UNSPECIFIED') }) } });
     expect(fieldOf(await run(['task', 'get', '-a', odd.url, 't-1']), 'State')).toBe('UNSPECIFIED');
-    expect((await run(['task', 'get', '-a', odd.url, 't-1', '--wait', '--timeout', '1s'])).code).toBe(5);
+    expect((await run(['task', 'get', '-a', odd.url, 't-1', '--wait', '--poll-interval', '100ms', '--timeout', '2s'])).code).toBe(5);
     expect(odd.calls('GetTask').length).toBeGreaterThan(2);
     await odd.close();
   });

@@ -24,8 +24,8 @@ export type Act =
   | { readonly kind: 'call'; readonly tool: string; readonly input: JsonObject };
 
 /**
- * A model whose mind is in the prompt: `[[write PATH|TEXT]]`, `[[run COMMAND]]`, `[[say TEXT]]`, `[[mumble WORDS|MS]]`, `[[recall]]` are done
- * one after the other, each tool's result leading to the next. A request without tools that gives no order is repeated. Others without an
+ * A model that follows commands in the prompt, one after the other: `[[write PATH|TEXT]]`, `[[run COMMAND]]`, `[[say TEXT]]`,
+ * `[[mumble WORDS|MS]]`, `[[recall]]`. Each tool result leads to the next command. A request without tools that gives no order is repeated. Others without an
  * order (a title, a check who speaks next) get `ok`.
  */
 export function decide({ turns, tools }: Asked): Act {

@@ -23,7 +23,7 @@ export interface FakeModel {
   close(): Promise<void>;
 }
 
-/** The one model behind every agent under test: it speaks each vendor's API on loopback and does what the prompt says (model.ts). */
+/** The model of every agent under test: it serves each vendor's API on loopback and follows the prompt (model.ts). */
 export async function startFakeModel(log: (line: string) => void = () => {}): Promise<FakeModel> {
   const requests: string[] = [];
   const asked: (readonly Turn[])[] = [];

@@ -7,11 +7,10 @@ import { memoryBlobs, memoryStore } from '../../../src/engine/adapters/memory.ts
 import { openSqliteStore } from '../../../src/engine/adapters/sqlite.ts';
 
 /**
- * One life of a process that runs a workflow on SQLite: `host.ts FOLDER MOMENT [forgetful]`. Every begin of a worker and every node that is seen to be finished is a line in FOLDER/ran; at the
- * MOMENTth of them the process kills itself. Prints the answer, if it
- * lives to. A forgetful one keeps its tasks in memory only.
+ * Runs a workflow on SQLite in one process: `host.ts FOLDER MOMENT [forgetful]`. It writes a line to FOLDER/ran for every start of a worker
+ * and every finished node, and kills itself at line MOMENT. Otherwise it prints the answer. With `forgetful` it stores tasks in memory only.
  */
-setInterval(() => {}, 1000); // what waits for its second attempt keeps no process alive
+setInterval(() => {}, 1000); // a pending second attempt does not keep the process alive
 const [folder = '', moment = '0', kind] = process.argv.slice(2);
 let moments = 0;
 function happens(what: string): void {

@@ -103,7 +103,7 @@ function instanceIn({ properties }: ReceivedMessage, namespace: string): string 
   return topic?.startsWith(`${topics.getA2ABaseTopic(namespace)}/agent/request/`) === true ? topic : undefined;
 }
 
-/** An event that does not fit to what is known of the task changes nothing. */
+/** Adds an event to the task. An event that can't be added, for example of another task, is ignored. */
 function foldResponse(task: Task | undefined, { event }: SamResponse): Task | undefined {
   if (event === undefined) return task;
   try {

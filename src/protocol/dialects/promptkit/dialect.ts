@@ -85,7 +85,7 @@ function writePage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): Jso
 
 const traits: Traits = {
   callerNamesTask: false,
-  // Its client knows contexts only. Its own server makes a new task of an answer; its client reads whatever task comes back.
+  // PromptKit's client sends contexts, never task ids, and accepts any task in the response.
   resumesByContext: true,
   cancelFinished: 'error',
   directMessage: 'as-task',

@@ -34,7 +34,7 @@ describe('the documented spelling', () => {
     expect(sam.detect(hints)).toBe('no');
   });
 
-  it('is what the registry detects; the wire spelling never is', () => {
+  it('is the only spelling of SAM that the registry detects over HTTP', () => {
     const registry = createRegistry(DIALECTS);
     expect(registry.detect({ path: '/a2a', method: 'tasks/send', params: { message: { ...bare, message_id: 'm' } } })?.id).toBe(
       'sam.documented',

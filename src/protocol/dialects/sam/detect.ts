@@ -4,8 +4,8 @@ import { isRaw } from '../shared/read.ts';
 
 /**
  * Over HTTP, only SAM's documented spelling is recognised. `message/*` belongs to 0.3 and PromptKit
- * there. `tasks/cancel` looks the same in several dialects, so it is SAM's only if the task is. On a
- * broker the mount says that it is SAM, and this function tells which spelling it is.
+ * there. `tasks/cancel` looks the same in several dialects; it counts as SAM only if SAM created the
+ * task. On a broker every message is SAM, and this function finds the spelling.
  */
 export function detectDocumented(hints: Hints): Confidence {
   if (hints.method === 'tasks/send-streaming') return 'shape';

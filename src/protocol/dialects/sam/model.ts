@@ -46,8 +46,8 @@ function readPart(raw: unknown, env: ReadEnv): Part {
 }
 
 /**
- * An artifact with `parts` is that of the model, whatever names its id. Without `parts` it is the
- * documented object: one file.
+ * Reads both forms of an artifact: with `parts`, and the object of SAM's documentation, which is one
+ * file.
  */
 function readArtifact(raw: unknown, env: ReadEnv): Artifact {
   const a = object(raw);

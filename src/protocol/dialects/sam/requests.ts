@@ -11,7 +11,7 @@ import { writeMessage } from './write.ts';
 
 /**
  * The caller names the task: by `task_id` of the message, otherwise by the envelope's id
- * (docs/dialects/sam.md, "Model"). Both are aliases, never ids of ours, so `message.taskId` stays empty
+ * (docs/dialects/sam.md, "Model"). Both are names, never ids of the engine, so `message.taskId` stays empty
  * and a follow-up finds the task by its name.
  */
 export function readSendRequest(raw: unknown, env: ReadEnv): SendRequest {

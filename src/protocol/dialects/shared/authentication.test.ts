@@ -76,7 +76,7 @@ describe('writing authentication', () => {
     expect(written({ mtlsSecurityScheme: {} })).toEqual({ schemes: ['MutualTLS'] });
   });
 
-  it('reads what it wrote', () => {
+  it('reads its own output back unchanged', () => {
     const given: SecurityScheme[] = [
       { apiKeySecurityScheme: { location: 'query', name: 'k' } },
       { openIdConnectSecurityScheme: { openIdConnectUrl: 'u' } },

@@ -71,7 +71,7 @@ describe('a thread', () => {
     expect(id({})).toBe('m');
   });
 
-  it('is written with the role user, whatever the message has', () => {
+  it('is written with the role user for every role of the message', () => {
     const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'hi' }] };
     expect(society.encode('send.request', { message } as never)).toEqual({ id: 'm', message: user(text) });
   });

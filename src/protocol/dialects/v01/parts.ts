@@ -23,9 +23,8 @@ function readData(raw: unknown, env: ReadEnv): Json {
 }
 
 /**
- * `{name?, mimeType?, bytes?|uri?}`. 0.1 allows a file with neither, which only refers to it; 1.0 has
- * no such file. In a response, what is known of it is kept as data. A request with one is refused
- * (`checkFiles`).
+ * `{name?, mimeType?, bytes?|uri?}`. 0.1 allows a file without content, 1.0 does not. In a response such
+ * a file becomes a data part with its name and type. In a request it is an error (`checkFiles`).
  */
 function readFile(raw: unknown): FilePart | DataPart {
   const f = object(raw);

@@ -15,7 +15,7 @@ const NEWEST: Patch = 6;
 const V02_CODES: Codes = { ...CODES, EXTENDED_AGENT_CARD_NOT_CONFIGURED: -32004 };
 
 /**
- * 0.2 is 0.3 with less (docs/dialects/v02.md). Its requests look like 0.3's, so it is chosen by a card,
+ * 0.2 is a subset of 0.3 (docs/dialects/v02.md). Its requests look like 0.3's, so it is chosen by a card,
  * a mount, or the dialect in which the task was made. By method name alone, 0.3 comes first in the
  * registry.
  */

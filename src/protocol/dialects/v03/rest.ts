@@ -16,7 +16,7 @@ export const rest: RestGrammar = {
     { verb: 'POST', path: '/v1/message:send', operation: 'send' },
     { verb: 'POST', path: '/v1/message:stream', operation: 'stream' },
     { verb: 'GET', path: '/v1/tasks/{id}', operation: 'get' },
-    // Only in the text. No SDK serves it, so it is answered but never sent.
+    // Only the text of the specification has this route. No SDK serves it, so Parley answers it but never calls it.
     { verb: 'GET', path: '/v1/tasks', operation: 'list', flags: ['includeArtifacts'], alias: true },
     { verb: 'POST', path: '/v1/tasks/{id}:cancel', operation: 'cancel' },
     { verb: 'POST', path: '/v1/tasks/{id}:subscribe', operation: 'subscribe' },

@@ -1,6 +1,6 @@
 /**
  * The block `a2a` as CortexPrism's documents show it, with its constants (docs/dialects.md). Most keys
- * are other names for settings of ours.
+ * are other names for Parley's own settings.
  */
 export const CORTEX_SETTINGS = {
   'a2a.enabled': {

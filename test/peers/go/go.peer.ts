@@ -1,0 +1,31 @@
+import { fileURLToPath } from 'node:url';
+import { driverTalk } from '../driver.ts';
+import { goProgram } from '../install.ts';
+import { describeClient, describeServer } from '../suite.ts';
+
+interface GoRelease {
+  readonly version: string;
+  readonly module: string;
+  /** The folder with the program for this generation, beside `shared`. */
+  readonly folder: string;
+  readonly bindings: readonly string[];
+}
+
+const RELEASES: readonly GoRelease[] = [
+  { version: '2.4.0', module: 'github.com/a2aproject/a2a-go/v2', folder: 'v2', bindings: ['JSONRPC', 'HTTP+JSON'] },
+  { version: '0.3.15', module: 'github.com/a2aproject/a2a-go', folder: 'v03', bindings: ['JSONRPC'] },
+];
+
+/** What the test agent does not do on their server. */
+const SERVER_EXCEPT = { approval: 'their executor can’t ask in the middle of a run', list: 'needs a user' };
+
+for (const { version, module, folder, bindings } of RELEASES) {
+  const sources = ['shared', folder].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+  const program = goProgram(`a2a-go-${version}`, { module: `${module}@v${version}`, sources });
+  for (const binding of bindings) {
+    const talk = program === undefined ? undefined : (url: string) => driverTalk([program, 'client', url, binding], { hasList: true });
+    describeClient({ title: `a2a-go ${version}, ${binding}`, talk });
+  }
+  const command = program === undefined ? undefined : (port: number): readonly string[] => [program, 'server', String(port)];
+  describeServer({ title: `a2a-go ${version}`, command, except: SERVER_EXCEPT });
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+)
+
+func main() {
+	if os.Args[1] == "server" {
+		log.Fatal(serve(os.Args[2]))
+	}
+	made, err := newClient(os.Args[2], os.Args[3])
+	if err != nil {
+		log.Fatal(err)
+	}
+	drive(made)
+}
+
+type executor struct{}
+
+func (executor) Execute(ctx context.Context, run *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		if run.StoredTask == nil && !yield(a2a.NewSubmittedTask(run, run.Message), nil) {
+			return
+		}
+		if !yield(a2a.NewStatusUpdateEvent(run, a2a.TaskStateWorking, nil), nil) {
+			return
+		}
+		text := ""
+		for _, part := range run.Message.Parts {
+			text += part.Text()
+		}
+		behave(ctx, text, run.ContextID, string(run.TaskID), &writer{run: run, yield: yield})
+	}
+}
+
+func (executor) Cancel(_ context.Context, run *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		yield(a2a.NewStatusUpdateEvent(run, a2a.TaskStateCanceled, nil), nil)
+	}
+}
+
+type writer struct {
+	run      *a2asrv.ExecutorContext
+	yield    func(a2a.Event, error) bool
+	artifact a2a.ArtifactID
+}
+
+func (w *writer) text(chunk string, isFirst bool) bool {
+	if isFirst {
+		event := a2a.NewArtifactEvent(w.run, a2a.NewTextPart(chunk))
+		w.artifact = event.Artifact.ID
+		return w.yield(event, nil)
+	}
+	return w.yield(a2a.NewArtifactUpdateEvent(w.run, w.artifact, a2a.NewTextPart(chunk)), nil)
+}
+
+func (w *writer) status(state a2a.TaskState, text string) bool {
+	message := a2a.NewMessageForTask(a2a.MessageRoleAgent, w.run, a2a.NewTextPart(text))
+	return w.yield(a2a.NewStatusUpdateEvent(w.run, state, message), nil)
+}
+
+func (w *writer) ask(question string) bool { return w.status(a2a.TaskStateInputRequired, question) }
+func (w *writer) fail(reason string) bool  { return w.status(a2a.TaskStateFailed, reason) }
+func (w *writer) complete() bool {
+	return w.yield(a2a.NewStatusUpdateEvent(w.run, a2a.TaskStateCompleted, nil), nil)
+}
+
+func (w *writer) echo() bool {
+	parts := []*a2a.Part{}
+	for _, part := range w.run.Message.Parts {
+		if _, isText := part.Content.(a2a.Text); !isText {
+			parts = append(parts, part)
+		}
+	}
+	return w.yield(a2a.NewArtifactEvent(w.run, parts...), nil)
+}
+
+func serve(port string) error {
+	url := "http://127.0.0.1:" + port
+	card := &a2a.AgentCard{
+		Name:        "peer-test",
+		Description: "The test agent of test/peers on the Go SDK.",
+		Version:     "1",
+		SupportedInterfaces: []*a2a.AgentInterface{
+			a2a.NewAgentInterface(url+"/rpc", a2a.TransportProtocolJSONRPC),
+			a2a.NewAgentInterface(url, a2a.TransportProtocolHTTPJSON),
+		},
+		DefaultInputModes:  []string{"text/plain"},
+		DefaultOutputModes: []string{"text/plain"},
+		Capabilities:       a2a.AgentCapabilities{Streaming: true},
+		Skills:             []a2a.AgentSkill{{ID: "talk", Name: "talk", Description: "Talks.", Tags: []string{"test"}}},
+	}
+	handler := a2asrv.NewHandler(executor{})
+	mux := http.NewServeMux()
+	mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(handler))
+	mux.Handle("/", a2asrv.NewRESTHandler(handler))
+	mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewStaticAgentCardHandler(card))
+	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	return http.Serve(listener, mux)
+}
