@@ -9,15 +9,18 @@ const conditions = ['our-src', 'node', 'import', 'default'];
 /** Set by scripts/test.mjs. Without it, as in `vitest run FILE`, every test file can be named. */
 const tier: Tier | undefined = isTier(process.env['PARLEY_TIER']) ? process.env['PARLEY_TIER'] : undefined;
 const { include, exclude } = tier === undefined ? { include: ['src/**/*.test.ts', 'test/**/*.test.ts'], exclude: [] } : FILES_OF[tier];
+const includedIn = (folder: string): string[] => include.filter((pattern) => pattern.startsWith(folder));
+
+/** Unit tests change nothing global, so their files share the modules that a worker has loaded. That takes a third of the time. */
+const UNIT = { include: includedIn('src/'), isolate: false, setupFiles: ['test/support/unit-only.ts'] };
+const OTHERS = { include: tier === 'default' ? includedIn('test/') : [...include], setupFiles: ['test/support/own-config.ts'] };
 
 const config: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: [...include],
     exclude: ['**/node_modules/**', ...exclude],
     environment: 'node',
-    setupFiles: tier === 'unit' ? ['test/support/unit-only.ts'] : ['test/support/own-config.ts'],
     // Long enough for a machine that is busy with other work. Tests wait for conditions, so a passing test does not take longer for it.
     testTimeout: 120_000,
     hookTimeout: 120_000,
@@ -26,7 +29,19 @@ const config: ViteUserConfig = defineConfig({
     // Most tests wait for processes and timers more than they compute, so all cores get a worker, and one more in the rest tier.
     maxWorkers: tier === 'rest' ? availableParallelism() + 1 : '100%',
     reporters: ['default', new ClosingReporter(tier)],
+    ...filesOf(tier),
   },
 });
+
+function filesOf(of: Tier | undefined): ViteUserConfig['test'] {
+  if (of === 'unit') return UNIT;
+  if (of !== 'default') return OTHERS;
+  return {
+    projects: [
+      { extends: true, test: { ...UNIT, name: 'src' } },
+      { extends: true, test: { ...OTHERS, name: 'test' } },
+    ],
+  };
+}
 
 export default config;

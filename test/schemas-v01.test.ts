@@ -62,7 +62,7 @@ describe('output in 0.1 is valid by its schema', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 5 }), (events: TaskEvent[]) => {
         const logged: Logged[] = events.map((each) => ({ event: each }));
-        for (const frame of v01.openStream('r').frames(logged)) expectValid('SendTaskStreamingResponse', JSON.parse(frame.data));
+        for (const frame of v01.openStream('r').frames(logged)) expectValid('SendTaskStreamingResponse', JSON.parse(String(frame.data)));
       }),
     );
   });

@@ -1,8 +1,11 @@
 import type { Frame, Logged, StreamWriter, Task, TaskEvent, TaskId } from '#protocol';
+import { jsonChars } from '#protocol';
+import { encodeBatch } from './encode-batch.ts';
 import type { HttpResponse, ResponseStream } from './http.ts';
 import type { KeepAliveStream } from './keep-alive.ts';
 import { startKeepAlive, stopKeepAlive } from './keep-alive.ts';
 import type { OpenStream } from './open-stream.ts';
+import type { EncodedPieces } from './sse.ts';
 import { EVENT_STREAM, encodeFrames, encodeRetry, KEEP_ALIVE, RESET } from './sse.ts';
 
 /** What a binding provides for a stream of events. */
@@ -63,6 +66,8 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
   #isOver = false;
   #isClosed = false;
   #isWhole = false;
+  /** The rest of a text that is too large for one piece. */
+  #pieces: EncodedPieces | undefined;
 
   constructor(events: OpenStream, wire: EventWire) {
     this.#first = events.first;
@@ -75,7 +80,13 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
     return this.#isWhole;
   }
 
+  get heldBytes(): number {
+    const batch = this.#batch === NONE ? 0 : jsonChars(this.#batch.slice(this.#at), Number.MAX_SAFE_INTEGER);
+    return (this.#ready?.length ?? 0) + (this.#pieces?.chars ?? 0) + batch;
+  }
+
   next(): Promise<string | undefined> {
+    this.#ready ??= this.#pieces?.next();
     if (this.#ready === undefined && !this.#isOver && !this.#isPulling) {
       this.#startKeepAlive();
       this.#pull();
@@ -133,15 +144,15 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
 
   /** Makes the next piece from the rest of the batch, or from the next batch. A dialect may have no frames for a batch. */
   #pull(): void {
-    let text: string;
+    let made: string | EncodedPieces;
     try {
-      text = this.#write();
+      made = this.#write();
     } catch (thrown) {
       this.#fail(thrown);
       return;
     }
-    if (text === '') this.#fetch();
-    else this.#offer(text);
+    if (made === '') this.#fetch();
+    else this.#offer(made);
   }
 
   #fetch(): void {
@@ -194,10 +205,11 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
   }
 
   /** Hands a piece to the reader. An empty one means the end. */
-  #offer(made: string): void {
+  #offer(made: string | EncodedPieces): void {
     this.#isQuiet = false;
     if (this.#isClosed) return;
-    const text = this.#prefix + made;
+    if (typeof made !== 'string') this.#pieces = made;
+    const text = this.#prefix + (typeof made === 'string' ? made : (made.next() ?? ''));
     this.#prefix = '';
     if (text === '') {
       this.#close();
@@ -207,18 +219,19 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
   }
 
   /** Writes as many events of the batch as fit in a piece, and drops the batch when all are written. */
-  #write(): string {
+  #write(): string | EncodedPieces {
     const batch = this.#batch;
     const { writer } = this.#wire;
-    let text = '';
+    let text: string | EncodedPieces = '';
     if (this.#at === 0 && batch.length <= STEP) {
       this.#at = batch.length;
-      text = batch.length === 0 ? '' : framesOf(writer, batch);
+      text = batch.length === 0 ? '' : encodeBatch(writer, batch);
     }
-    while (this.#at < batch.length && text.length < PIECE_CHARS) {
+    while (this.#at < batch.length && typeof text === 'string' && text.length < PIECE_CHARS) {
       const end = Math.min(this.#at + STEP, batch.length);
-      text += encodeFrames(writer.frames(batch.slice(this.#at, end)));
+      const more = encodeFrames(writer.frames(batch.slice(this.#at, end)));
       this.#at = end;
+      text = typeof more === 'string' ? text + more : more.after(text);
     }
     if (this.#at === batch.length) {
       this.#batch = NONE;
@@ -255,24 +268,13 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
     this.#isOver = true;
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#pieces = undefined;
     stopKeepAlive(this, this.#wire.keepAliveMs);
     this.#batch = NONE;
     this.#at = 0;
     this.#wire.ended();
     this.#listener?.(this);
   }
-}
-
-/** The last batch and its text, for each writer that many streams share. Thousands of clients that read one task get the same text. */
-const written = new WeakMap<StreamWriter, { readonly batch: readonly Logged[]; readonly text: string }>();
-
-function framesOf(writer: StreamWriter, batch: readonly Logged[]): string {
-  if (writer.isShared !== true) return encodeFrames(writer.frames(batch));
-  const known = written.get(writer);
-  if (known?.batch === batch) return known.text;
-  const text = encodeFrames(writer.frames(batch));
-  written.set(writer, { batch, text });
-  return text;
 }
 
 function taskOf(event: TaskEvent): TaskId | undefined {

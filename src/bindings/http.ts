@@ -53,6 +53,8 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** A text, a stream, or null for no body. */
   readonly body: string | ResponseStream | null;
+  /** Who gets the response, so that the server can limit what one caller leaves unread. Undefined: nobody in particular. */
+  readonly caller?: string | undefined;
 }
 
 /** A response body that is produced in pieces, at the speed of its reader. */
@@ -63,6 +65,10 @@ export interface ResponseStream {
   cancel(): void;
   /** Sends a last piece of text and ends the stream, for a server that shuts down. */
   finish(text: string): void;
+  /** About how many bytes the stream holds that are not sent yet. Asked while the reader is slow. */
+  readonly heldBytes?: number;
+  /** The pieces are one document, not events. Others may not add text to it, and it is not counted as a stream. */
+  readonly isDocument?: boolean;
   /** The stream reached its own end: it was neither cancelled nor finished early. */
   readonly isWhole: boolean;
   /** Called once when the stream has ended, for any reason. */

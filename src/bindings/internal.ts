@@ -2,6 +2,7 @@
 export type { Binding, BindingRoute, ClientBinding, RefusalOptions } from './binding.ts';
 export * from './body.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
+export { jsonBody, textStream } from './document-stream.ts';
 export * from './failures.ts';
 export {
   type HttpRequest,

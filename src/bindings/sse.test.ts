@@ -136,7 +136,7 @@ describe('encodeFrames', () => {
 
   it('splits data at line breaks, so that it can’t forge a field', () => {
     const data = 'a\nid: 9\r\revent: x\r\n\r\nb';
-    expect(parse(encodeFrames([{ data }]))).toEqual([{ data: 'a\nid: 9\n\nevent: x\n\nb' }]);
+    expect(parse(String(encodeFrames([{ data }])))).toEqual([{ data: 'a\nid: 9\n\nevent: x\n\nb' }]);
   });
 
   it('writes what the parser reads back unchanged', () => {
@@ -146,7 +146,7 @@ describe('encodeFrames', () => {
     );
     fc.assert(
       fc.property(fc.array(frame), fc.array(fc.nat(400)), (frames, cuts) => {
-        const read = parse(encodeFrames(frames), cuts);
+        const read = parse(String(encodeFrames(frames)), cuts);
         expect(read).toEqual(frames.map(({ id, ...rest }) => (id === undefined ? rest : { ...rest, id: String(id) })));
       }),
     );

@@ -1,5 +1,5 @@
 import type { Frame, Seq } from '#protocol';
-import { seq } from '#protocol';
+import { seq, textPieces } from '#protocol';
 import type { ReadTimeout } from './idle-timer.ts';
 import { IdleTimer } from './idle-timer.ts';
 import type { SseEvent } from './sse-parser.ts';
@@ -19,15 +19,69 @@ export const KEEP_ALIVE = ': keep-alive\n';
 /** The client asked to resume from a position that is not in the log. The stream starts again with a snapshot. */
 export const RESET = ': reset\n';
 
-/** Writes frames in the SSE format. */
-export function encodeFrames(frames: readonly Frame[]): string {
+/** One text, or the pieces of it if a frame is too large for one. */
+export function encodeFrames(frames: readonly Frame[]): string | EncodedPieces {
   let text = '';
-  for (const { id, event, data } of frames) {
-    if (id !== undefined) text += `id: ${id}\n`;
-    if (event !== undefined) text += `event: ${event}\n`;
-    text += `data: ${oneLine(data) ? data : data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n\n`;
+  for (const frame of frames) {
+    const { data } = frame;
+    if (typeof data !== 'string') return new EncodedPieces(frames);
+    text += smallFrame(frame, data);
   }
   return text;
+}
+
+/** Frames of which one is too large for one text. */
+export class EncodedPieces {
+  readonly #pieces: Iterator<string, void>;
+  #before = '';
+  #left: number;
+
+  constructor(frames: readonly Frame[]) {
+    this.#pieces = piecesOf(frames);
+    this.#left = frames.reduce((sum, { data }) => sum + (typeof data === 'string' ? data.length : data.chars), 0);
+  }
+
+  /** About how many characters are left. */
+  get chars(): number {
+    return Math.max(0, this.#left);
+  }
+
+  /** Adds a text before the first piece. */
+  after(text: string): this {
+    this.#before = text;
+    return this;
+  }
+
+  /** The next piece. Undefined after the last one. */
+  next(): string | undefined {
+    const next = this.#pieces.next();
+    if (next.done === true) return undefined;
+    this.#left -= next.value.length;
+    const text = this.#before + next.value;
+    this.#before = '';
+    return text;
+  }
+}
+
+/** One frame whose data is a text. */
+export function smallFrame(frame: Omit<Frame, 'data'>, data: string): string {
+  return `${fieldsOf(frame)}data: ${oneLine(data) ? data : data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n\n`;
+}
+
+function fieldsOf({ id, event }: Omit<Frame, 'data'>): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`;
+}
+
+function* piecesOf(frames: readonly Frame[]): Generator<string, void> {
+  for (const frame of frames) {
+    if (typeof frame.data === 'string') {
+      yield* textPieces(smallFrame(frame, frame.data));
+      continue;
+    }
+    yield `${fieldsOf(frame)}data: `;
+    yield* frame.data.pieces(); // JSON has no line breaks
+    yield '\n\n';
+  }
 }
 
 /** How long a client should wait before it connects again. */

@@ -10,6 +10,7 @@ import type { Outbox, OutboxParts } from './outbox/outbox.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import { progressOf } from './outbox/queue.ts';
 import { taskKey } from './ports.ts';
+import { LargeReads } from './read/large-reads.ts';
 import { endReservations, newRecentSends } from './send/idempotency.ts';
 import type { ServiceParts } from './service.ts';
 import type { LiveTask } from './tasks/live-task.ts';
@@ -40,10 +41,9 @@ interface Assembled {
 
 /** The only place that knows all parts. */
 export function assemble(options: EngineOptions): Assembled {
-  const { store, blobs, timers = systemTimers, report = () => {} } = options;
+  const { store, blobs, timers = systemTimers, report = () => {}, ids = randomIds } = options;
   const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
   const clock = createEngineClock(options.clock ?? systemClock);
-  const ids = options.ids ?? randomIds;
   const agents = new Map(Object.entries(options.agents));
   const lifecycle: EngineLifecycle = { phase: 'new' };
   const counts = { events: 0, deleted: 0 };
@@ -73,7 +73,8 @@ export function assemble(options: EngineOptions): Assembled {
   const outbox = createOutbox(() => outboxParts, { webhookSender, replyPublisher, vault });
   const known = knownDialects();
   const semanticsOf = options.semanticsOf ?? semanticsOfDialect;
-  const base = { store, blobs, timers, report, limits, clock, ids, agents, lifecycle, commits, tasks, outbox, semanticsOf };
+  const largeReads = new LargeReads();
+  const base = { store, blobs, timers, largeReads, report, limits, clock, ids, agents, lifecycle, commits, tasks, outbox, semanticsOf };
   const outboxParts: OutboxParts = { ...base, webhookSender, replyPublisher, vault, webhookOf: (dialect) => known(dialect).webhook };
   const turnParts: DrainParts = {
     ...base,

@@ -12,6 +12,10 @@ export const ENGINE_LIMITS = {
   taskBytesMax: { default: 268_435_456, doc: 'Maximum content of one task, messages and artifacts together.' },
   artifactBytesMax: { default: 67_108_864, doc: 'Maximum content of one artifact, all chunks together.' },
   spillBytes: { default: 1_048_576, doc: 'A part with more content than this is stored as a file of its own.' },
+  pageBytesMax: {
+    default: 8_388_608,
+    doc: 'Maximum content of one page of a list. A page ends early, with a token for the next one, before a task that does not fit.',
+  },
   runningTasksMax: {
     default: 1000,
     doc: 'Maximum number of turns that run at once. A run that waits for its caller does not count.',

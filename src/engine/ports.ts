@@ -276,6 +276,8 @@ export interface EntryRange {
   readonly limit: number;
   /** `words`: all entries but artifact updates, at a cost that does not depend on the number of those. */
   readonly only?: 'words';
+  /** Return fewer entries once they have more content than this, but at least one. A store that has its entries in memory may ignore it. */
+  readonly bytesMax?: number;
 }
 
 /**

@@ -25,6 +25,7 @@ export * from './events.ts';
 export * from './fold.ts';
 export * from './ids.ts';
 export * from './json.ts';
+export * from './large-json.ts';
 export * from './lines.ts';
 export * from './llm.ts';
 export * from './losses.ts';

@@ -68,5 +68,5 @@ export function writeRecording(dialect: Dialect, events: readonly TaskEvent[], r
   const frames = writer.frames(events.map((event) => ({ event })));
   const last = events.at(-1);
   const isOver = frames.length === 0 || (events.length > 1 && last !== undefined && isLast(last));
-  return [...frames, ...(isOver ? writer.end(undefined) : [])].map((frame) => parsedOrText(frame.data));
+  return [...frames, ...(isOver ? writer.end(undefined) : [])].map((frame) => parsedOrText(String(frame.data)));
 }

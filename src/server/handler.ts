@@ -3,6 +3,7 @@ import { encodeRetry, refusalBody, respondTo } from '#bindings';
 import type { Agent } from '#protocol';
 import { createAccess } from './access/access.ts';
 import type { AuthenticatedCaller } from './access/authentication/caller.ts';
+import { callerKey, isLocal } from './access/authentication/caller.ts';
 import type { ServedAgent } from './agents/served-agent.ts';
 import { assembleNode } from './assemble.ts';
 import type { HandlerOptions } from './options.ts';
@@ -90,7 +91,8 @@ export function createHandler(options: HandlerOptions): Handler {
       if (log.isOn('debug')) log.debug('request', { method: request.method, path: request.path, status: response.status });
       if (response.body !== null && typeof response.body !== 'string') openStreams.track(response.body, caller?.isStillValid);
       const headers = { ...response.headers, ...NO_SNIFF, ...access.corsHeaders(request) };
-      const sent: HttpResponse = { status: response.status, headers, body: response.body };
+      const key = caller === undefined || isLocal(caller) ? undefined : callerKey(caller);
+      const sent: HttpResponse = { status: response.status, headers, body: response.body, caller: key };
       return recording === undefined ? sent : recording.responded(sent, outcome);
     } catch (thrown) {
       log.error('a request failed', thrown, { method: request.method, path: request.path });

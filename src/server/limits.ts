@@ -23,6 +23,26 @@ export const SERVER_LIMITS = {
     default: 0,
     doc: 'Maximum number of open connections. 0: as many as the process may open files, less a reserve.',
   },
+  addressConnectionsMax: {
+    default: 0,
+    doc: 'Maximum number of open connections of one client address, and of open requests of one address behind a trusted proxy. 0: a quarter of `connectionsMax`. Loopback is never limited.',
+  },
+  reservedConnections: {
+    default: 16,
+    doc: 'How many of the last connections are kept for operators: half for admin routes, half for this machine. At most a tenth of `connectionsMax`.',
+  },
+  unsentConnectionBytesMax: {
+    default: 402_653_184,
+    doc: 'Maximum size of what one connection has not read yet of its response. Beyond it the connection is closed. 0: no limit.',
+  },
+  unsentCallerBytesMax: {
+    default: 0,
+    doc: 'Maximum size of what all connections of one caller have not read yet. Beyond it the slowest is closed. 0: half of `unsentBytesMax`. `local` is never limited.',
+  },
+  unsentBytesMax: {
+    default: 0,
+    doc: 'Maximum size of what all connections have not read yet. Beyond it the slowest is closed. 0: a quarter of the heap.',
+  },
   streamsMax: { default: 0, doc: 'Maximum number of open streams. 0: nine in ten of the connections.' },
   requestsPerSecondMax: {
     default: 20,

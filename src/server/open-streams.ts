@@ -39,6 +39,7 @@ export function trackOpenStreams(timers: Timers = systemTimers): OpenStreams {
       return open.size;
     },
     track: (stream, isStillValid) => {
+      if (stream.isDocument === true) return;
       open.add(stream);
       if (isStillValid !== undefined) {
         checked.set(stream, isStillValid);

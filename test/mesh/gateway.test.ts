@@ -16,8 +16,10 @@ const status = async (url: string): Promise<number> => (await fetch(url)).status
 onRealBrokers('a gateway', (startBroker) => {
   const opened = async (more: readonly string[] = []) => {
     const broker = await startBroker();
-    const node = await start(broker.url, ['script', 'echo'], { args: ['--memory', ...more] });
-    const gateway = await start(broker.url, [], { command: ['mesh', 'gateway'], args: ['--memory', ...more] });
+    const [node, gateway] = await Promise.all([
+      start(broker.url, ['script', 'echo'], { args: ['--memory', ...more] }),
+      start(broker.url, [], { command: ['mesh', 'gateway'], args: ['--memory', ...more] }),
+    ]);
     for (const name of ['script', 'echo'])
       await eventually(async () => expect(await status(`${gateway.url}/agents/${name}/.well-known/agent-card.json`)).toBe(200));
     return { broker, node, gateway, script: { url: `${gateway.url}/agents/script` }, echo: { url: `${gateway.url}/agents/echo` } };

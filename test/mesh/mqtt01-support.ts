@@ -4,6 +4,7 @@ import type { Broker, Mesh, MqttGrammarOptions, OutgoingMessage, ReceivedMessage
 import { mqttGrammar, mqttPresence } from '#mesh';
 import type { Agent } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
+import { connectNats } from '../../src/mesh/adapters/nats.ts';
 import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
 import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
@@ -64,7 +65,7 @@ export async function serveAgent(
   if (agent === undefined) throw new Error('there is no agent script');
   const reports: string[] = [];
   const presence = mqttPresence({ ...options, namespace: PLACE, name, card: agent.card });
-  const broker = wrap(await connectMqtt({ url, sessionSeconds: 0, ...presence }));
+  const broker = wrap(isNats(url) ? await connectNats({ servers: url }) : await connectMqtt({ url, sessionSeconds: 0, ...presence }));
   const grammar = mqttGrammar(options);
   const served = await serveOn(broker, [], {
     agents: { [name]: agent },
@@ -73,7 +74,9 @@ export async function serveAgent(
   return { ...served, broker, reports };
 }
 
-/** A requester that is only an MQTT client. */
+const isNats = (url: string): boolean => url.startsWith('nats:');
+
+/** A requester that is only a client of the broker. */
 export interface Raw {
   readonly broker: Broker;
   readonly heard: ReceivedMessage[];
@@ -84,7 +87,9 @@ export interface Raw {
 }
 
 export async function rawRequester(url: string, root = '$a2a/v1', agent = 'desk-7'): Promise<Raw> {
-  const broker = await connectMqtt({ url, sessionSeconds: 0, clientId: `${PLACE}/${agent}` });
+  const broker = isNats(url)
+    ? await connectNats({ servers: url })
+    : await connectMqtt({ url, sessionSeconds: 0, clientId: `${PLACE}/${agent}` });
   const heard: ReceivedMessage[] = [];
   const replyTo = `${root}/reply/${PLACE}/${agent}/9f3ac1d20b`;
   await broker.subscribe({ filter: replyTo, handle: (message) => void heard.push(message) });

@@ -1,11 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { authenticateBy } from '#mesh';
-import { programOf, type RunningBroker, startMosquitto } from '../support/brokers.ts';
+import { programOf, type RunningBroker, startMosquitto, startNats } from '../support/brokers.ts';
 import { keysOf } from '../support/key-ring.ts';
+import { suiteNeeding } from '../support/needs.ts';
 import { jsonOf, PLACE, type Raw, rawRequester, type ServedAgent, sendBody, serveAgent, TASK } from './mqtt01-support.ts';
 
 const REQUEST = `$a2a/v1/request/${PLACE}/scheduler`;
-const isThere = programOf('mosquitto') !== undefined;
+const BROKERS = [
+  ['MQTT', 'mosquitto', () => startMosquitto()],
+  ['NATS', 'nats-server', startNats],
+] as const;
 const keys = keysOf([
   { name: 'ci', tenant: 'acme' },
   { name: 'ci', tenant: 'other' },
@@ -25,12 +29,15 @@ const METHODS: readonly (readonly [method: string, params: Record<string, unknow
   ['GetExtendedAgentCard', {}],
 ];
 
-describe.skipIf(!isThere)(`tenants over MQTT${isThere ? '' : ' [needs mosquitto]'}`, () => {
+for (const [name, program, start] of BROKERS)
+  suiteNeeding(program, programOf(program) !== undefined, `tenants over ${name}`, () => tenants(start));
+
+function tenants(start: () => Promise<RunningBroker>): void {
   let running: RunningBroker;
   let served: ServedAgent;
   let raw: Raw;
   beforeAll(async () => {
-    running = await startMosquitto();
+    running = await start();
     served = await serveAgent(running.url, 'scheduler', { authenticate: authenticateBy([keys.auth]) });
     raw = await rawRequester(running.url);
     await raw.ask(REQUEST, sendBody('hello', {}, 'SendMessage'), ACME);
@@ -61,4 +68,4 @@ describe.skipIf(!isThere)(`tenants over MQTT${isThere ? '' : ' [needs mosquitto]
       error: { message: expect.stringContaining('does not belong to that tenant') },
     });
   });
-});
+}

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -11,13 +11,7 @@ import { raw, sendBody } from '../support/server.ts';
 
 const folder = scratchFolder();
 const AGENTS = fileURLToPath(new URL('../../src/agents/index.ts', import.meta.url));
-let count = 0;
-const fresh = (): string => {
-  count += 1;
-  const path = join(folder, String(count));
-  mkdirSync(path);
-  return path;
-};
+const fresh = (): string => mkdtempSync(join(folder, 'own-'));
 const commander = join(folder, 'commander.ts');
 writeFileSync(
   commander,

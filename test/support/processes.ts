@@ -32,9 +32,12 @@ export interface Surroundings {
   readonly isBuilt?: boolean;
 }
 
+const KEEP_COMPILED = new URL('keep-compiled.ts', import.meta.url).href;
+
 /** Starts Node with these arguments: options, a file, and the file's arguments. */
 export function startNode(args: readonly string[], { before = [], cwd, env = {}, isBuilt = false }: Surroundings = {}): Child {
-  const node = [process.execPath, ...(isBuilt ? [] : ['--conditions=our-src']), '--disable-warning=ExperimentalWarning'];
+  const fromSource = isBuilt ? [] : ['--conditions=our-src', '--import', KEEP_COMPILED];
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning', ...fromSource];
   const [command = '', ...rest] = [...before, ...node, ...args];
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],

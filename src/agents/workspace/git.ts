@@ -84,7 +84,7 @@ interface Repository {
   /** The top of its files. */
   readonly top: string;
   readonly dir: string;
-  /** Where it keeps what its worktrees share. */
+  /** The `.git` folder that all worktrees of the repository share. */
   readonly common: string;
   readonly format: string;
 }
@@ -144,7 +144,7 @@ function namedIn(patch: string): string {
 export interface Worktree {
   readonly path: string;
   readonly branch: string;
-  /** Where the repository keeps what its worktrees share. */
+  /** The `.git` folder that all worktrees of the repository share. */
   readonly common: string;
 }
 

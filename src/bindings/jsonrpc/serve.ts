@@ -1,8 +1,9 @@
-import type { A2AService, Dialect, DialectId, Hints, Operation, RpcId } from '#protocol';
+import type { A2AService, Dialect, DialectId, Hints, Json, Operation, RpcId } from '#protocol';
 import { A2AError, answeringDialect, isStreamOperation } from '#protocol';
 import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import { contextOf } from '../call-context.ts';
+import { jsonBody } from '../document-stream.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { respondTo } from '../http.ts';
 import { accepts, isMediaType, JSON_TYPE } from '../media.ts';
@@ -13,10 +14,10 @@ import type { RequestTarget } from '../request-target.ts';
 import { checkVersion, requestTarget, requestTargetForError } from '../request-target.ts';
 import { respond } from '../respond.ts';
 import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
-import { EVENT_STREAM, encodeFrames } from '../sse.ts';
+import { EVENT_STREAM, smallFrame } from '../sse.ts';
 import { JSON_RPC } from './binding.ts';
 import type { RpcRequest } from './wire.ts';
-import { errorText, readableId, readEnvelope, requestObject, resultText } from './wire.ts';
+import { errorText, readableId, readEnvelope, requestObject } from './wire.ts';
 
 /** JSON-RPC with its server half. */
 export const JSON_RPC_SERVED: Binding<'JSONRPC'> = {
@@ -133,7 +134,7 @@ function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<Http
   return respond(
     { httpRequest, service, options, dialect, caller, operation, raw: rpc.params, env },
     {
-      result: (value, headers) => json(resultText(id, value), 200, headers),
+      result: (value, headers) => json(resultBody(id, value), 200, headers),
       openStream: () => dialect.openStream(id),
       errorFrame: (error) => ({ event: 'error', data: writeSafely(error, (safe) => errorText(id, dialect.error.write(safe))) }),
     },
@@ -150,7 +151,7 @@ function refuse(exchange: Exchange, error: A2AError): HttpResponse {
   const response = refusalText(dialect, id, error);
   if (response.status !== 200 || typeof response.body !== 'string' || !wantsEvent(exchange, error)) return response;
   const headers = { ...response.headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache' };
-  return { ...response, headers, body: encodeFrames([{ data: response.body }]) };
+  return { ...response, headers, body: smallFrame({}, response.body) };
 }
 
 /** Whether an error is an event of the stream that the caller asked for (docs/decisions/2026-11-16-what-other-sdks-read.md). */
@@ -175,6 +176,10 @@ function notPost(exchange: Exchange): HttpResponse {
   return json(errorText(null, error), 405, { Allow: 'POST' });
 }
 
-function json(text: string, status: number, headers: Record<string, string>): HttpResponse {
-  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: text };
+function resultBody(id: RpcId, result: Json): HttpResponse['body'] {
+  return jsonBody(result, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`, '}');
+}
+
+function json(body: HttpResponse['body'], status: number, headers: Record<string, string>): HttpResponse {
+  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body };
 }

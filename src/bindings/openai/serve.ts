@@ -3,6 +3,7 @@ import { A2AError, answeringDialect, contextId, isA2AError, isInterrupted, messa
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import { contextOf } from '../call-context.ts';
 import { disconnectSignal } from '../disconnect.ts';
+import { jsonBody } from '../document-stream.ts';
 import type { EventWire } from '../event-stream.ts';
 import { eventAnswer } from '../event-stream.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
@@ -214,5 +215,5 @@ function refuse(error: A2AError): HttpResponse {
 }
 
 function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
-  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: JSON.stringify(value) };
+  return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: jsonBody(value) };
 }

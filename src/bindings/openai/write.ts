@@ -1,5 +1,5 @@
 import type { Frame, Json, JsonObject, StreamWriter } from '#protocol';
-import { type A2AError, ERRORS } from '#protocol';
+import { type A2AError, ERRORS, jsonText } from '#protocol';
 import type { ChatReply, ReplyPiece } from './reply.ts';
 
 /** Members that every chunk of one answer has. */
@@ -45,7 +45,7 @@ export interface ChunkOptions {
 export function chunkWriter(heading: Heading, reply: ChatReply, { includeUsage, onEnd }: ChunkOptions): StreamWriter {
   let hasBegun = false;
   const chunk = (delta: JsonObject, more: JsonObject = {}): Frame => ({
-    data: JSON.stringify({
+    data: jsonText({
       ...{ id: heading.id, object: 'chat.completion.chunk', created: heading.created, model: heading.model },
       choices: [{ index: 0, delta, logprobs: null, finish_reason: null, ...more }],
       ...(includeUsage ? { usage: null } : {}),

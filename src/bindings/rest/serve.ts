@@ -2,6 +2,7 @@ import type { A2AService, Dialect, Frame, Json, Operation, RestGrammar, StreamWr
 import { A2AError, isStreamOperation } from '#protocol';
 import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
+import { jsonBody } from '../document-stream.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { respondTo } from '../http.ts';
 import { isMediaType, JSON_TYPE, preferredType } from '../media.ts';
@@ -223,5 +224,5 @@ function json(
   init: { readonly status: number; readonly headers: Record<string, string> },
 ): HttpResponse {
   const type = preferredType(httpRequest.header('accept'), [JSON_TYPE, dialect.rest.mediaType]);
-  return { status: init.status, headers: { ...init.headers, 'Content-Type': type }, body: JSON.stringify(value) };
+  return { status: init.status, headers: { ...init.headers, 'Content-Type': type }, body: jsonBody(value) };
 }

@@ -31,5 +31,11 @@ export async function proxied(
     ...(name === undefined ? {} : { name }),
     ...(verdict === undefined ? {} : { verdict }),
   });
-  return { agent, source: given };
+  return { agent, source: given, ...(hasCredential(given, settings, flags) ? { lendsCredential: true } : {}) };
+}
+
+/** Any header may hold a credential. */
+function hasCredential(given: string, settings: Pick<Settings, 'a2a'>, flags: ProxiedFlags): boolean {
+  const { url, auth, headers } = targetOf(given, settings, flags);
+  return auth !== undefined || Object.keys(headers ?? {}).length > 0 || new URL(url).username !== '';
 }

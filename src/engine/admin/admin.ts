@@ -1,5 +1,5 @@
 import type { AdminListRequest, AdminService, AdminTask, CallContext, Logged, Message, Mutable, Seq } from '#protocol';
-import { A2AError, isTerminal, messageId, NO_EVENT, seq } from '#protocol';
+import { A2AError, isTerminal, jsonChars, messageId, NO_EVENT, seq } from '#protocol';
 import { agentOf } from '../agents.ts';
 import type { DeliveryAdminParts } from '../outbox/admin.ts';
 import { createDeliveryAdmin } from '../outbox/admin.ts';
@@ -40,7 +40,8 @@ export function createAdmin(given: Omit<AdminParts, 'scope'>, scope: TaskScope =
       if (contextId !== undefined) filter.contextId = contextId;
       if (status !== undefined) filter.state = status;
       if (statusTimestampAfter !== undefined) filter.statusFrom = Date.parse(statusTimestampAfter);
-      const { rows, nextPageToken } = await pageOf(parts, filter, { ...request, pageMax: ADMIN_PAGE_MAX });
+      const { rows, tokenAfter } = await pageOf(parts, filter, { ...request, pageMax: ADMIN_PAGE_MAX });
+      const nextPageToken = await tokenAfter(rows.length);
       return { tasks: rows.map((row) => adminTask(tasks, row)), nextPageToken, totalSize: await store.count(filter) };
     },
     task: (id) =>
@@ -91,10 +92,15 @@ interface EventRange {
 async function eventsOf(parts: AdminParts, task: LiveTask, { after, limit }: EventRange): Promise<readonly Logged[]> {
   const upTo = seq(Math.min(task.committed, after + Math.min(limit, EVENTS_MAX)));
   const found: Logged[] = [];
+  let bytes = 0;
   for (let last = after; last < upTo; ) {
     const entries = await entriesIn(parts, task, { after: last, upTo });
     if (entries.length === 0) break;
-    for (const { seq, event } of entries) found.push({ seq, event });
+    for (const { seq, event } of entries) {
+      bytes += jsonChars(event, Number.MAX_SAFE_INTEGER);
+      if (found.length > 0 && bytes > parts.limits.pageBytesMax) return found;
+      found.push({ seq, event });
+    }
     last = entries.at(-1)?.seq ?? upTo;
   }
   return found;

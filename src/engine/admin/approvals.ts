@@ -1,7 +1,7 @@
 import type { AdminAnswer, AdminApproval, AdminService, CallContext, Message, Part, TaskState } from '#protocol';
-import { A2AError, createDataPart, createTextPart, getChoicesFromMessage, isInterrupted, messageId } from '#protocol';
+import { A2AError, createDataPart, createTextPart, getChoicesFromMessage, isInterrupted, jsonChars, messageId } from '#protocol';
 import type { SemanticsOf, Store, TaskRow, TaskScope } from '../ports.ts';
-import { foldTo } from '../read/fold.ts';
+import { foldStored, foldTo } from '../read/fold.ts';
 import { admit } from '../send/admit.ts';
 import { uncheckedFacts } from '../send/call.ts';
 import type { SendParts } from '../send/send.ts';
@@ -25,8 +25,16 @@ export function createApprovals(parts: ApprovalParts): Pick<AdminService, 'appro
     approvals: async () => {
       const found = await Promise.all(WAITING.map((state) => parts.store.list({ owner: parts.scope, state, limit: APPROVALS_MAX })));
       const rows = found.flat().sort((one, other) => other.statusAt - one.statusAt);
-      const asked = await Promise.all(rows.slice(0, APPROVALS_MAX).map((row) => approvalOf(parts, row)));
-      return asked.filter((approval) => approval !== undefined);
+      const asked: AdminApproval[] = [];
+      let bytes = 0;
+      for (const row of rows.slice(0, APPROVALS_MAX)) {
+        const approval = await approvalOf(parts, row);
+        if (approval === undefined) continue;
+        bytes += jsonChars(approval, Number.MAX_SAFE_INTEGER);
+        if (asked.length > 0 && bytes > parts.limits.pageBytesMax) break;
+        asked.push(approval);
+      }
+      return asked;
     },
     answer: (id, answer) => withTaskIn(parts, id, (task) => answerTask(parts, task, answer)),
   };
@@ -36,8 +44,11 @@ export function createApprovals(parts: ApprovalParts): Pick<AdminService, 'appro
 async function approvalOf(parts: ApprovalParts, row: TaskRow): Promise<AdminApproval | undefined> {
   try {
     return await withTaskIn(parts, row.id, async (task) => {
-      const { status } = await foldTo(parts, task, task.committed);
-      if (!isInterrupted(status.state)) return undefined;
+      // Without artifacts: an inbox of tasks with large ones is read every few seconds.
+      const { key, bytes } = task.row;
+      const folded = await foldStored(parts, { key, last: task.committed, bytes, only: 'words' });
+      if (folded === undefined || !isInterrupted(folded.status.state)) return undefined;
+      const { status } = folded;
       const { message } = status;
       return {
         ...adminTask(parts.tasks, task.row),

@@ -64,10 +64,36 @@ export function restoreContent(
   key: TaskKey,
   entries: readonly LogEntry[],
 ): readonly LogEntry[] | Promise<readonly LogEntry[]> {
+  return restorePage(from, { key, entries, bytesMax: Number.POSITIVE_INFINITY });
+}
+
+export interface RestoredPage {
+  readonly key: TaskKey;
+  readonly entries: readonly LogEntry[];
+  readonly bytesMax: number;
+}
+
+/** The same, or only the first entries, if these have more content than `bytesMax`. */
+export function restorePage(from: BlobParts, page: RestoredPage): readonly LogEntry[] | Promise<readonly LogEntry[]> {
+  for (const entry of page.entries) if (entry.spilled !== undefined) return restoredUpTo(from, page);
+  return page.entries;
+}
+
+async function restoredUpTo(from: BlobParts, { key, entries, bytesMax }: RestoredPage): Promise<readonly LogEntry[]> {
+  const out: LogEntry[] = [];
+  let bytes = 0;
   for (const entry of entries) {
-    if (entry.spilled !== undefined) return Promise.all(entries.map((each) => restored(from, key, each)));
+    const whole = await restored(from, key, entry);
+    out.push(whole);
+    if (entry.spilled !== undefined) bytes += spilledLength(whole);
+    if (bytes > bytesMax) break;
   }
-  return entries;
+  return out;
+}
+
+function spilledLength({ event, spilled = [] }: LogEntry): number {
+  const parts = event.artifactUpdate?.artifact.parts ?? [];
+  return spilled.reduce((sum, at) => sum + (parts[at] === undefined ? 0 : contentLength(parts[at])), 0);
 }
 
 /** The entry with the content of its blobs. */

@@ -1,19 +1,24 @@
 import type { Message, Seq, Task, TaskFold } from '#protocol';
 import { NO_EVENT, startFold } from '#protocol';
-import type { Blobs, EntryRange, LogEntry, MaybePromise, Store, TaskKey } from '../ports.ts';
+import type { Blobs, EntryRange, LogEntry, MaybePromise, Store, TaskKey, TaskRow } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { Timers } from '../timers.ts';
-import { restoreContent } from './blobs.ts';
+import { restoreContent, restorePage } from './blobs.ts';
+import type { LargeReads } from './large-reads.ts';
+import { SMALL_TASK_BYTES } from './large-reads.ts';
 
 /** What reading a log needs. */
 export interface LogParts {
   readonly store: Pick<Store, 'entries'>;
   readonly blobs: Blobs | undefined;
   readonly timers: Timers;
+  readonly largeReads: LargeReads;
 }
 
 /** Entries that are read from the store at once. */
 const PAGE = 512;
+/** Pages of large tasks are limited by their size too. Between two pages other work runs. */
+const PAGE_BYTES = 1_048_576;
 /** After this many entries a long fold lets other work run. */
 const YIELD_EVERY = 8192;
 
@@ -28,25 +33,36 @@ export function entriesIn(parts: LogParts, task: LiveTask, { after, upTo }: LogS
   const count = Math.min(PAGE, Math.min(upTo, task.committed) - after);
   if (count <= 0) return [];
   const recent = task.recent(after, count);
-  if (recent === undefined) return storedEntries(parts, task.row.key, { after, limit: count });
-  return restoreContent(parts, task.row.key, recent);
+  if (recent === undefined) return storedEntries(parts, task.row, { after, limit: count });
+  return restorePage(parts, { key: task.row.key, entries: recent, bytesMax: PAGE_BYTES });
 }
 
-async function storedEntries(parts: LogParts, key: TaskKey, range: EntryRange): Promise<readonly LogEntry[]> {
-  return restoreContent(parts, key, await parts.store.entries(key, range));
+async function storedEntries(
+  parts: LogParts,
+  { key, bytes }: Pick<TaskRow, 'key' | 'bytes'>,
+  range: EntryRange,
+): Promise<readonly LogEntry[]> {
+  const page = await parts.store.entries(key, bytes > SMALL_TASK_BYTES ? { ...range, bytesMax: PAGE_BYTES } : range);
+  return restorePage(parts, { key, entries: page, bytesMax: PAGE_BYTES });
 }
 
 /** The task as it was after entry `at`: one pass over its log. Synchronous if the log is short and in memory. */
 export function foldTo(parts: LogParts, task: LiveTask, at: Seq): MaybePromise<Task> {
   const { tail } = task;
-  if (at > PAGE || at > tail.length || tail[0]?.seq !== 1) return foldLong(parts, task, at);
+  if (at > PAGE || at > tail.length || tail[0]?.seq !== 1) return foldSlowly(parts, task, at);
   const fold = startFold();
   for (let next = 0; next < at; next += 1) {
     const entry = tail[next];
-    if (entry === undefined || entry.spilled !== undefined) return foldLong(parts, task, at);
+    if (entry === undefined || entry.spilled !== undefined) return foldSlowly(parts, task, at);
     fold.add(entry.event, entry.input);
   }
   return fold.task(at);
+}
+
+function foldSlowly(parts: LogParts, task: LiveTask, at: Seq): Promise<Task> {
+  const { bytes } = task.row;
+  if (bytes <= SMALL_TASK_BYTES) return foldLong(parts, task, at);
+  return parts.largeReads.run(bytes, () => foldLong(parts, task, at));
 }
 
 /** Folds a long log in pages, and lets other tasks run in between. */
@@ -58,7 +74,7 @@ async function foldLong(parts: LogParts, task: LiveTask, at: Seq): Promise<Task>
     if (entries.length === 0) break;
     after = addAll(fold, entries);
     sinceYield += entries.length;
-    if (sinceYield >= YIELD_EVERY) {
+    if (sinceYield >= YIELD_EVERY || task.row.bytes > SMALL_TASK_BYTES) {
       sinceYield = 0;
       await yieldToOthers(parts);
     }
@@ -106,24 +122,33 @@ async function foldAll(parts: LogParts, task: LiveTask): Promise<TurnView> {
 export interface StoredTask {
   readonly key: TaskKey;
   readonly last: Seq;
+  readonly bytes: number;
   /** `words`: without artifacts, and without the cost of reading them. */
   readonly only?: 'words';
 }
 
 /** A task from the store, which may not be in memory. Undefined: it was deleted meanwhile. */
-export async function foldStored(parts: LogParts, { key, last, only }: StoredTask): Promise<Task | undefined> {
+export function foldStored(parts: LogParts, stored: StoredTask): Promise<Task | undefined> {
+  const { bytes, only } = stored;
+  if (bytes <= SMALL_TASK_BYTES || only !== undefined) return foldPages(parts, stored);
+  return parts.largeReads.run(bytes, () => foldPages(parts, stored));
+}
+
+async function foldPages(parts: LogParts, { key, last, bytes, only }: StoredTask): Promise<Task | undefined> {
   const fold = startFold();
   let isStarted = false;
+  const isLarge = bytes > SMALL_TASK_BYTES;
+  const more = { ...(only === undefined ? {} : { only }), ...(isLarge ? { bytesMax: PAGE_BYTES } : {}) };
   for (let after = NO_EVENT; after < last; ) {
     const limit = Math.min(PAGE, last - after);
-    const found = parts.store.entries(key, only === undefined ? { after, limit } : { after, limit, only });
+    const found = parts.store.entries(key, { after, limit, ...more });
     const page = found instanceof Promise ? await found : found;
     // The numbers of `words` entries have gaps, so a page of them may reach past `last`.
     const entries = only === undefined ? page : page.filter((entry) => entry.seq <= last);
     if (entries.length === 0) break;
     isStarted = true;
-    after = addAll(fold, await restoreContent(parts, key, entries));
-    if (page.length < limit) break;
+    after = addAll(fold, await restorePage(parts, { key, entries, bytesMax: PAGE_BYTES }));
+    if (page.length < limit && !isLarge) break;
     await yieldToOthers(parts);
   }
   return isStarted ? fold.task(last) : undefined;

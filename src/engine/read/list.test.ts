@@ -123,4 +123,27 @@ describe('a list of tasks', () => {
     await bare.send(request('go', AT_ONCE), ctx());
     expect((await bare.list({ includeArtifacts: true }, ctx())).tasks[0]?.artifacts).toEqual([]);
   });
+
+  it('ends a page early at its maximum of bytes, and has every task once', async () => {
+    const large = agent(async function* () {
+      yield { kind: 'artifact', parts: [{ text: 'x'.repeat(40_000) }] };
+    });
+    const { service } = await world(large, { limits: { pageBytesMax: 100_000 } });
+    const ids = [];
+    for (let at = 0; at < 7; at += 1) ids.push(taskOf(await service.send(request(`m${at}`), ctx())).id);
+    const read = async (filter: ListRequest): Promise<readonly TaskPage[]> => {
+      const pages: TaskPage[] = [await service.list(filter, ctx())];
+      for (let page = pages.at(-1); page !== undefined && page.nextPageToken !== ''; page = pages.at(-1)) {
+        pages.push(await service.list({ ...filter, pageToken: page.nextPageToken }, ctx()));
+      }
+      return pages;
+    };
+    const pages = await read({ includeArtifacts: true, pageSize: 100 });
+    expect(pages.map((page) => page.tasks.length)).toEqual([2, 2, 2, 1]);
+    expect(pages.flatMap((page) => page.tasks.map(({ id }) => id)).sort()).toEqual(ids.toSorted());
+    expect((await read({ pageSize: 100 })).map((page) => page.tasks.length)).toEqual([7]);
+    const { service: tiny } = await world(large, { limits: { pageBytesMax: 10 } });
+    await tiny.send(request('one'), ctx());
+    expect((await tiny.list({ includeArtifacts: true }, ctx())).tasks).toHaveLength(1);
+  });
 });

@@ -44,7 +44,9 @@ async function taskBefore(parts: TurnParts, { row }: LiveTask): Promise<Task | u
   const { owner, agent, contextId, key } = row;
   const newest = await parts.store.list({ owner, agent, contextId, limit: 2 });
   const earlier = newest.find((other) => other.key !== key);
-  return earlier === undefined ? undefined : await foldStored(parts, { key: earlier.key, last: earlier.last, only: 'words' });
+  return earlier === undefined
+    ? undefined
+    : await foldStored(parts, { key: earlier.key, last: earlier.last, bytes: earlier.bytes, only: 'words' });
 }
 
 interface Question {

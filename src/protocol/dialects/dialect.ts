@@ -3,6 +3,7 @@ import type { A2AError, ErrorKind } from '../errors.ts';
 import type { Logged, TaskEvent } from '../events.ts';
 import type { DialectId, Seq } from '../ids.ts';
 import type { Json } from '../json.ts';
+import type { LargeJson } from '../large-json.ts';
 import type { Operation, Shape, Shapes } from '../operations.ts';
 import type { Ids } from '../ports.ts';
 import type { Task } from '../task.ts';
@@ -62,7 +63,7 @@ export interface Hints {
 
 /** One server-sent event. */
 export interface Frame {
-  readonly data: string;
+  readonly data: string | LargeJson;
   /**
    * Sequence number, set only for events in the log: a client must not resume after a frame that is in
    * no log.

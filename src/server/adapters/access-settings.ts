@@ -28,6 +28,8 @@ export interface AccessFromSettings {
 export interface AccessSettingsOptions {
   /** The name of an agent that runs commands, if there is one. */
   readonly runsCommands: string | undefined;
+  /** The name of a proxied agent that is called with a credential of this node, if there is one. */
+  readonly lendsCredential?: string | undefined;
   /** Fetches the issuer's keys. */
   readonly fetch: Fetch;
   /** Called when the key file has changed. */
@@ -43,9 +45,10 @@ export function accessFromSettings(settings: Settings, options: AccessSettingsOp
   const secured = tls === undefined ? {} : { tls };
   if (!settings.auth) return { ...secured, ...openly(settings, options) };
   const alone = isPrivate(settings.host, settings.socket);
-  const { runsCommands } = options;
+  const { runsCommands, lendsCredential } = options;
   const isConfigured = settings.token !== undefined || settings.jwt.issuer !== undefined || settings.tls.ca !== undefined;
-  if (alone && runsCommands === undefined && !settings.authRequired && !isConfigured) return secured;
+  const isHarmless = runsCommands === undefined && lendsCredential === undefined;
+  if (alone && isHarmless && !settings.authRequired && !isConfigured) return secured;
   const folder = authFolder(settings.authFolder);
   if (!alone) checkExposed(settings, { isConfigured: isConfigured || hasActiveKey(folder), hasTls: tls !== undefined });
   const token = alone && settings.token === undefined ? loadToken(folder) : undefined;

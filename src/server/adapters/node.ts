@@ -3,10 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { exposureProblem } from '../access/exposure.ts';
 import { isLoopback } from '../access/host-origin.ts';
+import type { UnsentLimits } from '../access/limits/unsent-budget.ts';
+import { createUnsentBudget } from '../access/limits/unsent-budget.ts';
 import type { AgentLike } from '../agents/served-agent.ts';
 import type { Handler } from '../handler.ts';
 import { createHandler } from '../handler.ts';
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../limits.ts';
+import type { Log } from '../observability/log.ts';
 import { createLog } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import type { ServingOptions } from '../options.ts';
@@ -16,7 +19,7 @@ import { RELAY_LIMITS } from '../routes/console-relay.ts';
 import { listen } from './node/bind.ts';
 import type { HttpHost } from './node/http-server.ts';
 import { createHttpHost, handleRequest } from './node/http-server.ts';
-import { connectionsRoom, watchProcess } from './node/process-stats.ts';
+import { connectionsRoom, heapMax, openFilesLimit, watchProcess } from './node/process-stats.ts';
 import type { TlsOptions } from './node/tls.ts';
 import { proxiesOf } from './node/tls.ts';
 import { createOutbound } from './outbound.ts';
@@ -35,6 +38,8 @@ export interface ServeOptions extends ServingOptions, PolicyOptions {
   readonly insecureBehindProxy?: boolean;
   /** Addresses or networks of proxies whose `X-Forwarded-For` header is trusted. */
   readonly trustedProxies?: readonly string[];
+  /** Limits the connections of loopback addresses too. Default: false. */
+  readonly limitLoopback?: boolean;
 }
 
 /** A running node. */
@@ -92,7 +97,8 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
     isOverloaded: overloaded === undefined ? pulse.isOverloaded : () => overloaded() || pulse.isOverloaded(),
   });
-  const nodeHost = createHttpHost({ handler, limits, log, metrics, tls: options.tls, trusted: proxiesOf(options.trustedProxies ?? []) });
+  const { tls, limitLoopback } = options;
+  const nodeHost = createHttpHost({ handler, limits, log, metrics, tls, trusted: proxiesOf(options.trustedProxies ?? []), limitLoopback });
   let url: string;
   try {
     await handler.ready;
@@ -104,6 +110,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     await relay?.close();
     throw thrown;
   }
+  sayConnections(log, options, limits);
   const sampling = setInterval(handler.sample, SAMPLE_MS);
   sampling.unref();
   return {
@@ -144,8 +151,9 @@ const SAMPLE_MS = 5000;
  * ```
  */
 export function nodeListener(handler: Handler): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  const budget = createUnsentBudget(unsentLimits(DEFAULT_SERVER_LIMITS));
   return (incoming, outgoing) => {
-    handleRequest(incoming, outgoing, { handler, limits: DEFAULT_SERVER_LIMITS }).catch(() => outgoing.destroy());
+    handleRequest(incoming, outgoing, { handler, limits: DEFAULT_SERVER_LIMITS, budget }).catch(() => outgoing.destroy());
   };
 }
 
@@ -153,7 +161,32 @@ function nodeLimits({ limits }: ServeOptions): ServerLimits {
   const all: ServerLimits = { ...DEFAULT_SERVER_LIMITS, ...limits };
   const connectionsMax = all.connectionsMax > 0 ? all.connectionsMax : connectionsRoom();
   const streamsMax = all.streamsMax > 0 ? all.streamsMax : Math.max(1, Math.floor(connectionsMax * 0.9));
-  return { ...all, connectionsMax, streamsMax };
+  const addressConnectionsMax = all.addressConnectionsMax > 0 ? all.addressConnectionsMax : Math.max(1, Math.floor(connectionsMax / 4));
+  const reservedConnections = Math.min(all.reservedConnections, Math.floor(connectionsMax / 10));
+  return { ...all, connectionsMax, streamsMax, addressConnectionsMax, reservedConnections, ...unsentLimits(all) };
+}
+
+/** With fewer connections than this, a busy node runs out of them. Many systems allow 1,024 open files by default. */
+const FEW_CONNECTIONS = 4000;
+
+/** Logs how many connections the node takes, and why. Only other machines make many, so a node on loopback logs it at the level `debug`. */
+function sayConnections(log: Log, options: ServeOptions, limits: ServerLimits): void {
+  const { connectionsMax, addressConnectionsMax, reservedConnections } = limits;
+  const openFilesMax = openFilesLimit();
+  const fields = { openFilesMax, connectionsMax, addressConnectionsMax, reservedConnections };
+  const isLow = openFilesMax !== undefined && openFilesMax < FEW_CONNECTIONS;
+  if (isPrivate(options)) log.debug('connections that this node takes', fields);
+  else if (isLow) log.warn('the limit of open files allows few connections; raise it with ulimit -n', fields);
+  else log.info('connections that this node takes', fields);
+}
+
+function unsentLimits({ unsentConnectionBytesMax, unsentCallerBytesMax, unsentBytesMax }: ServerLimits): UnsentLimits {
+  const all = unsentBytesMax > 0 ? unsentBytesMax : Math.floor(heapMax() / 4);
+  return {
+    unsentConnectionBytesMax,
+    unsentCallerBytesMax: unsentCallerBytesMax > 0 ? unsentCallerBytesMax : Math.floor(all / 2),
+    unsentBytesMax: all,
+  };
 }
 
 /** Accepted Host names: the bind address, or every interface address when bound to 0.0.0.0 or ::. */

@@ -26,6 +26,8 @@ import { authFolder } from './secret-files.ts';
 export interface FoundAgent {
   readonly agent: AgentLike;
   readonly source: string;
+  /** This node calls a remote agent with a credential of its own. Whoever calls the agent here uses that credential. */
+  readonly lendsCredential?: boolean;
 }
 
 /** What a node needs beside its settings. */
@@ -65,6 +67,7 @@ export async function serveConfigured(
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
   const { token, ...secured } = accessFromSettings(settings, {
     runsCommands: commander(found),
+    lendsCredential: lender(found, settings, log),
     fetch: get ?? issuerFetch(settings),
     onKeys,
   });
@@ -140,6 +143,14 @@ function issuerFetch({ jwt: { issuer, jwksUrl }, allowedTargets, allowLoopbackTa
   const namedUrls = [issuer, jwksUrl].filter((url) => url !== undefined);
   const outbound = createOutbound({ allowedTargets, allowLoopbackTargets, namedUrls });
   return outbound.fetchWithin({ bytesMax: 1_048_576, msMax: 10_000 });
+}
+
+function lender(found: readonly FoundAgent[], { auth }: Settings, log: Log): string | undefined {
+  const agent = found.find((each) => each.lendsCredential === true)?.agent;
+  if (agent === undefined) return undefined;
+  const name = pathName(agent.card.name);
+  if (!auth) log.warn(`DANGEROUS: everybody on this machine can call ${name} with the credential of this node (--no-auth)`);
+  return name;
 }
 
 function commander(found: readonly FoundAgent[]): string | undefined {

@@ -8,7 +8,7 @@ export interface ServedAgent {
   readonly card: AgentCard;
   /** Handles its calls. */
   readonly service: A2AService;
-  /** As in `Agent`: such an agent is never served without authentication. */
+  /** The agent runs commands, so the server never serves it without authentication. See `Agent`. */
   readonly runsCommands?: boolean;
 }
 

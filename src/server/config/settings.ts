@@ -52,7 +52,7 @@ type Declared = typeof COMMON_SETTINGS &
   typeof CORTEX_SETTINGS;
 
 interface LimitsBlock {
-  /** Only those that are set: each store has defaults of its own. */
+  /** Only the limits that are set. Each store has its own defaults for the others. */
   readonly limits: Partial<ServerLimits & EngineLimits>;
 }
 

@@ -1,4 +1,5 @@
 import type { HttpResponse } from '#bindings';
+import { jsonBody } from '#bindings';
 import type { ErrorKind, Json } from '#protocol';
 import { ERRORS, GRPC_STATUS, isA2AError } from '#protocol';
 
@@ -7,7 +8,7 @@ export const NO_SNIFF = { 'X-Content-Type-Options': 'nosniff' } as const;
 
 /** A JSON response. */
 export function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
-  return { status, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(value) };
+  return { status, headers: { ...headers, 'Content-Type': 'application/json' }, body: jsonBody(value) };
 }
 
 export function text(body: string, type: string, status = 200): HttpResponse {

@@ -65,6 +65,7 @@ export function recordExchange(given: HttpRequest, keep: (exchange: RecordedExch
         keep(kept);
         return response;
       }
+      if (body.isDocument === true) return { ...response, body: recordedDocument(body, kept, { began, changed: keep(kept) }) };
       kept.isStream = true;
       return { ...response, body: recordedStream(body, kept, { began, changed: keep(kept) }) };
     },
@@ -116,6 +117,41 @@ function recordedStream(
     get isWhole() {
       return flow.isWhole;
     },
+    get heldBytes() {
+      return flow.heldBytes ?? 0;
+    },
     onEnd: (listener) => flow.onEnd(listener),
+  };
+}
+
+/** The same document; its beginning is recorded. */
+function recordedDocument(
+  flow: ResponseStream,
+  kept: RecordedExchange,
+  { began, changed }: { readonly began: number; readonly changed: () => void },
+): ResponseStream {
+  let text = '';
+  flow.onEnd(() => {
+    kept.answer = bodyOf(text.slice(0, CHARS_MAX));
+    kept.isCut ||= text.length > CHARS_MAX;
+    kept.endedMs = performance.now() - began;
+    changed();
+  });
+  return {
+    isDocument: true,
+    next: async () => {
+      const piece = await flow.next();
+      if (piece !== undefined && text.length <= CHARS_MAX) text += piece;
+      return piece;
+    },
+    cancel: () => flow.cancel(),
+    finish: () => {},
+    get isWhole() {
+      return flow.isWhole;
+    },
+    get heldBytes() {
+      return flow.heldBytes ?? 0;
+    },
+    onEnd: () => {},
   };
 }

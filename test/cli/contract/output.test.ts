@@ -45,7 +45,7 @@ describe('output', () => {
   });
 
   verifies('A2ACLI_OUT_003', 'has one line per event as it happens; a broken stream ends with an error', async () => {
-    const running = start(['send', '-a', script.url, '-o', 'json', '--stream', 'chunks=3 delay=3000']);
+    const running = start(['send', '-a', script.url, '-o', 'json', '--stream', 'chunks=2 delay=2000']);
     await running.until(/artifactUpdate.*\n/);
     expect(running.out()).not.toContain('COMPLETED');
     const lines = linesOf(await running.ended);

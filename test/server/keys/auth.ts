@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,13 +21,7 @@ import type { Checks } from './serving.ts';
 const folder = mkdtempSync(join(tmpdir(), 'parley-auth-'));
 const TOKEN = 'a-token-of-more-than-32-characters-0';
 /** Each node has its own folder for keys, unless the test is about that folder. */
-let count = 0;
-const fresh = (): string => {
-  count += 1;
-  const path = join(folder, String(count));
-  mkdirSync(path);
-  return path;
-};
+const fresh = (): string => mkdtempSync(join(folder, 'own-'));
 
 /** An agent that is marked as running commands. */
 export const commander: Agent = {
@@ -212,6 +206,12 @@ export const AUTH_CHECKS: Checks = {
 
   'limits.requestsPerSecondMax': () => limited({ requestsPerSecondMax: 1, requestsBurstMax: 1 }, 2, 1),
   'limits.requestsBurstMax': () => limited({ requestsPerSecondMax: 1, requestsBurstMax: 5 }, 8, 5),
+  'limits.unsentCallerBytesMax': () =>
+    withKey({ unsentCallerBytesMax: 1_000_000 }, async (send) => {
+      const [first, second] = [await send('chunks=16 size=1048576'), await send('chunks=16 size=1048576')];
+      await expect(first.arrayBuffer()).rejects.toThrow();
+      expect((await second.arrayBuffer()).byteLength).toBeGreaterThan(16_000_000);
+    }),
   'limits.callerBytesPerMinuteMax': async () => {
     await withKey({ callerBytesPerMinuteMax: 400 }, async (send) => {
       const statuses = [await send('x'.repeat(200)), await send('x'.repeat(200)), await send('x'.repeat(200))];

@@ -5,8 +5,11 @@ import type { ParleyConfig } from '#server';
 import { eventually } from '../../support/eventually.ts';
 import { metric, raw, sendBody } from '../../support/server.ts';
 import { rawStream } from '../../support/sse.ts';
+import { unread } from '../../support/unread.ts';
 import type { Checks } from './serving.ts';
-import { post, served, start } from './serving.ts';
+import { post, send, served, start } from './serving.ts';
+
+const lines: string[] = [];
 
 export const HTTP_LIMIT_CHECKS: Checks = {
   'limits.bodyBytesMax': () =>
@@ -84,6 +87,21 @@ export const HTTP_LIMIT_CHECKS: Checks = {
       await expect(fetch(`${url}/healthz`)).rejects.toThrow();
       for (const stream of streams) stream.break();
     }),
+  'limits.addressConnectionsMax': () =>
+    served({ trustedProxies: ['127.0.0.1'], limits: { addressConnectionsMax: 1 } }, async ({ port, url }) => {
+      const headers = { 'X-Forwarded-For': '203.0.113.7' };
+      const stream = await rawStream(port, { path: '/message:stream', body: sendBody('sleep=5000'), headers });
+      await eventually(() => stream.text() !== '');
+      expect((await fetch(`${url}/healthz`, { headers })).status).toBe(503);
+      stream.break();
+    }),
+  // Loopback can't reach this limit: test/security/connections.test.ts shows its effect.
+  'limits.reservedConnections': () =>
+    served({ limits: { reservedConnections: 7 }, log: 'debug' }, async () => expect(lines.join('')).toContain('"reservedConnections":7'), {
+      lines,
+    }),
+  'limits.unsentConnectionBytesMax': () => cutsOneOf(1, { unsentConnectionBytesMax: 4_000_000 }),
+  'limits.unsentBytesMax': () => cutsOneOf(2, { unsentBytesMax: 4_000_000 }),
   'limits.streamsMax': () =>
     served({ limits: { streamsMax: 1 } }, async ({ port, url }) => {
       const stream = await rawStream(port, { path: '/message:stream', body: sendBody('sleep=5000') });
@@ -117,5 +135,16 @@ async function cardsRead(limits: ParleyConfig['limits'] & {}, statuses: readonly
     const read = (): Promise<Response> => fetch(`${url}/.well-known/agent-card.json`, { headers: { 'X-Forwarded-For': '203.0.113.7' } });
     const responses = await Promise.all(Array.from({ length: 20 }, read));
     expect([...new Set(responses.map(({ status }) => status))].sort()).toEqual(statuses);
+  });
+}
+
+/** Opens connections that do not read a large response, and waits until one of them is closed. */
+async function cutsOneOf(connections: number, limits: ParleyConfig['limits'] & {}): Promise<void> {
+  await served({ limits }, async (server) => {
+    const { id } = await send(server, 'chunks=16 size=1048576 delay=100', { returnImmediately: true });
+    await eventually(async () => (await metric(server.url, 'parley_tasks_running')) === 0);
+    const sockets = Array.from({ length: connections }, () => unread(server.port, `/tasks/${id}`));
+    await eventually(async () => (await metric(server.url, 'parley_streams_cut_total')) === 1);
+    for (const socket of sockets) socket.destroy();
   });
 }

@@ -70,6 +70,12 @@ export const TASK_LIMIT_CHECKS: Checks = {
       },
       { agent: talker },
     ),
+  'limits.pageBytesMax': () =>
+    served({ limits: { pageBytesMax: 5000 } }, async (server) => {
+      for (let at = 0; at < 3; at += 1) await send(server, 'chunks=1 size=4000');
+      const page = (await (await fetch(`${server.url}/tasks?includeArtifacts=true`)).json()) as { tasks: object[]; nextPageToken: string };
+      expect([page.tasks.length, page.nextPageToken === '']).toEqual([1, false]);
+    }),
   'limits.finishedMsMax': () => served({ limits: { finishedMsMax: 100, sweepMs: 50, tickMs: 20 } }, gone),
   'limits.finishedTasksMax': () =>
     served({ limits: { finishedTasksMax: 2, sweepMs: 50, tickMs: 20 } }, async (server) => {

@@ -50,10 +50,11 @@ export async function publishReplyTo(address: SamReplyAddress, batch: SamReplyBa
   await publishAll(mesh.broker, messages);
 }
 
-function messageOf(topic: string, { data, id }: Frame, properties: Readonly<Record<string, string>>): OutgoingMessage {
+function messageOf(topic: string, frame: Frame, properties: Readonly<Record<string, string>>): OutgoingMessage {
+  const { id } = frame;
   return {
     topic,
-    payload: encode(data),
+    payload: encode(String(frame.data)),
     contentType: JSON_TYPE,
     properties: id === undefined ? properties : { ...properties, [SEQ]: String(id) },
   };

@@ -20,7 +20,7 @@ const answer: Message = { messageId: messageId('m'), role: 'ROLE_AGENT', parts: 
 function stream(events: readonly TaskEvent[], end?: Task, id: string | undefined = 'r'): readonly unknown[] {
   const writer = openStream(id);
   return [...writer.frames(events.map((event) => ({ event }))), ...writer.end(end)].map(({ data }) =>
-    data === '[DONE]' ? data : JSON.parse(data),
+    data === '[DONE]' ? data : JSON.parse(String(data)),
   );
 }
 
@@ -53,7 +53,7 @@ describe('writing', () => {
   it('adds nothing without text or without a request id', () => {
     expect(stream([chunk({ raw: 'AAAA' })])[0]).not.toHaveProperty('result');
     const alone = openStream(undefined).frames([{ event: chunk({ text: 'a' }) }]);
-    expect(JSON.parse(alone[0]?.data ?? '')).not.toHaveProperty('result');
+    expect(JSON.parse(String(alone[0]?.data))).not.toHaveProperty('result');
   });
 
   it('sets final at terminal states, and at a question where the stream closes', () => {
@@ -62,7 +62,7 @@ describe('writing', () => {
     );
     expect(finals).toEqual([false, false, false, true]);
     const [asked] = openStream('r').frames([{ event: status('TASK_STATE_INPUT_REQUIRED'), closes: true }]);
-    expect(JSON.parse(asked?.data ?? '')).toMatchObject({ final: true });
+    expect(JSON.parse(String(asked?.data))).toMatchObject({ final: true });
   });
 
   it('writes a direct message as the whole stream of a task', () => {

@@ -2,11 +2,12 @@ import type { Logged, TaskArtifactUpdate, TaskEvent, TaskStatusUpdate } from '..
 import type { ContextId, TaskId } from '../../ids.ts';
 import { contextId } from '../../ids.ts';
 import type { Json, JsonObject } from '../../json.ts';
+import { jsonText } from '../../large-json.ts';
 import type { Message } from '../../message.ts';
 import type { TaskState } from '../../states.ts';
 import { isTerminal } from '../../states.ts';
 import type { Codec } from '../define.ts';
-import type { ReadEnv, RpcId, StreamReader, StreamWriter } from '../dialect.ts';
+import type { Frame, ReadEnv, RpcId, StreamReader, StreamWriter } from '../dialect.ts';
 import { attempt, fail, isRaw, member, object } from '../shared/read.ts';
 import { envelope, framesOf, isQuestion } from '../shared/stream.ts';
 import { answerTask, model, task } from './model.ts';
@@ -28,11 +29,11 @@ export const event: Codec<TaskEvent> = {
 export function openStream(requestId: RpcId | undefined): StreamWriter {
   const wrap = envelope(requestId);
   let lastWasTask = false;
-  const linesOf = ({ event: value, closes }: Logged): readonly string[] => {
+  const linesOf = ({ event: value, closes }: Logged): readonly Frame['data'][] => {
     lastWasTask = value.task !== undefined || value.message !== undefined;
     if (value.message !== undefined) return messageLines(value.message, wrap);
     if (value.artifactUpdate !== undefined) return [artifactLine(value.artifactUpdate, requestId !== undefined)];
-    if (value.statusUpdate !== undefined) return [JSON.stringify(statusFrame(value.statusUpdate, closes === true))];
+    if (value.statusUpdate !== undefined) return [jsonText(statusFrame(value.statusUpdate, closes === true))];
     return [wrap(event.write(value))];
   };
   return {
@@ -108,21 +109,21 @@ function artifactFrame(update: TaskArtifactUpdate): JsonObject {
  * So the text is there too, in the same frame. A second frame would show everything twice to clients that read both. Clients that read
  * artifacts do not take this frame for a JSON-RPC response, because it has no `jsonrpc`.
  */
-function artifactLine(update: TaskArtifactUpdate, called: boolean): string {
+function artifactLine(update: TaskArtifactUpdate, called: boolean): Frame['data'] {
   const parts = update.artifact.parts.flatMap(({ text }) => (text ? [{ text }] : []));
   const frame = artifactFrame(update);
-  return JSON.stringify(called && parts.length > 0 ? { ...frame, result: { message: { role: 'agent', parts } } } : frame);
+  return jsonText(called && parts.length > 0 ? { ...frame, result: { message: { role: 'agent', parts } } } : frame);
 }
 
 /** Cortex has no direct message. Writes the whole stream of a task whose answer is the message. */
-function messageLines(message: Message, wrap: (result: Json) => string): readonly string[] {
+function messageLines(message: Message, wrap: (result: Json) => Frame['data']): readonly Frame['data'][] {
   const whole = answerTask(message);
   const { artifacts, status, ...begun } = whole;
   const where = { taskId: whole.id, contextId: whole.contextId ?? contextId('') };
   return [
     wrap({ task: task.write({ ...begun, status: { state: 'TASK_STATE_WORKING' } }) }),
     ...(artifacts ?? []).map((artifact) => artifactLine({ ...where, artifact, lastChunk: true }, true)),
-    JSON.stringify(statusFrame({ ...where, status }, true)),
+    jsonText(statusFrame({ ...where, status }, true)),
     wrap({ task: task.write(whole) }),
   ];
 }

@@ -15,7 +15,7 @@ const task = (state: TaskState): Task => ({ id: taskId('T'), contextId: contextI
 const written = (event: TaskEvent, id?: number) =>
   openStream(1)
     .frames([id === undefined ? { event } : { event, seq: seq(id) }])
-    .map((frame) => ({ ...frame, data: JSON.parse(frame.data).result as Json }));
+    .map((frame) => ({ ...frame, data: JSON.parse(String(frame.data)).result as Json }));
 const ARTIFACT = { taskId: 'T', contextId: 'C', artifact };
 const status = (state: string) => ({ taskId: 'T', contextId: 'C', status: { state } });
 
@@ -70,7 +70,7 @@ describe('an artifact longer than a line that PromptKit can read', () => {
     expect(frames.map((frame) => frame.id)).toEqual([...frames.slice(1).map(() => undefined), 3]);
     const reader = openReader(countingEnv());
     const events = frames.flatMap((frame) => {
-      const read = reader.read(JSON.parse(frame.data).result);
+      const read = reader.read(JSON.parse(String(frame.data)).result);
       return read.ok ? read.value : [];
     });
     expect(events.map((event) => event.artifactUpdate?.lastChunk)).toEqual([...events.slice(1).map(() => undefined), true]);
@@ -84,7 +84,7 @@ describe('an artifact longer than a line that PromptKit can read', () => {
     return openStream(1)
       .frames([{ event: one }])
       .flatMap((frame) => {
-        const read = reader.read(JSON.parse(frame.data).result);
+        const read = reader.read(JSON.parse(String(frame.data)).result);
         return read.ok ? read.value : [];
       });
   };

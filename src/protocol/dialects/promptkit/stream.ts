@@ -6,7 +6,7 @@ import type { Part } from '../../parts.ts';
 import { isInterrupted, isTerminal } from '../../states.ts';
 import type { Task } from '../../task.ts';
 import type { Codec } from '../define.ts';
-import type { ReadEnv, RpcId, StreamReader, StreamWriter } from '../dialect.ts';
+import type { Frame, ReadEnv, RpcId, StreamReader, StreamWriter } from '../dialect.ts';
 import { taskOfMessage } from '../shared/flat-model.ts';
 import { attempt, fail, object } from '../shared/read.ts';
 import { envelope, framesOf } from '../shared/stream.ts';
@@ -65,16 +65,16 @@ function readEvent(raw: unknown, env: ReadEnv): TaskEvent | undefined {
     : { statusUpdate: model.statusUpdate.read(frame, env) };
 }
 
-type Wrap = (result: Json) => string;
+type Wrap = (result: Json) => Frame['data'];
 
-function linesOf(value: TaskEvent, wrap: Wrap): readonly string[] {
+function linesOf(value: TaskEvent, wrap: Wrap): readonly Frame['data'][] {
   if (value.artifactUpdate !== undefined) return artifactLines(value.artifactUpdate, wrap);
   if (value.statusUpdate !== undefined) return [wrap(model.statusUpdate.write(value.statusUpdate))];
   return taskLines(value.task ?? taskOfMessage(value.message, ANSWER_ARTIFACT), wrap);
 }
 
 /** PromptKit has no task frame. Writes the task's status and artifacts one by one; a status that ends the stream comes last. */
-function taskLines(task: Task, wrap: Wrap): readonly string[] {
+function taskLines(task: Task, wrap: Wrap): readonly Frame['data'][] {
   const status = wrap(model.statusUpdate.write(statusOf(task)));
   const artifacts = (task.artifacts ?? []).flatMap((artifact) => artifactLines({ ...whereOf(task), artifact }, wrap));
   const last = isTerminal(task.status.state) || isInterrupted(task.status.state);
@@ -82,10 +82,10 @@ function taskLines(task: Task, wrap: Wrap): readonly string[] {
 }
 
 /** Splits an artifact whose line would be too long for PromptKit's scanner. */
-function artifactLines(update: TaskArtifactUpdate, wrap: Wrap): readonly string[] {
+function artifactLines(update: TaskArtifactUpdate, wrap: Wrap): readonly Frame['data'][] {
   const line = wrap(model.artifactUpdate.write(update));
   const { parts } = update.artifact;
-  if (line.length <= LINE_CHARS_MAX) return [line];
+  if (typeof line === 'string' && line.length <= LINE_CHARS_MAX) return [line];
   const halves = halvesOf(parts);
   if (halves === undefined) return [line];
   const { lastChunk: _, ...first } = update;

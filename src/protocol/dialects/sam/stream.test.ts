@@ -18,7 +18,7 @@ const task = (state: TaskState, more: Partial<Task> = {}): Task => ({
   ...more,
 });
 const logged = (...events: TaskEvent[]): Logged[] => events.map((event, at) => ({ seq: seq(at + 1), event }));
-const results = (frames: readonly Frame[]) => frames.map((frame) => JSON.parse(frame.data).result);
+const results = (frames: readonly Frame[]) => frames.map((frame) => JSON.parse(String(frame.data)).result);
 
 const WORKING = { kind: 'status-update', taskId: 'T', contextId: 'S', status: { state: 'working' }, final: false };
 
@@ -30,7 +30,7 @@ describe('a stream', () => {
     const last = writer.end(task('TASK_STATE_COMPLETED'));
     expect(results(last)).toEqual([{ kind: 'task', id: 'T', contextId: 'S', status: { state: 'completed' } }]);
     expect(last[0]?.id).toBe(2);
-    expect(JSON.parse(last[0]?.data ?? '')).toMatchObject({ jsonrpc: '2.0', id: 'T' });
+    expect(JSON.parse(String(last[0]?.data))).toMatchObject({ jsonrpc: '2.0', id: 'T' });
     expect(writer.end(undefined)).toEqual([]);
   });
 

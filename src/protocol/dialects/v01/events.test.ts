@@ -25,7 +25,7 @@ const results = (...events: TaskEvent[]): { status?: { state: string }; final?: 
   v01
     .openStream(1)
     .frames(logged(...events))
-    .map((frame) => JSON.parse(frame.data).result);
+    .map((frame) => JSON.parse(String(frame.data)).result);
 
 describe('writing a stream', () => {
   it('sets final exactly where 0.1 ends a stream', () => {
@@ -45,9 +45,9 @@ describe('writing a stream', () => {
 
   it('sets final at a question if the stream closes there, after the artifacts', () => {
     const [asked] = v01.openStream(1).frames([closing(status('TASK_STATE_INPUT_REQUIRED'))]);
-    expect(JSON.parse(asked?.data ?? '')).toMatchObject({ result: { status: { state: 'input-required' }, final: true } });
+    expect(JSON.parse(String(asked?.data))).toMatchObject({ result: { status: { state: 'input-required' }, final: true } });
     const frames = v01.openStream(1).frames([closing(task('TASK_STATE_INPUT_REQUIRED', 'a'))]);
-    expect(frames.map((frame) => JSON.parse(frame.data).result.final)).toEqual([undefined, true]);
+    expect(frames.map((frame) => JSON.parse(String(frame.data)).result.final)).toEqual([undefined, true]);
   });
 
   it('writes a task’s artifacts before a status that ends the stream, and after any other', () => {
@@ -61,14 +61,14 @@ describe('writing a stream', () => {
     const writer = v01.openStream('r');
     const frames = writer.frames(logged(task('TASK_STATE_WORKING', 'a', 'b'), chunk('a')));
     expect(frames.map((frame) => frame.id)).toEqual([undefined, undefined, 1, 2]);
-    expect(JSON.parse(frames[0]?.data ?? '')).toMatchObject({ jsonrpc: '2.0', id: 'r' });
+    expect(JSON.parse(String(frames[0]?.data))).toMatchObject({ jsonrpc: '2.0', id: 'r' });
     expect(writer.frames([{ event: chunk('a') }])[0]).not.toHaveProperty('id');
     expect(writer.end(undefined)).toEqual([]);
   });
 
   it('keeps its artifact numbers between batches, separately for each stream', () => {
     const writer = v01.openStream(undefined);
-    const index = (event: TaskEvent) => writer.frames([{ event }]).map((frame) => JSON.parse(frame.data).artifact.index);
+    const index = (event: TaskEvent) => writer.frames([{ event }]).map((frame) => JSON.parse(String(frame.data)).artifact.index);
     expect([index(chunk('x')), index(chunk('y')), index(chunk('x'))]).toEqual([[0], [1], [0]]);
     expect(results(chunk('y'))[0]?.artifact?.index).toBe(0);
   });

@@ -12,7 +12,7 @@ const update = (state: TaskState): TaskEvent => ({
 const finals = (...batches: TaskState[][]): unknown[] => {
   const writer = v03.openStream(1);
   const frames = batches.flatMap((batch) => writer.frames(batch.map((state, at) => ({ seq: seq(at + 1), event: update(state) }))));
-  return frames.map((frame) => JSON.parse(frame.data).result.final);
+  return frames.map((frame) => JSON.parse(String(frame.data)).result.final);
 };
 
 describe('final', () => {
@@ -26,7 +26,7 @@ describe('final', () => {
   it('is true at a question if the stream closes there, and false if it stays open', () => {
     expect(finals(['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED'])).toEqual([false, false]);
     const [asked] = v03.openStream(1).frames([{ event: update('TASK_STATE_INPUT_REQUIRED'), closes: true }]);
-    expect(JSON.parse(asked?.data ?? '').result.final).toBe(true);
+    expect(JSON.parse(String(asked?.data)).result.final).toBe(true);
   });
 });
 
@@ -34,7 +34,7 @@ describe('frames', () => {
   const logged = [{ seq: seq(7), event: update('TASK_STATE_WORKING') }, { event: update('TASK_STATE_WORKING') }];
   it('are enveloped with the request’s id, and carry an event id only if there is one', () => {
     const [first, second] = v03.openStream('r-1').frames(logged);
-    expect(JSON.parse(first?.data ?? '')).toMatchObject({ jsonrpc: '2.0', id: 'r-1', result: { kind: 'status-update' } });
+    expect(JSON.parse(String(first?.data))).toMatchObject({ jsonrpc: '2.0', id: 'r-1', result: { kind: 'status-update' } });
     expect(first?.id).toBe(7);
     expect(second).not.toHaveProperty('id');
     expect(v03.openStream(null).end(undefined)).toEqual([]);

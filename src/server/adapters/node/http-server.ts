@@ -3,12 +3,15 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { BlockList } from 'node:net';
 import type { HttpResponse } from '#bindings';
+import type { UnsentBudget } from '../../access/limits/unsent-budget.ts';
+import { createUnsentBudget } from '../../access/limits/unsent-budget.ts';
 import type { Handler } from '../../handler.ts';
 import type { ServerLimits } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { NO_SNIFF } from '../../routes/responses.ts';
 import { checkHead } from './check-head.ts';
+import { ConnectionLimits } from './connection-limits.ts';
 import { NodeHttpRequest } from './http-request.ts';
 import { answerParserErrors } from './parser-errors.ts';
 import type { TlsOptions } from './tls.ts';
@@ -23,6 +26,7 @@ export interface HttpHostOptions {
   readonly metrics: Metrics;
   readonly tls?: TlsOptions | undefined;
   readonly trusted?: BlockList | undefined;
+  readonly limitLoopback?: boolean | undefined;
 }
 
 /** Node's HTTP server with a handler behind it. */
@@ -53,13 +57,16 @@ export interface HandleRequestOptions {
   /** Proxies whose `X-Forwarded-For` header is trusted. */
   readonly trusted?: BlockList | undefined;
   readonly onCut?: () => void;
+  /** Limits what slow readers leave unsent. */
+  readonly budget?: UnsentBudget;
+  readonly connections?: ConnectionLimits;
 }
 
 /** Handles one request of Node's HTTP server. */
 export async function handleRequest(incoming: IncomingMessage, outgoing: ServerResponse, options: HandleRequestOptions): Promise<void> {
-  const { handler, limits, isLast, onCut, trusted } = options;
+  const { handler, limits, isLast, onCut, trusted, budget, connections } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
-  const refused = checkHead(incoming, limits.headersMax);
+  const refused = connections?.refuse(incoming, outgoing) ?? checkHead(incoming, limits.headersMax);
   const answer = refused === undefined ? await handler.respond(request) : { ...refused, headers: { ...refused.headers, ...NO_SNIFF } };
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
@@ -68,20 +75,36 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
     isLast: isUnread || refused !== undefined || isLast?.() === true,
     onDelivered: request.delivered,
     onCut,
+    budget,
+    caller: answer.caller,
     hold: isUnread ? drained(incoming) : undefined,
   });
 }
 
 /** Creates Node's HTTP server for a handler, with stricter timeouts and limits than Node's defaults (docs/faults.md, H7 to H9). */
-export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: HttpHostOptions): HttpHost {
+export function createHttpHost({ handler, limits, log, metrics, tls, trusted, limitLoopback = false }: HttpHostOptions): HttpHost {
   let busy = 0;
   let isStopping = false;
-  const cut = metrics.counter({ name: 'parley_streams_cut_total', help: 'Streams closed because the client did not read them.' });
+  const cut = metrics.counter({
+    name: 'parley_streams_cut_total',
+    help: 'Streams and other responses closed because the client did not read them.',
+  });
   const dropped = metrics.counter({
     name: 'parley_connections_dropped_total',
-    help: 'Connections refused because of the connection limit.',
+    help: 'Connections refused because of a connection limit.',
   });
-  const options: HandleRequestOptions = { handler, limits, isLast: () => isStopping, onCut: () => cut.add([]), trusted };
+  const budget = createUnsentBudget(limits);
+  metrics.gauge({ name: 'parley_unsent_bytes', help: 'Content that slow readers have not taken yet.' }, () => budget.bytes);
+  const connections = new ConnectionLimits({ limits, trusted, limitLoopback, onRefused: () => dropped.add([]) });
+  const options: HandleRequestOptions = {
+    handler,
+    limits,
+    isLast: () => isStopping,
+    onCut: () => cut.add([]),
+    trusted,
+    budget,
+    connections,
+  };
 
   const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     busy += 1;
@@ -109,6 +132,7 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted }: 
   server.on('checkExpectation', take); // `checkHead` refuses it
   answerParserErrors(server);
   server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
+  connections.watch(server);
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));
   return {

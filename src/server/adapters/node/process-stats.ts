@@ -20,7 +20,7 @@ const QUANTILES = [50, 90, 99] as const;
 export function watchProcess(metrics: Metrics): ProcessStats {
   const delay = monitorEventLoopDelay({ resolution: BEAT_MS });
   delay.enable();
-  const heapMax = oldSpaceMax();
+  const oldMax = heapMax();
   const memoryMax = process.constrainedMemory();
   let isOverloaded = false;
   let lookedAt = 0;
@@ -37,7 +37,7 @@ export function watchProcess(metrics: Metrics): ProcessStats {
       const now = performance.now();
       if (now - lookedAt < LOOK_MS) return isOverloaded;
       lookedAt = now;
-      isOverloaded = oldSpaceUsed() > heapMax * OVERLOADED || (memoryMax > 0 && process.memoryUsage.rss() > memoryMax * OVERLOADED);
+      isOverloaded = oldSpaceUsed() > oldMax * OVERLOADED || (memoryMax > 0 && process.memoryUsage.rss() > memoryMax * OVERLOADED);
       return isOverloaded;
     },
     stop: () => delay.disable(),
@@ -52,7 +52,7 @@ function oldSpaceUsed(): number {
 }
 
 /** The configured limit of the old generation, if there is one. V8's own limit includes the young generation, which distorts small limits. */
-function oldSpaceMax(): number {
+export function heapMax(): number {
   const flags = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ');
   const given = /--max[-_]old[-_]space[-_]size[= ](\d+)/.exec(flags)?.[1];
   return given === undefined ? getHeapStatistics().heap_size_limit : Number(given) * 2 ** 20;
@@ -64,10 +64,16 @@ const FALLBACK = 10_000;
 
 /** The maximum number of connections, from the system's limit of open files. */
 export function connectionsRoom(): number {
+  const limit = openFilesLimit();
+  return limit === undefined ? FALLBACK : Math.max(16, limit - RESERVE);
+}
+
+/** How many files and sockets this process may open (`ulimit -n`). Undefined where the system does not say, which is outside Linux. */
+export function openFilesLimit(): number | undefined {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-    return soft === undefined ? FALLBACK : Math.max(16, Number(soft) - RESERVE);
+    return soft === undefined ? undefined : Number(soft);
   } catch {
-    return FALLBACK; // not on Linux
+    return undefined;
   }
 }

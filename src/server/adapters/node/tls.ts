@@ -64,7 +64,7 @@ export class NodePeer implements Peer {
   }
 
   get address(): string | undefined {
-    return addressOf(this.#incoming, this.#trusted);
+    return clientAddress(this.#incoming, this.#trusted);
   }
 
   get certificate(): PeerCertificate | undefined {
@@ -94,8 +94,8 @@ export function readCertificate(certificate: X509Certificate): PeerCertificate {
 }
 
 /** The client's address: the last one in `X-Forwarded-For` that is not a trusted proxy. */
-function addressOf(incoming: IncomingMessage, trusted: BlockList | undefined): string | undefined {
-  const direct = plain(incoming.socket.remoteAddress);
+export function clientAddress(incoming: IncomingMessage, trusted: BlockList | undefined): string | undefined {
+  const direct = directAddress(incoming.socket);
   if (trusted === undefined || direct === undefined || !isTrusted(direct, trusted)) return direct;
   const forwarded = String(incoming.headers['x-forwarded-for'] ?? '')
     .split(',')
@@ -104,7 +104,12 @@ function addressOf(incoming: IncomingMessage, trusted: BlockList | undefined): s
   return stranger !== undefined && isIP(stranger) !== 0 ? stranger : direct;
 }
 
-function isTrusted(address: string, trusted: BlockList): boolean {
+/** The address at the other end of the connection, which may be a proxy. Undefined for a Unix socket. */
+export function directAddress({ remoteAddress }: Socket): string | undefined {
+  return plain(remoteAddress);
+}
+
+export function isTrusted(address: string, trusted: BlockList): boolean {
   return trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { HttpResponse, ResponseStream } from '#bindings';
+import { textStream } from '#bindings';
+import type { UnsentBudget, UnsentResponse } from '../../access/limits/unsent-budget.ts';
 
 /** Options of `writeAnswer`. */
 export interface WriteOptions {
@@ -10,11 +12,19 @@ export interface WriteOptions {
   /** Called when the last byte of the complete response was handed to the operating system. */
   readonly onDelivered: (() => void) | undefined;
   readonly onCut: (() => void) | undefined;
+  readonly budget: UnsentBudget | undefined;
+  /** Whose budget the response counts against. */
+  readonly caller: string | undefined;
   /** A response that is not a stream ends only when this promise resolves; its body is sent at once. */
   readonly hold?: Promise<void> | undefined;
 }
 
-/** Writes a response: at once if its body is a text, piece by piece with backpressure if it is a stream. */
+/** A longer text is sent in pieces. What is shorter fits into the buffers of the operating system, so that an unread one holds no memory here. */
+const AT_ONCE_CHARS = 32_768;
+/** After this many characters without a wait for the socket, other requests get a turn. */
+const TURN_CHARS = 262_144;
+
+/** Writes a response: at once if its body is a short text, otherwise piece by piece with backpressure. */
 export function writeAnswer(outgoing: ServerResponse, answer: HttpResponse, options: WriteOptions): void {
   const { status, body } = answer;
   const headers = options.isLast ? { ...answer.headers, Connection: 'close' } : answer.headers;
@@ -22,21 +32,28 @@ export function writeAnswer(outgoing: ServerResponse, answer: HttpResponse, opti
     if (body !== null && typeof body !== 'string') body.cancel();
     return;
   }
-  if (body === null || typeof body === 'string') {
-    // Head and body go out in one write, because writes are most of the cost of a small response.
-    const length = body === null ? undefined : Buffer.byteLength(body);
-    outgoing.writeHead(status, length === undefined ? headers : { ...headers, 'Content-Length': length });
-    if (options.onDelivered !== undefined) outgoing.once('finish', options.onDelivered);
-    if (options.hold === undefined || body === null) outgoing.end(body ?? undefined);
+  if (typeof body !== 'string') {
+    outgoing.writeHead(status, headers);
+    if (body === null) endWith(outgoing, undefined, options);
     else {
-      outgoing.write(body);
-      void options.hold.then(() => outgoing.end());
+      flatten(outgoing);
+      new Pump(body, outgoing, options).run();
     }
     return;
   }
-  outgoing.writeHead(status, headers);
-  flatten(outgoing);
-  new Pump(body, outgoing, options).run();
+  outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+  if (body.length > AT_ONCE_CHARS && options.hold === undefined) new Pump(textStream(body), outgoing, options).run();
+  else endWith(outgoing, body, options);
+}
+
+/** Head and body go out in one write, because writes are most of the cost of a small response. */
+function endWith(outgoing: ServerResponse, body: string | undefined, { onDelivered, hold }: WriteOptions): void {
+  if (onDelivered !== undefined) outgoing.once('finish', onDelivered);
+  if (hold === undefined || body === undefined) outgoing.end(body);
+  else {
+    outgoing.write(body);
+    void hold.then(() => outgoing.end());
+  }
 }
 
 /** Node keeps the head as a rope of some thirty strings as long as the response is open. Reading a character flattens it and saves memory. */
@@ -45,17 +62,25 @@ function flatten(outgoing: ServerResponse & { readonly _header?: string | null }
 }
 
 /** Writes a stream to a response, the next piece when the socket has room for it. */
-class Pump {
+class Pump implements UnsentResponse {
   readonly #flow: ResponseStream;
   readonly #outgoing: ServerResponse;
   readonly #options: WriteOptions;
+  #sinceTurn = 0;
 
   constructor(flow: ResponseStream, outgoing: ServerResponse, options: WriteOptions) {
     this.#flow = flow;
     this.#outgoing = outgoing;
     this.#options = options;
     // A disconnect releases the task's subscriber at once, not at the next event.
-    outgoing.on('close', () => flow.cancel());
+    outgoing.on('close', () => {
+      flow.cancel();
+      options.budget?.release(this);
+    });
+  }
+
+  get caller(): string | undefined {
+    return this.#options.caller;
   }
 
   run(): void {
@@ -65,35 +90,58 @@ class Pump {
     );
   }
 
-  #write(text: string | undefined): void {
-    if (text === undefined) this.#end();
-    else if (this.#outgoing.write(text)) this.run();
-    else void this.#wait();
+  /** The client can resume a stream with the id of the last event that it has seen. */
+  cut(): void {
+    this.#options.onCut?.();
+    this.#outgoing.destroy();
   }
 
-  async #wait(): Promise<void> {
-    const { idleMsMax, onCut } = this.#options;
-    if (await isDrained(this.#outgoing, idleMsMax)) return this.run();
-    if (this.#outgoing.destroyed) return;
-    onCut?.();
-    this.#outgoing.destroy(); // the client can resume with the id of the last event it has seen
+  #write(text: string | undefined): void {
+    if (text === undefined) this.#end();
+    else if (this.#outgoing.write(text)) this.#takeTurns(text.length);
+    else void this.#wait(text.length);
+  }
+
+  #takeTurns(chars: number): void {
+    this.#sinceTurn += chars;
+    if (this.#sinceTurn < TURN_CHARS) this.run();
+    else {
+      this.#sinceTurn = 0;
+      setImmediate(() => this.run());
+    }
+  }
+
+  async #wait(chars: number): Promise<void> {
+    if (await this.#isTaken('drain')) this.#takeTurns(chars);
   }
 
   #end(): void {
     const { onDelivered } = this.#options;
     if (onDelivered !== undefined && this.#flow.isWhole) this.#outgoing.once('finish', onDelivered);
     this.#outgoing.end();
+    if (this.#outgoing.writableLength > 0) void this.#isTaken('finish');
+  }
+
+  /** Waits until the client has taken what was written. False: it disconnected, or was disconnected because it read nothing. */
+  async #isTaken(event: 'drain' | 'finish'): Promise<boolean> {
+    const { budget, idleMsMax } = this.#options;
+    budget?.hold(this, this.#outgoing.writableLength + (this.#flow.heldBytes ?? 0));
+    const isTaken = await happens(this.#outgoing, event, idleMsMax);
+    budget?.release(this);
+    if (!isTaken && !this.#outgoing.destroyed) this.cut();
+    return isTaken;
   }
 }
 
-function isDrained(outgoing: ServerResponse, idleMsMax: number): Promise<boolean> {
+function happens(outgoing: ServerResponse, event: 'drain' | 'finish', idleMsMax: number): Promise<boolean> {
+  if (outgoing.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
-      outgoing.off('drain', done).off('close', done);
-      resolve(!outgoing.destroyed && !outgoing.writableNeedDrain);
+      outgoing.off(event, done).off('close', done);
+      resolve(!outgoing.destroyed && (event === 'finish' ? outgoing.writableFinished : !outgoing.writableNeedDrain));
     };
     const timer = setTimeout(done, idleMsMax);
-    outgoing.once('drain', done).once('close', done);
+    outgoing.once(event, done).once('close', done);
   });
 }

@@ -25,23 +25,29 @@ export function createReadLog(db: DatabaseSync): ReadLog {
     `SELECT ${COLUMNS} FROM log INDEXED BY log_words WHERE words IS NOT NULL AND id >= (?1 << 24) + ?2 AND id < ((?1 + 1) << 24) ORDER BY id`,
   );
 
-  return (key, { after, limit, only }) => {
+  return (key, { after, limit, only, bytesMax = Number.POSITIVE_INFINITY }) => {
     const row = task.one(key);
     if (row === undefined || after >= row.last || limit <= 0) return [];
     assertIntact(row);
     const from = start.one(key, after + 1);
     if (from === undefined) throw missing(after + 1);
     const out: LogEntry[] = [];
+    let chars = 0;
     const chain = only === 'words' ? wordChain(row, from) : fullChain(row, from);
     for (const segment of (only === 'words' ? words : all).each(key, from.first)) {
       const entries = openSegment(key, segment, only);
       chain.next(segment, entries.length);
       take(entries, { after, limit }, out);
-      if (out.length >= limit) return out;
+      chars += charsRead(segment, only);
+      if (out.length >= limit || (chars > bytesMax && out.length > 0)) return out;
     }
     chain.end();
     return out;
   };
+}
+
+function charsRead({ words, chunks }: Segment, only: EntryRange['only']): number {
+  return (words?.length ?? 0) + (only === 'words' ? 0 : (chunks?.length ?? 0));
 }
 
 function take(entries: readonly LogEntry[], { after, limit }: EntryRange, into: LogEntry[]): void {
