@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isRemote, markdownHtml } from './markdown-html.ts';
+import { isRemote, markdownHtml } from '../../src/console/ui/markdown-html.ts';
 
 const PIXEL = 'https://evil.example/pixel.gif';
 const REMOTE = [
