@@ -9,7 +9,6 @@ import { card } from './card.ts';
 import { detect } from './detect.ts';
 import { readError, writeError } from './errors.ts';
 import { openReader, openStream, readEvent, writeEvent } from './events.ts';
-import { losses } from './losses.ts';
 import { readTask, taskOfMessage, writeTask } from './model.ts';
 import {
   readCancelRequest,
@@ -100,5 +99,4 @@ export const v01: Dialect = defineDialect({
   webhook: taskWebhook(writeTask),
   traits,
   wire,
-  losses,
 });

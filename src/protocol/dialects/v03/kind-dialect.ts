@@ -14,7 +14,6 @@ import type { CardEdition } from './card.ts';
 import { cardCodec, cardReader, writeCard } from './card.ts';
 import type { Form } from './form.ts';
 import { KIND_FORM } from './form.ts';
-import { familyLosses, kindLosses } from './losses.ts';
 import { readTaskConfig } from './push.ts';
 import { readers } from './read.ts';
 import {
@@ -105,7 +104,6 @@ export const WIRE: DialectWire = {
 /** A release of the family, made from 0.3's codecs without what it lacks. */
 export function kindDialect(edition: Edition): Dialect {
   const has = (operation: Operation) => METHODS[operation] !== undefined && !edition.without.includes(operation);
-  const held = { operation: has, transports: edition.card.transports };
   const missing: MissingMembers = new Set(edition.losses.filter((loss) => loss.values === undefined).map((loss) => loss.field));
   const write = writers(KIND_FORM, missing);
   const aliases = Object.entries(ALIASES).filter(([, operation]) => !edition.without.includes(operation));
@@ -123,7 +121,6 @@ export function kindDialect(edition: Edition): Dialect {
     webhook: taskWebhook(write.task),
     traits: { ...TRAITS, ...edition.traits },
     wire: { ...WIRE, ...edition.wire },
-    losses: [...familyLosses(held), ...kindLosses(held), ...edition.losses],
   });
 }
 
