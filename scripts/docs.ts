@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { CLIENT_ERRORS } from '#client';
 import { ENGINE_LIMITS } from '#engine';
 import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
-import { A2AError, DIALECTS, ERRORS, GRPC_STATUS, OPERATION_NAMES } from '#protocol';
+import { A2AError, DIALECTS, dialectLosses, ERRORS, GRPC_STATUS, OPERATION_NAMES } from '#protocol';
 import type { Setting } from '#server';
 import { ROUTES, SETTINGS } from '#server';
 import type { Command } from '../src/cli/command.ts';
@@ -150,9 +150,9 @@ function membersOf(only: string): readonly Dialect[] {
 /** A variant's losses, as the difference from those of its family's first dialect. */
 function lossesOf(dialect: Dialect): string {
   const first = DIALECTS.find((other) => family(other) === family(dialect));
-  if (first === undefined || first === dialect) return dialect.losses.length === 0 ? 'Nothing.' : lossTable(dialect.losses);
-  const more = dialect.losses.filter((loss) => !first.losses.some((known) => sameLoss(known, loss)));
-  const fewer = first.losses.filter((loss) => !dialect.losses.some((known) => sameLoss(known, loss)));
+  if (first === undefined || first === dialect) return dialectLosses(dialect).length === 0 ? 'Nothing.' : lossTable(dialectLosses(dialect));
+  const more = dialectLosses(dialect).filter((loss) => !dialectLosses(first).some((known) => sameLoss(known, loss)));
+  const fewer = dialectLosses(first).filter((loss) => !dialectLosses(dialect).some((known) => sameLoss(known, loss)));
   const but = fewer.length === 0 ? '' : `, but not ${fewer.map((loss) => `\`${loss.field}\``).join(', ')}`;
   return more.length === 0 ? `As \`${first.id}\`${but}.` : `As \`${first.id}\`${but}, and:\n\n${lossTable(more)}`;
 }

@@ -39,7 +39,10 @@ const TABLE: readonly Row[] = [
   },
   { pair: ['v03', 'promptkit'], request: ['message/send', flat], path: '/a2a/jsonrpc', wins: 'v03', why: 'never PromptKit’s path' },
   { pair: ['v03', 'promptkit'], request: ['tasks/list', { contextId: 'c' }], path: '/a2a', wins: 'promptkit', why: 'no 0.3 release lists' },
-  { pair: ['v03', 'promptkit'], request: ['tasks/get', byId], path: '/a2a', wins: 'v03', why: 'nothing tells: the official one' },
+  { pair: ['v03', 'promptkit'], request: ['tasks/get', byId], path: '/a2a', wins: 'promptkit', why: 'its clients call this path' },
+  { pair: ['v03', 'promptkit'], request: ['tasks/get', byId], path: '/a2a/jsonrpc', wins: 'v03', why: 'never PromptKit’s path' },
+  { pair: ['v03', 'promptkit'], request: ['tasks/list', {}], path: '/', wins: 'v03', why: 'Go 0.3 lists; PromptKit calls /a2a' },
+  { pair: ['v10', 'cortex'], request: ['SendMessage', flat], path: '/a2a/jsonrpc', wins: 'v10', why: 'the path of 1.0 on cards' },
   { pair: ['v02', 'promptkit'], request: ['message/send', flat], path: '/a2a', wins: 'promptkit', why: 'as with 0.3' },
   { pair: ['v02', 'promptkit'], request: ['tasks/cancel', byId], path: '/', wins: 'v03', why: '0.3 stands for 0.2' },
   { pair: ['v03', 'v02'], request: ['message/send', kinds], path: '/', wins: 'v03', why: 'the same requests: the newer release' },
@@ -47,10 +50,16 @@ const TABLE: readonly Row[] = [
   { pair: ['v03', 'v01'], request: ['tasks/get', byId], path: '/', wins: 'v03', why: 'the same requests: the newer version' },
   { pair: ['v02', 'v01'], request: ['tasks/resubscribe', byId], path: '/', wins: 'v03', why: '0.3 stands for 0.2' },
   { pair: ['v01', 'promptkit'], request: ['tasks/cancel', byId], path: '/', wins: 'v03', why: 'the official one' },
-  { pair: ['v03', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: 'nothing tells: the official one' },
-  { pair: ['v02', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: '0.3 stands for 0.2' },
-  { pair: ['v01', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: 'the official one' },
-  { pair: ['promptkit', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'v03', why: 'the official one' },
+  { pair: ['v03', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
+  { pair: ['v02', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
+  { pair: ['v01', 'sam'], request: ['tasks/cancel', byId], path: '/a2a', wins: 'promptkit', why: 'PromptKit’s clients call this path' },
+  {
+    pair: ['promptkit', 'sam'],
+    request: ['tasks/cancel', byId],
+    path: '/a2a',
+    wins: 'promptkit',
+    why: 'PromptKit’s clients call this path',
+  },
   { pair: ['v01', 'society'], request: ['tasks/send', typed], path: '/', wins: 'society', why: 'none of 0.1’s own members, on `/`' },
   { pair: ['v01', 'society'], request: ['tasks/send', typed], path: '/a2a', wins: 'v01', why: 'anywhere else' },
   { pair: ['v01', 'society'], request: ['tasks/send', { ...typed, sessionId: 's' }], path: '/', wins: 'v01', why: 'sessionId is 0.1’s' },
@@ -97,8 +106,18 @@ describe('the dialect in which a task was made', () => {
 
   it('does not outweigh the shape, nor a method that it lacks', () => {
     expect(registry.detect({ ...hints, params: { taskId: 't1' } }, () => dialectId('v01'))?.id).toBe('v03.taskid');
-    expect(registry.detect(hints, () => dialectId('v10'))?.id).toBe('v03');
+    expect(registry.detect(hints, () => dialectId('v10'))?.id).toBe('promptkit');
+    expect(registry.detect({ ...hints, path: '/' }, () => dialectId('v10'))?.id).toBe('v03');
     expect(registry.detect({ method: 'GetTask', params: byId, path: '/api/a2a' }, () => dialectId('v10'))?.id).toBe('cortex');
+  });
+
+  it('gives way to A2A-Version: 0.3, and not to 1.0, which CortexPrism states too', () => {
+    for (const id of ['promptkit', 'v01', 'v10'])
+      expect(registry.detect({ ...hints, version: '0.3' }, () => dialectId(id))?.id).toBe('v03');
+    expect(registry.detect({ method: 'tasks/list', params: {}, path: '/a2a', version: '0.3.0' })?.id).toBe('v03');
+    const get: Hints = { method: 'GetTask', params: byId, path: '/a2a', version: '1.0' };
+    expect(registry.detect(get, () => dialectId('cortex'))?.id).toBe('cortex');
+    expect(registry.detect({ ...get, path: '/a2a/jsonrpc' }, () => dialectId('cortex'))?.id).toBe('v10');
   });
 
   it('is ignored for a send', () => {

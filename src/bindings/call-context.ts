@@ -36,7 +36,7 @@ const NO_EXTENSIONS: readonly string[] = [];
  * Reads the dialect's own header, or the other version's: clients that support two versions send
  * either.
  */
-function extensionsOf(httpRequest: HttpRequest, dialect: Dialect): readonly string[] {
+export function extensionsOf(httpRequest: HttpRequest, dialect: Dialect): readonly string[] {
   const own = dialect.wire.extensionsHeader;
   const header =
     (own === undefined ? undefined : httpRequest.header(own.toLowerCase())) ??

@@ -1,5 +1,6 @@
 import type { CallContext, Logged, StreamReader, TaskEvent } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
+import { ChunkJoiner } from './chunk-joiner.ts';
 import { unreadable } from './codec.ts';
 import { CutOff } from './failures.ts';
 import { FrameTemplate } from './frame-template.ts';
@@ -36,10 +37,11 @@ export async function* incomingEvents(response: Response, incoming: Incoming): A
   const { ctx, eventBytesMax, idleMs } = incoming;
   if (response.body === null) return;
   const template = new FrameTemplate();
+  const joiner = new ChunkJoiner();
   try {
     for await (const frames of readEvents(response.body, eventBytesMax, { signal: ctx.signal, idleMs })) {
       const { batch, ends, error } = gather(frames, incoming, template);
-      if (batch.length > 0) yield batch;
+      if (batch.length > 0) yield joiner.join(batch);
       if (error !== undefined) throw error;
       if (ends) return;
     }

@@ -24,6 +24,8 @@ export interface BindingServeOptions {
    * as activated.
    */
   readonly extensions?: readonly string[];
+  /** URIs of the extensions that a caller has to request. A call without one of them is rejected (A2A 1.0.1 §3.3.4). */
+  readonly requiredExtensions?: readonly string[];
   /**
    * Rejects a request without `A2A-Version` if its dialect has that header, as A2A 1.0.1 §3.6.2
    * demands. Default: accept it.

@@ -15,7 +15,7 @@ import type {
   UnaryOperations,
 } from '#protocol';
 import { A2AError, behave, isA2AError, isStreamOperation, OPERATIONS } from '#protocol';
-import { contextOf, resumeAfter } from './call-context.ts';
+import { contextOf, extensionsOf, resumeAfter } from './call-context.ts';
 import { decodeRequest, encodeResult } from './codec.ts';
 import type { DisconnectSignal } from './disconnect.ts';
 import { disconnectSignal } from './disconnect.ts';
@@ -50,8 +50,20 @@ export interface ResponseWriter {
 /** Decodes the request, calls the service and encodes the result, in the same way for all bindings. Throws errors, which the binding writes. */
 export function respond(incoming: IncomingCall, responseWriter: ResponseWriter): Promise<HttpResponse> {
   const { operation } = incoming;
+  if (operation !== 'card') checkExtensions(incoming);
   if (isStreamOperation(operation)) return stream(incoming, operation, responseWriter);
   return operation === 'card' ? card(incoming, responseWriter) : unary(incoming, operation, responseWriter);
+}
+
+/** Rejects a call that does not request an extension which the agent requires (A2A 1.0.1 §3.3.4). */
+function checkExtensions({ httpRequest, dialect, options }: IncomingCall): void {
+  const { requiredExtensions = [] } = options;
+  if (requiredExtensions.length === 0) return;
+  const requested = extensionsOf(httpRequest, dialect);
+  const missing = requiredExtensions.filter((uri) => !requested.includes(uri));
+  if (missing.length === 0) return;
+  const header = dialect.wire.extensionsHeader ?? 'A2A-Extensions';
+  throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `the agent requires ${missing.join(', ')}: name it in ${header}`);
 }
 
 async function card(incoming: IncomingCall, responseWriter: ResponseWriter): Promise<HttpResponse> {
@@ -99,8 +111,9 @@ async function stream(incoming: IncomingCall, operation: StreamOperation, respon
     const writer = responseWriter.openStream();
     const events = await openStream(open(service, ctx));
     const isReset = operation === 'subscribe' && wasReset(httpRequest, events);
+    const isResumed = operation === 'subscribe' && !isReset && resumeAfter(httpRequest) !== undefined;
     return eventAnswer(
-      events,
+      isResumed && dialect.wire.snapshotAsEvents === true ? afterSnapshot(events, writer) : events,
       new Wire(incoming.options, { service, writer, responseWriter, disconnect, ctx, isReset }),
       headersFor(incoming, ctx),
     );
@@ -175,6 +188,13 @@ class Wire implements EventWire {
   ended(): void {
     this.#disconnect.release();
   }
+}
+
+/** The stream without the snapshot at the position that the caller resumes from. The writer reads it, because it numbers artifacts. */
+function afterSnapshot({ first, rest }: OpenStream, writer: StreamWriter): OpenStream {
+  if (first.done === true || first.value[0]?.event.task === undefined) return { first, rest };
+  writer.frames(first.value.slice(0, 1));
+  return { first: { done: false, value: first.value.slice(1) }, rest };
 }
 
 /** Whether the caller asked to resume from a position that the log does not have, so that the stream begins elsewhere (docs/faults.md, H3). */

@@ -14,7 +14,11 @@ export function adminApi(url: string, token: string | undefined): AdminApi {
   return {
     ask: async (method, path) => {
       const response = await fetch(`${base}${path}`, { method, headers, redirect: 'error' }).catch((thrown: unknown) => {
-        throw new CliError(`nothing answers at ${url}`, { hint: `is parley serve running there? (${reasonOf(thrown)})` });
+        throw new CliError(`nothing answers at ${url}`, {
+          code: 'A2ACLI_ERR_UNREACHABLE',
+          hint: `is parley serve running there? (${reasonOf(thrown)})`,
+          exit: 3,
+        });
       });
       const text = await response.text();
       if (response.ok) return text === '' ? undefined : JSON.parse(text);

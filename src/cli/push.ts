@@ -40,7 +40,7 @@ const SPEC: CommandSpec = {
     { name: 'json', kind: 'switch', doc: 'Print JSON, one delivery per line.' },
   ],
   examples: ['parley push dead --json'],
-  exits: '0 done; 1 the node did not answer, or rejected the request; 2 wrong call.',
+  exits: '0 done; 1 the node rejected the request; 2 wrong call; 3 the node did not answer.',
 };
 
 export const pushCommand: Command = { name: 'push', help: helpFor(SPEC), spec: SPEC, run };

@@ -98,8 +98,9 @@ async function cancel(parts: ServiceParts, asked: TaskRequest): Promise<Task> {
     if (!isTerminal(before)) parts.turns.stop(task, 'canceled');
     const at = row.last;
     await task.durable(at);
-    // A2A 1.0.1 §3.3.1: canceling again is harmless. §3.1.5: other finished tasks are an error.
-    if (isTerminal(before) && before !== 'TASK_STATE_CANCELED') {
+    // A2A 1.0.1 §3.3.1: canceling again is harmless. §3.1.5: other finished tasks are an error. In 0.3 both are errors.
+    const isRepeated = before === 'TASK_STATE_CANCELED' && asked.ctx.semantics?.cancelsOnce !== true;
+    if (isTerminal(before) && !isRepeated) {
       throw new A2AError('TASK_NOT_CANCELABLE', `task ${asked.request.id} is finished`);
     }
     const folded = await foldTo(parts, task, at);

@@ -87,11 +87,11 @@ describe('behave', () => {
   it.each([
     ['v10', undefined],
     ['v10.mqtt', { taskNames: 'once', tasksOnly: true }],
-    ['v03', { continuesByContext: true, showsFinished: true }],
+    ['v03', { continuesByContext: true, showsFinished: true, cancelsOnce: true }],
     ['v01', { taskNames: 'reusable', mintedMessageId: true, tasksOnly: true, showsFinished: true }],
     ['society', { taskNames: 'reusable', mintedMessageId: true, tasksOnly: true }],
     ['sam', { taskNames: 'reusable', tasksOnly: true }],
-    ['promptkit', { continuesByContext: true, tasksOnly: true, showsFinished: true }],
+    ['promptkit', { continuesByContext: true, tasksOnly: true, showsFinished: true, subscriptionEndsOnQuestion: true, sendMsMax: 50_000 }],
     ['cortex', { continuesByContext: true, tasksOnly: true, showsFinished: true }],
   ])('sets the semantics of %s on every call', async (id, semantics) => {
     const service = fake();

@@ -3,8 +3,8 @@ import { createRegistry, DIALECTS } from './dialects/registry.ts';
 import { isA2AError } from './errors.ts';
 import type { EventStream, Logged, TaskEvent } from './events.ts';
 import type { DialectId } from './ids.ts';
-import { taskId } from './ids.ts';
-import type { CancelRequest, GetRequest, SendRequest, SendResult, SubscribeRequest } from './requests.ts';
+import { contextId, taskId } from './ids.ts';
+import type { CancelRequest, GetRequest, ListRequest, SendRequest, SendResult, SubscribeRequest } from './requests.ts';
 import type { A2AService, CallContext, CallSemantics } from './service.ts';
 import { isTerminal } from './states.ts';
 import type { Task } from './task.ts';
@@ -71,7 +71,10 @@ function semanticsOf(traits: Traits): DialectSemantics {
     ...(traits.resumesByContext ? { continuesByContext: true } : {}),
     ...(traits.mintsMessageIds === true ? { mintedMessageId: true } : {}),
     ...(traits.directMessage === 'as-task' ? { tasksOnly: true } : {}),
-    ...(traits.subscribeFinished === 'returns-task' ? { showsFinished: true } : {}),
+    ...(traits.subscribeFinished === 'error' ? {} : { showsFinished: true }),
+    ...(traits.subscribeFinished === 'returns-status' ? { subscriptionEndsOnQuestion: true } : {}),
+    ...(traits.cancelsOnce === true ? { cancelsOnce: true } : {}),
+    ...(traits.sendMsMax === undefined ? {} : { sendMsMax: traits.sendMsMax }),
     ...(traits.historyDefault === 'none' ? { historyLength: 0 } : {}),
   };
 }
@@ -84,6 +87,8 @@ function decorated(next: A2AService, traits: Traits): A2AService {
   const { historyLength, ...semantics } = semanticsOf(traits);
   const hidesHistory = historyLength === 0;
   const returnsFinished = traits.cancelFinished === 'returns-task';
+  const showsStatus = traits.subscribeFinished === 'returns-status';
+  const listing = traits.listsArtifacts === true ? withArtifacts : (request: ListRequest) => request;
   if (Object.keys(semantics).length === 0 && !hidesHistory && !returnsFinished) return next;
   const into = (ctx: CallContext): CallContext => ({ ...ctx, semantics });
   const sending = hidesHistory ? withoutSentHistory : (request: SendRequest) => request;
@@ -101,7 +106,7 @@ function decorated(next: A2AService, traits: Traits): A2AService {
       return startingWith(events, async (first) => eventsAsTask(await first, request));
     },
     get: (request, ctx) => get(request, into(ctx)),
-    list: (request, ctx) => next.list(reading(request), into(ctx)),
+    list: (request, ctx) => next.list(listing(reading(request)), into(ctx)),
     cancel: async (request, ctx) => {
       const inner = into(ctx);
       const task = returnsFinished ? await canceledOrFinished(next, request, inner) : await next.cancel(request, inner);
@@ -111,7 +116,10 @@ function decorated(next: A2AService, traits: Traits): A2AService {
       const inner = into(ctx);
       const events = next.subscribe(request, inner);
       if (semantics.showsFinished !== true) return events;
-      return startingWith(events, (first) => first.catch((thrown: unknown) => finished(thrown, () => get(taskIn(request), inner))));
+      return startingWith(events, async (opened) => {
+        const first = await opened.catch((thrown: unknown) => finished(thrown, () => get(taskIn(request), inner)));
+        return showsStatus && request.after === undefined ? statusOnly(first) : first;
+      });
     },
     push: {
       create: (config, ctx) => next.push.create(config, into(ctx)),
@@ -132,6 +140,10 @@ function withoutHistory<T extends { readonly historyLength?: number }>(request: 
 function withoutSentHistory(request: SendRequest): SendRequest {
   if (request.configuration?.historyLength !== undefined) return request;
   return { ...request, configuration: { ...request.configuration, historyLength: 0 } };
+}
+
+function withArtifacts(request: ListRequest): ListRequest {
+  return request.includeArtifacts === undefined ? { ...request, includeArtifacts: true } : request;
 }
 
 function taskWithoutHistory(task: Task): Task {
@@ -173,6 +185,16 @@ type Step = IteratorResult<Batch, unknown>;
 function eventsAsTask(first: Step, request: SendRequest): Step {
   if (first.done === true || first.value[0]?.event.message === undefined) return first;
   return { done: false, value: first.value.map((logged) => ({ ...logged, event: asTask(logged.event, request) })) };
+}
+
+/** The snapshot of a task that does not work any more, as its status. */
+function statusOnly(first: Step): Step {
+  const task = first.done === true ? undefined : first.value[0]?.event.task;
+  if (first.done === true || task === undefined) return first;
+  const { id, contextId: context, status } = task;
+  if (!isTerminal(status.state) && status.state !== 'TASK_STATE_INPUT_REQUIRED') return first;
+  const event: TaskEvent = { statusUpdate: { taskId: id, contextId: context ?? contextId(''), status } };
+  return { done: false, value: first.value.map((logged, at) => (at === 0 ? { ...logged, event } : logged)) };
 }
 
 /**

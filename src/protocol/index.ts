@@ -14,6 +14,7 @@ export type { AgentCard, AgentInterface, AgentSkill } from './card.ts';
 export { createChoicesPart, getChoicesFromMessage } from './choices.ts';
 export { DEFAULT_READ_LIMITS, type Dialect } from './dialects/dialect.ts';
 export { interfacesFor } from './dialects/interfaces.ts';
+export { dialectLosses } from './dialects/loss-table.ts';
 export { createRegistry, DIALECTS, type Registry } from './dialects/registry.ts';
 export { negotiateCard, writeCard } from './dialects/superset.ts';
 export { A2AError, type ErrorKind, isA2AError } from './errors.ts';

@@ -16,6 +16,7 @@ export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';
 export * from './dialects/fault.ts';
 export * from './dialects/interfaces.ts';
+export * from './dialects/loss-table.ts';
 export * from './dialects/registry.ts';
 export * from './dialects/rest.ts';
 export * from './dialects/superset.ts';

@@ -1,5 +1,6 @@
 import type { AgentCard } from './card.ts';
 import type { Dialect, Loss, ReadEnv } from './dialects/dialect.ts';
+import { dialectLosses } from './dialects/loss-table.ts';
 import type { Difference } from './differences.ts';
 import { differences, equal } from './differences.ts';
 import type { Json } from './json.ts';
@@ -71,7 +72,7 @@ function placeOf(shape: Shape): Place {
 }
 
 function explain(dialect: Dialect, found: readonly Difference[], place: Place): readonly Lost[] {
-  const losses = dialect.losses.filter((loss) => loss.in === undefined || loss.in === place);
+  const losses = dialectLosses(dialect).filter((loss) => loss.in === undefined || loss.in === place);
   return found.map((difference) => ({ ...difference, loss: losses.find((loss) => covers(loss, difference)) }));
 }
 

@@ -72,6 +72,12 @@ export interface CallSemantics {
    * §3.1.6).
    */
   readonly showsFinished?: true;
+  /** A subscription ends when the task asks its caller something. Otherwise it continues. */
+  readonly subscriptionEndsOnQuestion?: true;
+  /** Canceling a canceled task again is an error. Otherwise the task is returned (A2A 1.0.1 §3.3.1). */
+  readonly cancelsOnce?: true;
+  /** Maximum time that a send waits. It then answers with the unfinished task. */
+  readonly sendMsMax?: number;
 }
 
 /** Everything about a call besides its request. */

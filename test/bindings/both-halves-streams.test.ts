@@ -70,6 +70,8 @@ function suite(wire: Wired): void {
     const id = idOf(all[0]) ?? taskId('none');
     if (place === undefined) throw new Error('the stream has no ids');
     const resumed = await collectEvents(link.subscribe({ id, after: place }, ctx));
+    // Where a snapshot would be events that the caller has seen, there is none.
+    if (dialect.wire.snapshotAsEvents === true) return expect(resumed).toEqual(all.slice(cut + 1));
     // A snapshot can be several events. The last of them has its sequence number.
     const snapshot = resumed.findIndex(({ seq }) => seq !== undefined);
     expect(resumed[snapshot]?.seq).toBe(place);

@@ -14,7 +14,7 @@ describe('a client of a node', () => {
   it('finds the card, and reports the chosen endpoint', async () => {
     const client = await A2AClient.connect(server.url);
     expect(client.card?.name).toBe('script');
-    expect(client.connection).toMatchObject({ url: `${server.url}/a2a`, binding: 'JSONRPC', dialect: 'v10', settled: false });
+    expect(client.connection).toMatchObject({ url: `${server.url}/a2a/jsonrpc`, binding: 'JSONRPC', dialect: 'v10', settled: false });
     expect(await client.send('chunks=2').text()).toBe('chunk 1chunk 2');
     expect(client.connection.settled).toBe(true);
   });

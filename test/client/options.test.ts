@@ -190,9 +190,9 @@ describe('the endpoint that answered', () => {
     const first = await A2AClient.connect(front.url, { memory });
     expect(first.connection.url).toBe(dead.url);
     expect(await first.send('hi').text()).toBe('chunk 1');
-    expect(first.connection).toMatchObject({ url: `${server.url}/a2a`, settled: true });
+    expect(first.connection).toMatchObject({ url: `${server.url}/a2a/jsonrpc`, settled: true });
     expect((await A2AClient.connect(front.url, { memory })).connection).toMatchObject({
-      url: `${server.url}/a2a`,
+      url: `${server.url}/a2a/jsonrpc`,
       why: expect.stringContaining('worked before'),
     });
   });

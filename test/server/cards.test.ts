@@ -84,7 +84,7 @@ describe('the card', () => {
     const strict = handlerOf({ agents: secured, card: 'strict' });
     const card = (await (await strict.fetch(new Request(`${BASE}/.well-known/agent-card.json`))).json()) as Card;
     expect(card.url).toBeUndefined();
-    expect(card.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a`);
+    expect(card.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a/jsonrpc`);
     await strict.close();
   });
 
@@ -92,7 +92,7 @@ describe('the card', () => {
     const own = handlerOf({ agents: secured, url: 'https://agents.example.org/base/' });
     const response = await own.fetch(new Request('http://localhost:1/.well-known/agent-card.json'));
     expect(((await response.json()) as Card).supportedInterfaces.map(({ url }) => url)).toEqual([
-      'https://agents.example.org/base/a2a',
+      'https://agents.example.org/base/a2a/jsonrpc',
       'https://agents.example.org/base',
       'https://agents.example.org/base/',
       'https://agents.example.org/base',
@@ -116,7 +116,7 @@ describe('the card', () => {
     const at = (path: string): Promise<Response> => own.fetch(new Request(`${BASE}${path}`));
     const extended = (await (await at('/extendedAgentCard')).json()) as Card & { description: string };
     expect(extended.description).toBe('for local');
-    expect(extended.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a`);
+    expect(extended.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a/jsonrpc`);
     expect((await at('/agents/unsere-agentin/extendedAgentCard')).status).toBe(400);
     await own.close();
   });

@@ -60,7 +60,7 @@ function contract(start: () => Promise<Running>): void {
         supportedInterfaces: { url: string }[];
       };
       expect(card.name).toBe('shout');
-      expect(card.supportedInterfaces[0]?.url).toBe(`${url}/a2a`);
+      expect(card.supportedInterfaces[0]?.url).toBe(`${url}/a2a/jsonrpc`);
       const { task } = (await (await send(url, '/message:send', 'hello')).json()) as {
         task: { artifacts: { parts: { text: string }[] }[] };
       };

@@ -5,6 +5,7 @@ import {
   createUserMessage,
   DIALECTS,
   dialectId,
+  dialectLosses,
   differences,
   equal,
   isA2AError,
@@ -71,7 +72,7 @@ export async function errorOf(call: Promise<unknown>): Promise<A2AError> {
 export function unlisted(dialect: Dialect, type: string, [was, is]: readonly [unknown, unknown]): readonly unknown[] {
   return differences(type, was, is).filter(
     (difference) =>
-      !dialect.losses.some(
+      !dialectLosses(dialect).some(
         (loss) =>
           loss.field === difference.field && (loss.values === undefined || loss.values.some((value) => equal(value, difference.was))),
       ),

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { BindingServeOptions, LinkOptions } from '#bindings';
 import { jsonRpcLink, restLink, serveJsonRpc, serveRest } from '#bindings';
 import type { A2AService, Dialect, Operation, SendRequest, Task } from '#protocol';
-import { DIALECTS, externalId, isA2AError } from '#protocol';
+import { DIALECTS, dialectLosses, externalId, isA2AError } from '#protocol';
 import { callContext, unlisted, userMessage } from './calls.ts';
 import type { MemoryService } from './memory-service.ts';
 
@@ -87,7 +87,9 @@ export function callerOver({ dialect }: Wired): Caller {
 }
 
 function losesImmediately(dialect: Dialect): boolean {
-  return dialect.losses.some(({ field }) => field === 'SendConfiguration.returnImmediately' || field === 'SendRequest.configuration');
+  return dialectLosses(dialect).some(
+    ({ field }) => field === 'SendConfiguration.returnImmediately' || field === 'SendRequest.configuration',
+  );
 }
 
 async function working(service: MemoryService): Promise<Task> {

@@ -1,8 +1,9 @@
-import type { A2AService, Dialect, DialectId, Hints, Json, Operation, RpcId } from '#protocol';
+import type { A2AService, Dialect, DialectId, Hints, Json, Operation, RawObject, RpcId } from '#protocol';
 import { A2AError, answeringDialect, isStreamOperation } from '#protocol';
 import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import { contextOf } from '../call-context.ts';
+import { decodeRequest } from '../codec.ts';
 import { jsonBody } from '../document-stream.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { respondTo } from '../http.ts';
@@ -24,7 +25,8 @@ export const JSON_RPC_SERVED: Binding<'JSONRPC'> = {
   ...JSON_RPC,
   route: { methods: ['POST'], paths: ['/', '/a2a', '/a2a/jsonrpc', '/api/a2a'] },
   // 0.x uses the root: it becomes the card's `url`, which Society's clients call, and Society is detected only at `/`.
-  paths: { '1.0': '/a2a', '0.3': '/' },
+  // At `/a2a/jsonrpc` nothing is ambiguous. `/a2a` is shared with PromptKit and CortexPrism.
+  paths: { '1.0': '/a2a/jsonrpc', '0.3': '/' },
   serve: answerJsonRpc,
   refuse: refuseJsonRpc,
 };
@@ -101,11 +103,23 @@ async function answer(exchange: Exchange, target: RequestTarget): Promise<HttpRe
   const { method, params } = envelope;
   if (target.fixed === undefined && typeof method === 'string')
     exchange.dialect = pickDialect(exchange, { ...sight, method, params }, caller);
+  if (envelope['id'] === undefined) checkWithoutId(exchange, envelope);
   const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
   const operation = exchange.dialect.operationOf(rpc.method);
   if (operation !== undefined) exchange.operation = operation;
   checkVersion(target.version, exchange.dialect, options);
   return await call(exchange, rpc, caller);
+}
+
+/**
+ * A request without an id is rejected. If its method is unknown or its params are wrong as well, the
+ * response says that first, as the official SDK and the 0.3 kit have it. Society checks the id first.
+ */
+function checkWithoutId({ dialect, options }: Exchange, { jsonrpc, method, params }: RawObject): void {
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || method === '' || dialect.envelope !== undefined) return;
+  const operation = dialect.operationOf(method);
+  if (operation === undefined) throw methodNotFound(method);
+  decodeRequest(operation, params, { dialect, env: options.env ?? DEFAULT_ENV });
 }
 
 function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect {

@@ -41,9 +41,22 @@ function endpointFor(iface: AgentInterface, { found, url }: CardDocument, option
   const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   if (dialect === undefined) return undefined;
   const version = iface.protocolVersion;
-  const endpoint = { url: new URL(iface.url, url).href, binding: binding.protocolBinding, dialect, version };
+  const address = new URL(iface.url, url).href;
+  const endpoint = {
+    url: fixed(options) === undefined ? address : addressFor(dialect, address),
+    binding: binding.protocolBinding,
+    dialect,
+    version,
+  };
   const why = `the card offers ${iface.protocolBinding} ${version}`;
   return iface.tenant === undefined ? { ...endpoint, why } : { ...endpoint, why, tenant: iface.tenant };
+}
+
+const OFFICIAL_PATH = /\/a2a\/jsonrpc$/;
+
+/** The address of a product on a node whose card names the official one. */
+function addressFor({ wire }: Dialect, address: string): string {
+  return wire.callPath === undefined ? address : address.replace(OFFICIAL_PATH, wire.callPath);
 }
 
 /** PromptKit cards name no address. Their clients post to `/a2a` beside the card (docs/dialects/promptkit.md). */

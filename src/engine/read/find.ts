@@ -32,14 +32,13 @@ export async function withTask<T>(parts: FindParts, asked: TaskRequest, use: (ta
   }
 }
 
-/** Finds the task by its id, or first by the caller's name for it where callers name tasks. It is durable when this resolves. */
+/** Finds the task by its id, or by the caller's name for it. It is durable when this resolves. */
 export async function findTask(parts: FindParts, { agent, ctx, request }: TaskRequest): Promise<LiveTask> {
   const owner = ownerOf(ctx, request);
   const { id } = request;
   if (parts.lifecycle.phase === 'new') throw new A2AError('UNAVAILABLE', 'the server is starting', { retryAfterMs: 1000 });
-  const namesTasks = ctx.semantics?.taskNames !== undefined;
-  const task = await parts.tasks.hold(owner, namesTasks ? await idOfName(parts, { owner, agent, id }) : id);
-  if (task !== undefined && task.row.agent === agent) {
+  const task = await holdNamed(parts, { owner, agent, id }, ctx);
+  if (task !== undefined) {
     if (task.committed > 0 || (await isStored(parts, task, ctx.signal))) {
       task.announce();
       return task;
@@ -60,11 +59,33 @@ interface TaskName {
   readonly id: TaskId;
 }
 
-/** The id of the newest task that this caller gave the name; the given id if there is none. */
-export async function idOfName({ tasks, store }: Pick<FindParts, 'tasks' | 'store'>, { owner, agent, id }: TaskName): Promise<TaskId> {
+type NameParts = Pick<FindParts, 'tasks' | 'store'>;
+
+/**
+ * The agent's task with this id, or the newest task that this caller gave this name, held. Callers who name tasks mean their name first, all
+ * others the id. Both find the task, in whatever dialect it was made.
+ */
+export async function holdNamed(
+  parts: NameParts,
+  name: TaskName,
+  { semantics }: Pick<CallContext, 'semantics'>,
+): Promise<LiveTask | undefined> {
+  if (semantics?.taskNames === undefined) return (await holdById(parts, name)) ?? (await holdByName(parts, name));
+  return (await holdByName(parts, name)) ?? (await holdById(parts, name));
+}
+
+export async function holdById({ tasks }: NameParts, { owner, agent, id }: TaskName): Promise<LiveTask | undefined> {
+  const task = await tasks.hold(owner, id);
+  if (task === undefined || task.row.agent === agent) return task;
+  task.release();
+  return undefined;
+}
+
+export async function holdByName(parts: NameParts, { owner, agent, id }: TaskName): Promise<LiveTask | undefined> {
+  const { tasks, store } = parts;
   const alias = externalId(id);
   const row = tasks.named(owner, agent, alias)?.row ?? (await store.byAlias(owner, agent, alias));
-  return row?.id ?? id;
+  return row === undefined ? undefined : await holdById(parts, { owner, agent, id: row.id });
 }
 
 /** The dialect of a task, found by its id or by the caller's name for it. */

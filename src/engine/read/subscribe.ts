@@ -37,5 +37,6 @@ async function openSubscription(parts: SubscribeParts, asked: Subscription): Pro
     task.release();
     throw new A2AError('UNSUPPORTED_OPERATION', `task ${request.id} is finished: it has no further events`);
   }
-  return { task, options: { from: from ?? task.committed, names, signal: ctx.signal, endsOnQuestion: false } };
+  const endsOnQuestion = names?.subscriptionEndsOnQuestion === true;
+  return { task, options: { from: from ?? task.committed, names, signal: ctx.signal, endsOnQuestion } };
 }

@@ -13,7 +13,7 @@ import { checkInput, checkOutput, modesOf } from '../turns/modes.ts';
 import type { Turns } from '../turns/turns.ts';
 import type { SendCall } from './call.ts';
 import type { ContinuedTask, ContinueParts } from './continue.ts';
-import { findContinued, isStillWaiting, madeMeanwhile } from './continue.ts';
+import { findContinued, isBusy, isStillWaiting, madeMeanwhile } from './continue.ts';
 
 /** What accepting a message needs of the engine. */
 export interface AdmitParts extends ContinueParts, PushConfigParts {
@@ -57,6 +57,8 @@ async function admitLater(parts: AdmitParts, call: SendCall, { lookup, identity 
   try {
     const push = config === undefined ? undefined : await prepareInlinePush(parts, call, { config, task: found });
     if (found !== undefined && isTerminal(found.row.state) && isForThisTask(call)) return await refuse(found);
+    for (let busy = busyTask(parts, call, found); busy !== undefined; busy = busyTask(parts, call, found))
+      await nextCommit(parts, call, busy);
     // No await from here on: what is checked stays true until the message is in the log.
     checkOpen(parts);
     const task = madeMeanwhile(parts, call) ?? (isStillWaiting(continued) ? found : undefined);
@@ -71,6 +73,18 @@ async function admitLater(parts: AdmitParts, call: SendCall, { lookup, identity 
   } finally {
     found?.release();
   }
+}
+
+/** The task of the message's name, while a run works on it. Messages under one name are dealt with one after the other. */
+function busyTask(parts: AdmitParts, call: SendCall, found: LiveTask | undefined): LiveTask | undefined {
+  const task = madeMeanwhile(parts, call) ?? found;
+  return task !== undefined && isBusy(call, task) ? task : undefined;
+}
+
+function nextCommit(parts: AdmitParts, { ctx }: SendCall, task: LiveTask): Promise<void> {
+  checkOpen(parts);
+  if (ctx.signal.aborted) throw new A2AError('UNAVAILABLE', 'the caller has disconnected');
+  return task.nextCommit(ctx.signal);
 }
 
 function checkModes({ request, facts }: SendCall): void {

@@ -1,7 +1,7 @@
 import type { ContextId, Seq, TaskId } from '#protocol';
-import { A2AError, isInterrupted } from '#protocol';
+import { A2AError, isInterrupted, isTerminal, taskId } from '#protocol';
 import type { Store, TaskRow } from '../ports.ts';
-import { idOfName, noTask } from '../read/find.ts';
+import { holdNamed, noTask } from '../read/find.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TaskTable } from '../tasks/table.ts';
 import type { SendCall } from './call.ts';
@@ -42,23 +42,35 @@ export function isStillWaiting(continued: ContinuedTask | undefined): boolean {
 
 async function byId(parts: ContinueParts, { request, owner, facts, ctx }: SendCall, taskId: TaskId): Promise<ContinuedTask> {
   const { contextId } = request.message;
-  const id = ctx.semantics?.taskNames === undefined ? taskId : await idOfName(parts, { owner, agent: facts.agent, id: taskId });
-  const task = await parts.tasks.hold(owner, id);
-  if (task !== undefined && task.row.agent === facts.agent && (contextId ?? task.row.contextId) === task.row.contextId) return { task };
-  task?.release();
-  if (task?.row.agent !== facts.agent) throw noTask(taskId);
+  const task = await holdNamed(parts, { owner, agent: facts.agent, id: taskId }, ctx);
+  if (task === undefined) throw noTask(taskId);
+  if ((contextId ?? task.row.contextId) === task.row.contextId) return { task };
+  task.release();
   throw new A2AError('INVALID_PARAMS', 'message.contextId is not the context of the task', { field: 'message.contextId' });
 }
 
-/** The newest task of that name continues. If it is finished, a new task in its context does (docs/decisions: client-chosen ids are aliases). */
+/**
+ * The newest task of that name continues, or the task that has it as its id, in whatever dialect it was made. If it is finished, a new task
+ * in its context follows (docs/decisions: client-chosen ids are aliases).
+ */
 async function byName(
-  { tasks, store }: ContinueParts,
-  { owner, facts }: SendCall,
+  parts: ContinueParts,
+  { owner, facts, ctx }: SendCall,
   alias: NonNullable<TaskRow['alias']>,
 ): Promise<ContinuedTask | undefined> {
-  const id = tasks.named(owner, facts.agent, alias)?.row.id ?? (await store.byAlias(owner, facts.agent, alias))?.id;
-  const task = id === undefined ? undefined : await tasks.hold(owner, id);
+  const task = await holdNamed(parts, { owner, agent: facts.agent, id: taskId(alias) }, ctx);
   return task === undefined ? undefined : { task };
+}
+
+/**
+ * A run that works for the same name. The next message under a name that can be used again is a task of its own if that run ends its task,
+ * and the answer if the run asks. Queued behind the run, it would be lost with the task that the run completes.
+ */
+export function isBusy({ request, ctx }: SendCall, task: LiveTask): boolean {
+  // A message from a broker is acknowledged when it is in the log, so it does not wait here.
+  if (ctx.semantics?.taskNames !== 'reusable' || request.message.taskId !== undefined || ctx.reply !== undefined) return false;
+  const { run, row, isGone } = task;
+  return run !== undefined && run.answer === undefined && !isGone && !isTerminal(row.state) && !isInterrupted(row.state);
 }
 
 /**

@@ -16,8 +16,10 @@ import {
   textOf,
   toTask,
   user,
+  withSemantics,
   world,
 } from '../../../test/support/engine.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 
 const later = (open: Promise<void>) =>
   agent(async function* () {
@@ -118,5 +120,20 @@ describe('a get that waits for a newer generation', () => {
     await next;
     expect(got).toMatchObject({ generation: 2, status: { state: 'TASK_STATE_COMPLETED' } });
     await poll(2);
+  });
+});
+
+describe('a caller that waits for a limited time', () => {
+  it('gets the task as it is when the time is over, and the turn continues', async () => {
+    const open = gate();
+    const { service, time } = await world(later(open.wait), withSemantics({ sendMsMax: 50_000 }));
+    const sent = service.send(request('go'), ctx());
+    await quiet();
+    await time.advance(50_001);
+    const task = taskOf(await sent);
+    expect(task.status.state).toBe('TASK_STATE_WORKING');
+    open.open();
+    await eventually(async () => expect((await service.get({ id: task.id }, ctx())).status.state).toBe('TASK_STATE_COMPLETED'));
+    expect(textOf(await service.get({ id: task.id }, ctx()))).toBe('half whole');
   });
 });

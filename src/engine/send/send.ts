@@ -48,7 +48,15 @@ export async function send(parts: SendParts, facts: AgentFacts, { request, ctx }
  * commit only.
  */
 async function answer(parts: SendParts, call: SendCall, { task, seq }: AcceptedMessage): Promise<SendResult> {
-  const sender = call.request.configuration?.returnImmediately === true ? undefined : task.addSender(seq);
+  let sender = call.request.configuration?.returnImmediately === true ? undefined : task.addSender(seq);
+  const stopWaiting = (): void => {
+    if (sender !== undefined) task.removeSender(sender);
+    sender = undefined;
+  };
+  const cancelLimit = limitWait(parts, call, () => {
+    stopWaiting();
+    task.wake();
+  });
   try {
     // A quick agent is done with the first commit. Only calls that wait longer listen for their caller's disconnect.
     for (let isFirst = true; !isAnswered(task, seq, sender); isFirst = false)
@@ -59,9 +67,16 @@ async function answer(parts: SendParts, call: SendCall, { task, seq }: AcceptedM
     const shown = withHistory(folded instanceof Promise ? await folded : folded, call.request.configuration?.historyLength);
     return { task: renameTask(shown, nameFor(task.row, call.ctx.semantics)) };
   } finally {
-    if (sender !== undefined) task.removeSender(sender);
+    cancelLimit?.();
+    stopWaiting();
     task.release();
   }
+}
+
+/** Callers of some dialects wait only for so long, and can't ask for a task whose id they never got. */
+function limitWait({ timers }: SendParts, { request, ctx }: SendCall, onLimit: () => void): (() => void) | undefined {
+  const ms = ctx.semantics?.sendMsMax;
+  return ms === undefined || request.configuration?.returnImmediately === true ? undefined : timers.later(ms, onLimit);
 }
 
 /** The answer is durable: a direct message, the state that answers the message, or only the message if the caller waits for no more. */

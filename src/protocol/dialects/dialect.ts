@@ -45,10 +45,10 @@ export type RpcId = string | number | null;
 
 /**
  * How sure a dialect is that a request is its own, in increasing order: not at all; the method name
- * fits; the body has members that only this dialect has; the path belongs to this dialect. The surest
+ * fits; the method fits and the path is where its clients call; the body has members that only this dialect has; the path belongs to this dialect. The surest
  * dialect is chosen; among equals, the first in the registry.
  */
-export const CONFIDENCE = ['no', 'grammar', 'shape', 'path'] as const;
+export const CONFIDENCE = ['no', 'grammar', 'mount', 'shape', 'path'] as const;
 /** One of `CONFIDENCE`. */
 export type Confidence = (typeof CONFIDENCE)[number];
 
@@ -145,8 +145,17 @@ export interface Traits {
   readonly directMessage: 'allowed' | 'as-task';
   /** History in the answer to a request without historyLength. */
   readonly historyDefault: 'all' | 'none';
-  /** Result of subscribing to a finished task: an error, or its snapshot and then the end of the stream. */
-  readonly subscribeFinished: 'error' | 'returns-task';
+  /**
+   * Result of subscribing to a finished task: an error, or its snapshot and then the end of the stream.
+   * `returns-status`: only its status. A task that waits for its caller then ends the stream too.
+   */
+  readonly subscribeFinished: 'error' | 'returns-task' | 'returns-status';
+  /** Canceling a canceled task again is an error too. Absent: it returns the task. */
+  readonly cancelsOnce?: true;
+  /** A list has whole tasks, with their artifacts, unless the request says otherwise. */
+  readonly listsArtifacts?: true;
+  /** Maximum time that a send waits for its answer. It then answers with the unfinished task. Absent: no maximum. */
+  readonly sendMsMax?: number;
 }
 
 /** HTTP details of a dialect besides its JSON. Both halves of each binding read these. */
@@ -168,6 +177,10 @@ export interface DialectWire {
    * nothing else (`Accept`). Absent: it is a JSON response. Only for errors whose HTTP status is 200.
    */
   readonly streamErrors?: 'event' | 'event-if-only';
+  /** Where clients of this product call. On the official path of a node that serves several dialects, requests are those of 0.3 and 1.0. */
+  readonly callPath?: string;
+  /** Streams have no task event. A snapshot is written as several events, which a client that resumes has already seen. */
+  readonly snapshotAsEvents?: true;
   /** `get` and `cancel` of an unknown task return null instead of an error. */
   readonly nullForUnknownTask?: true;
 }
@@ -265,5 +278,9 @@ export interface Dialect {
   /** How it looks on HTTP. */
   readonly wire: DialectWire;
   /** Every canonical field that the dialect can't express. Tests compare it with what really is lost. */
-  readonly losses: readonly Loss[];
+  /**
+   * What the dialect can't express, if the dialect is not one of this package. Read it with `dialectLosses`: the lists of this package's
+   * dialects are kept apart (loss-table.ts), because clients, which never read them, would have to download them.
+   */
+  readonly losses?: readonly Loss[];
 }

@@ -91,6 +91,9 @@ const BY_TASK: ReadonlySet<Operation | undefined> = new Set<Operation>(['get', '
  * registry.detect({ method: 'SendMessage', params })?.title; // 'A2A 1.0'
  * ```
  */
+/** How sure a dialect can be and still leave a request to the dialect in which its task was made. */
+const UNSURE: ReadonlySet<Confidence> = new Set<Confidence>(['grammar', 'mount']);
+
 export function createRegistry(dialects: readonly Dialect[]): Registry {
   const byId = new Map<string, Dialect>(dialects.map((dialect) => [dialect.id, dialect]));
   const speaks: Registry['speaks'] = ({ protocolVersion }) => {
@@ -100,6 +103,11 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
     const known = version[1] === '1' ? '1.0' : version[0];
     return byId.get(DIALECT_OF_VERSION.get(known) ?? '');
   };
+  /** 0.x that the caller states in `A2A-Version`. 1.0 tells nothing: CortexPrism's client states it too. */
+  const statedDialect = (hints: Hints): Dialect | undefined => {
+    const dialect = hints.version?.startsWith('0.') === true ? speaks({ protocolVersion: hints.version }) : undefined;
+    return dialect !== undefined && dialect.detect(hints) !== 'no' ? dialect : undefined;
+  };
   return {
     speaks,
     all: dialects,
@@ -107,8 +115,10 @@ export function createRegistry(dialects: readonly Dialect[]): Registry {
     restForm: ({ id }) => dialects.find((other) => other.rest !== undefined && (other.id === id || other.id.startsWith(`${id}.`))),
     detect: (hints, origin) => {
       const found = surest(dialects, (dialect, best) => (best === 'shape' && dialect.claimsPaths !== true ? 'no' : dialect.detect(hints)));
-      if (found === undefined || found.confidence !== 'grammar' || origin === undefined) return found?.dialect;
-      if (hints.method === undefined || !BY_TASK.has(found.dialect.operationOf(hints.method))) return found.dialect;
+      const operation = hints.method === undefined ? undefined : found?.dialect.operationOf(hints.method);
+      const stated = operation === 'list' || BY_TASK.has(operation) ? statedDialect(hints) : undefined;
+      if (stated !== undefined) return stated;
+      if (found === undefined || !UNSURE.has(found.confidence) || origin === undefined || !BY_TASK.has(operation)) return found?.dialect;
       const made = byId.get(origin() ?? '');
       if (made === undefined) return found.dialect;
       if (made.detect(hints) !== 'no') return made;

@@ -27,11 +27,13 @@ export function servingFor({
   return (agent, place) => {
     const known = made.get(place.base);
     if (known?.agent === agent) return known.serving;
+    const { extensions = [] } = agent.card.capabilities;
     const serving: BindingServeOptions = {
       basePath: place.base,
       env,
       card: () => cardAt(agent.card, place),
-      extensions: (agent.card.capabilities.extensions ?? []).map(({ uri }) => uri),
+      extensions: extensions.map(({ uri }) => uri),
+      requiredExtensions: extensions.filter(({ required }) => required === true).map(({ uri }) => uri),
       versionRequired: options.versionRequired ?? false,
       bodyBytesMax: limits.bodyBytesMax,
       jsonMembersMax: limits.jsonMembersMax,

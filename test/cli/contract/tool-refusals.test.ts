@@ -47,6 +47,8 @@ describe('the tool', () => {
       expect([code, out], args.join(' ')).toEqual([2, '']);
       expect(err, args.join(' ')).toMatch(ERROR);
     }
+    const nowhere = parley(['push', 'ls', '--url', 'http://127.0.0.1:65003']);
+    expect([nowhere.code, nowhere.err]).toEqual([3, expect.stringContaining('Code: A2ACLI_ERR_UNREACHABLE')]);
     const port = new URL(script.url).port;
     const taken = await run(['server', '--port', port]);
     expect([taken.code, taken.err.slice(taken.err.indexOf('Error: '))]).toEqual([1, expect.stringMatching(ERROR)]);

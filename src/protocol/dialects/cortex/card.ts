@@ -62,6 +62,9 @@ function schemesOf(c: Raw): unknown {
   return Object.fromEntries(Object.entries(c.securitySchemes).map(([name, scheme]) => [name, respelled(scheme)]));
 }
 
+/** Requests at this address are 1.0's. A node that serves it answers CortexPrism at `/a2a`. */
+const OFFICIAL_PATH = /\/a2a\/jsonrpc$/;
+
 /** Writes a card with the base address that CortexPrism expects in `url`. */
 export function writeCard(value: AgentCard): JsonObject {
   const { supportedInterfaces, capabilities, skills, defaultInputModes, defaultOutputModes, securitySchemes, ...rest } = value;
@@ -74,6 +77,7 @@ export function writeCard(value: AgentCard): JsonObject {
     skills: skills.map(writeSkill),
     interfaces: supportedInterfaces.map(({ protocolBinding, protocolVersion, ...where }) => ({
       ...where,
+      url: where.url.replace(OFFICIAL_PATH, '/a2a'),
       protocol: PROTOCOLS.get(protocolBinding) ?? protocolBinding,
       version: protocolVersion,
     })),
@@ -86,7 +90,7 @@ export function writeCard(value: AgentCard): JsonObject {
 /** Cortex's `url` is the base of its interface's address. */
 function baseOf(interfaces: readonly AgentInterface[]): string {
   const first = interfaces.find((where) => where.protocolBinding === 'JSONRPC') ?? interfaces[0];
-  return first?.url.replace(/\/a2a\/?$/, '') ?? '';
+  return first?.url.replace(/\/a2a(?:\/jsonrpc)?\/?$/, '') ?? '';
 }
 
 function writeSkill({ inputModes, outputModes, ...skill }: AgentSkill): JsonObject {

@@ -6,9 +6,8 @@ import type { Operation } from '../../operations.ts';
 import type { TaskPage } from '../../requests.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, DialectWire, Loss, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Traits } from '../dialect.ts';
 import { readFlatCancel, readFlatGet, readFlatList, readFlatPage } from '../shared/flat-requests.ts';
-import { DRAFT_LOSSES } from '../shared/losses.ts';
 import { card, readCard, writeCard } from './card.ts';
 import { detect } from './detect.ts';
 import { error, httpStatusOnError } from './errors.ts';
@@ -66,34 +65,18 @@ const traits: Traits = {
   directMessage: 'as-task',
   historyDefault: 'all',
   subscribeFinished: 'returns-task',
+  listsArtifacts: true,
 };
 
 const wire: DialectWire = {
   nullForUnknownTask: true,
+  callPath: '/a2a',
   httpStatusOnError,
   timeoutMs: 120_000,
   bodyBytesMax: 1_048_576,
   extensionsHeader: undefined,
   versionHeader: '1.0',
 };
-
-const TYPES = 'CortexPrism packages/server/src/a2a/types.ts';
-const SERVER = 'CortexPrism packages/server/src/a2a/server.ts, handleA2ARequest';
-
-const losses: readonly Loss[] = [
-  { field: 'SendRequest.alias', reason: 'the server names every task', clause: SERVER },
-  {
-    field: 'TaskStatus.state',
-    values: ['TASK_STATE_SUBMITTED', 'TASK_STATE_AUTH_REQUIRED'],
-    reason: 'Cortex has seven states; written as working and input required',
-    clause: `${TYPES}, TaskState`,
-  },
-  { field: 'SendResult.message', reason: 'results are tasks; a direct message is written as a completed one', clause: SERVER },
-  { field: 'SendResult.task', absent: true, reason: 'a task is written in place of a direct message', clause: SERVER },
-  { field: 'TaskEvent.message', reason: 'streams have tasks only; a direct message is written as a completed one', clause: SERVER },
-  { field: 'TaskEvent.task', absent: true, reason: 'a task is written in place of a direct message', clause: SERVER },
-  ...DRAFT_LOSSES,
-];
 
 /** CortexPrism: 1.0's methods and states, 0.x's roles and files, and a stream format of its own (docs/dialects/cortex.md). */
 export const cortex: Dialect = defineDialect({
@@ -109,5 +92,4 @@ export const cortex: Dialect = defineDialect({
   openReader,
   traits,
   wire,
-  losses,
 });

@@ -11,17 +11,24 @@ export function detect(hints: Hints): Confidence {
   if (hints.path !== undefined && FOREIGN_PATH.test(hints.path)) return 'no';
   switch (hints.method) {
     case 'tasks/list':
+      return isRoot(hints) ? 'no' : 'shape';
     case 'tasks/subscribe':
       return 'shape';
     case 'tasks/get':
     case 'tasks/cancel':
-      return 'grammar';
+      // Its client sends no `A2A-Version`.
+      return hints.path === '/a2a' && hints.version === undefined ? 'mount' : 'grammar';
     case 'message/send':
     case 'message/stream':
       return detectMessage(isRaw(hints.params) ? hints.params.message : undefined);
     default:
       return 'no';
   }
+}
+
+/** Its client always calls `/a2a`. A list on `/` comes from a client of 0.3: Go's has the method. */
+function isRoot({ path }: Hints): boolean {
+  return path === '/';
 }
 
 /** PromptKit's parts are flat and have no `kind` or `type`. */

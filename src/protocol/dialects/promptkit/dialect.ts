@@ -4,7 +4,7 @@ import type { ListRequest, SendRequest, TaskPage } from '../../requests.ts';
 import type { Task } from '../../task.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, DialectWire, Loss, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, Traits } from '../dialect.ts';
 import { taskOfMessage } from '../shared/flat-model.ts';
 import type { SendReaders } from '../shared/flat-requests.ts';
 import {
@@ -17,7 +17,6 @@ import {
   readFlatSubscribe,
   writeFlatConfiguration,
 } from '../shared/flat-requests.ts';
-import { DRAFT_LOSSES } from '../shared/losses.ts';
 import { NO_CONTEXT } from '../shared/members.ts';
 import { card } from './card.ts';
 import { detect } from './detect.ts';
@@ -90,7 +89,10 @@ const traits: Traits = {
   cancelFinished: 'error',
   directMessage: 'as-task',
   historyDefault: 'none',
-  subscribeFinished: 'returns-task',
+  subscribeFinished: 'returns-status',
+  listsArtifacts: true,
+  // Its client gives up after 60 seconds and then has no task id to ask with.
+  sendMsMax: 50_000,
 };
 
 const wire: DialectWire = {
@@ -99,47 +101,9 @@ const wire: DialectWire = {
   bodyBytesMax: 10_485_760,
   extensionsHeader: undefined,
   versionHeader: undefined,
+  callPath: '/a2a',
+  snapshotAsEvents: true,
 };
-
-const PARAMS = 'PromptKit runtime/a2a/types.go, params of the methods';
-const CARD = 'PromptKit runtime/a2a/types.go, AgentCard';
-const STREAM = 'PromptKit runtime/a2a/client.go, parseStreamEvent: artifact and status are all it reads';
-const TASKS_ONLY = 'PromptKit runtime/a2a/client.go, SendMessage: the result is decoded as a Task';
-
-const losses: readonly Loss[] = [
-  { field: 'SendRequest.alias', reason: 'the server names every task', clause: PARAMS },
-  ...['SendRequest', 'GetRequest', 'ListRequest', 'CancelRequest', 'SubscribeRequest'].map((type) => ({
-    field: `${type}.tenant`,
-    reason: 'one server is one agent',
-    clause: PARAMS,
-  })),
-  { field: 'SendConfiguration.taskPushNotificationConfig', reason: 'PromptKit has no push notifications', clause: PARAMS },
-  { field: 'CancelRequest.metadata', reason: 'a cancel names the task and nothing else', clause: PARAMS },
-  { field: 'ListRequest.statusTimestampAfter', reason: 'lists by context only', clause: PARAMS },
-  { field: 'ListRequest.includeArtifacts', reason: 'lists whole tasks', clause: PARAMS },
-  {
-    field: 'TaskStatus.state',
-    values: ['TASK_STATE_UNSPECIFIED'],
-    reason: 'its client refuses a response with an unknown state; written as working',
-    clause: 'PromptKit runtime/a2a/types.go, TaskState.UnmarshalJSON',
-  },
-  { field: 'SendResult.message', reason: 'results are tasks; a direct message is written as a completed one', clause: TASKS_ONLY },
-  { field: 'SendResult.task', absent: true, reason: 'a task is written in place of a direct message', clause: TASKS_ONLY },
-  { field: 'TaskEvent.task', reason: 'streams have no task event; written as its status and its artifacts', clause: STREAM },
-  { field: 'TaskEvent.message', reason: 'streams have no message event; written as an artifact and a completed status', clause: STREAM },
-  {
-    field: 'TaskEvent.statusUpdate',
-    absent: true,
-    reason: 'a status update is written in place of a task or a direct message',
-    clause: STREAM,
-  },
-  { field: 'AgentCard.securitySchemes', reason: 'its card has no members for security', clause: CARD },
-  { field: 'AgentCard.securityRequirements', reason: 'its card has no members for security', clause: CARD },
-  { field: 'AgentSkill.securityRequirements', reason: 'its card has no members for security', clause: CARD },
-  { field: 'AgentInterface.tenant', reason: 'one server is one agent', clause: CARD },
-  { field: 'AgentExtension.params', reason: 'an extension is an address and a description', clause: CARD },
-  ...DRAFT_LOSSES,
-];
 
 /** PromptKit (AltairaLabs): 0.3's method names with 1.0's shapes (docs/dialects/promptkit.md). */
 export const promptkit: Dialect = defineDialect({
@@ -161,5 +125,4 @@ export const promptkit: Dialect = defineDialect({
   openReader,
   traits,
   wire,
-  losses,
 });

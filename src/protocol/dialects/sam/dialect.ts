@@ -3,10 +3,9 @@ import type { Operation, Shape, Shapes } from '../../operations.ts';
 import type { SendRequest } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, DialectWire, Loss, RpcId, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, RpcId, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
 import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
-import { DRAFT_LOSSES, namedTaskLosses } from '../shared/losses.ts';
 import { card } from './card.ts';
 import { detectDocumented } from './detect.ts';
 import { readEvent, readTask } from './model.ts';
@@ -51,25 +50,6 @@ const wire: DialectWire = {
   versionHeader: undefined,
 };
 
-const MODEL = 'A2A 0.3.0 TextPart and DataPart, which SAM uses';
-const NAMED = 'docs/dialects/sam.md, Model: the request id is the task id; Solace Agent Mesh, Message Object: task_id';
-const losses: readonly Loss[] = [
-  ...namedTaskLosses(NAMED),
-  ...['SendRequest.tenant', 'CancelRequest.tenant', 'AgentInterface.tenant'].map((field) => ({
-    field,
-    reason: 'SAM has no tenants; its namespace is the root of the topics',
-    clause: 'docs/dialects/sam.md, Topics: {namespace}/a2a/v1',
-  })),
-  { field: 'Part.filename', beside: ['text', 'data'], reason: 'only a file has a name', clause: MODEL },
-  { field: 'Part.mediaType', beside: ['text', 'data'], reason: 'only a file has a media type', clause: MODEL },
-  {
-    field: 'AgentInterface.protocolVersion',
-    reason: 'one version for the whole card: that of the first interface',
-    clause: 'A2A 0.3.0 AgentInterface {url, transport}',
-  },
-  ...DRAFT_LOSSES.filter((loss) => !loss.field.startsWith('GetRequest.')),
-];
-
 /** The readers and writers of one spelling. */
 function codecs(spelling: Spelling): Codecs {
   return {
@@ -107,7 +87,6 @@ function build(id: string, title: string, spelling: Spelling): Dialect {
     openStream: (requestId) => openStream(requestId, spelling),
     traits,
     wire,
-    losses,
   });
 }
 

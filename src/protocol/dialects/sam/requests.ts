@@ -4,7 +4,7 @@ import type { CancelRequest, SendConfiguration, SendRequest, SendResult } from '
 import type { ReadEnv } from '../dialect.ts';
 import { readPushConfig, writePushConfig } from '../shared/push-config.ts';
 import type { Raw } from '../shared/read.ts';
-import { countIf, fail, flagIf, id, idIf, member, memberIf, metadataIf, object, textsIf } from '../shared/read.ts';
+import { countIf, fail, flagIf, idIf, member, memberIf, metadataIf, object, taskIdIn, textsIf } from '../shared/read.ts';
 import { readEvent, readRequestMessage } from './model.ts';
 import type { Spelling } from './write.ts';
 import { writeMessage } from './write.ts';
@@ -85,7 +85,7 @@ export function readSendResult(raw: unknown, env: ReadEnv): SendResult {
  */
 export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
   const r: Raw = object(raw);
-  const out: Mutable<CancelRequest> = { id: id(r.id ?? r.taskId ?? r.task_id, 'id', env) };
+  const out: Mutable<CancelRequest> = { id: taskIdIn(r, env) };
   const metadata = metadataIf(r.metadata, 'metadata', env);
   if (metadata !== undefined) out.metadata = metadata;
   return out;

@@ -1,4 +1,4 @@
-import type { TaskId, TenantId } from '../../ids.ts';
+import type { TenantId } from '../../ids.ts';
 import type { Json, Mutable } from '../../json.ts';
 import type { Message } from '../../message.ts';
 import type { CancelRequest, GetRequest, ListRequest, SendConfiguration, SendRequest, SubscribeRequest, TaskPage } from '../../requests.ts';
@@ -8,7 +8,7 @@ import { modesIf } from './card.ts';
 import { contextIf } from './flat-model.ts';
 import type { FlatVocabulary } from './flat-vocabulary.ts';
 import type { Raw, Reader } from './read.ts';
-import { countIf, flagIf, id, idIf, list, member, memberIf, metadataIf, object, oneOf, textIf } from './read.ts';
+import { countIf, flagIf, idIf, list, member, memberIf, metadataIf, object, oneOf, taskIdIn, textIf } from './read.ts';
 import { timestampIf } from './values.ts';
 
 /**
@@ -56,7 +56,7 @@ export function writeFlatConfiguration(configuration: SendConfiguration): { [key
 
 export function readFlatGet(raw: unknown, env: ReadEnv): GetRequest {
   const r = object(raw);
-  const out: Mutable<GetRequest> = { id: idOfTask(r, env) };
+  const out: Mutable<GetRequest> = { id: taskIdIn(r, env) };
   const historyLength = countIf(r.historyLength, 'historyLength');
   if (historyLength !== undefined) out.historyLength = historyLength;
   return withTenant(out, r, env);
@@ -64,7 +64,7 @@ export function readFlatGet(raw: unknown, env: ReadEnv): GetRequest {
 
 export function readFlatCancel(raw: unknown, env: ReadEnv): CancelRequest {
   const r = object(raw);
-  const out: Mutable<CancelRequest> = { id: idOfTask(r, env) };
+  const out: Mutable<CancelRequest> = { id: taskIdIn(r, env) };
   const metadata = metadataIf(r.metadata, 'metadata', env);
   if (metadata !== undefined) out.metadata = metadata;
   return withTenant(out, r, env);
@@ -72,7 +72,7 @@ export function readFlatCancel(raw: unknown, env: ReadEnv): CancelRequest {
 
 export function readFlatSubscribe(raw: unknown, env: ReadEnv): SubscribeRequest {
   const r = object(raw);
-  const out: Mutable<SubscribeRequest> = { id: idOfTask(r, env) };
+  const out: Mutable<SubscribeRequest> = { id: taskIdIn(r, env) };
   return withTenant(out, r, env);
 }
 
@@ -111,13 +111,6 @@ export function readFlatPage(raw: unknown, env: ReadEnv, task: Reader<Task>): Ta
   };
 }
 
-/** `id`, or one of its names in other versions. */
-function idOfTask(r: Raw, env: ReadEnv): TaskId {
-  const named = typeof r.name === 'string' && r.name.startsWith('tasks/') ? r.name.slice('tasks/'.length) : undefined;
-  return id<TaskId>(r.id ?? r.taskId ?? r.task_id ?? named, 'id', env);
-}
-
-/** Adds the tenant, if the request has one. */
 export function withTenant<T extends { tenant?: TenantId }>(out: T, raw: Raw, env: ReadEnv): T {
   const tenant = idIf<TenantId>(raw.tenant, 'tenant', env);
   if (tenant !== undefined) out.tenant = tenant;

@@ -20,9 +20,13 @@ export function readPushConfig(raw: unknown, env: ReadEnv): Mutable<PushConfig> 
   return out;
 }
 
-/** 1.0 has one scheme where 0.x has a list. The first one is the sender's preference. */
-function readAuthentication(raw: unknown): AuthenticationInfo {
+/**
+ * 1.0 has one scheme where 0.x has a list. The first one is the sender's preference. An object without
+ * schemes is no authentication: ProtoJSON leaves out an empty list.
+ */
+function readAuthentication(raw: unknown): AuthenticationInfo | undefined {
   const a = object(raw);
+  if (a.schemes === undefined) return undefined;
   const scheme = texts(a.schemes, 'schemes')[0] || fail('schemes', 'must name a scheme');
   const credentials = textIf(a.credentials, 'credentials');
   return credentials ? { scheme, credentials } : { scheme };

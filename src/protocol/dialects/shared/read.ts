@@ -1,3 +1,4 @@
+import type { TaskId } from '../../ids.ts';
 import type { Json, JsonObject, Metadata } from '../../json.ts';
 import type { Decoded, ReadEnv } from '../dialect.ts';
 
@@ -135,6 +136,14 @@ export function idIf<Id extends string>(value: unknown, name: string, env: ReadE
 /** A required id: not empty, at most `idCharsMax` characters. */
 export function id<Id extends string>(value: unknown, name: string, env: ReadEnv): Id {
   return idWithin<Id>(value, name, env.limits.idCharsMax);
+}
+
+const TASK_NAME = 'tasks/';
+
+/** The task of a get, cancel or subscribe: `id`, or one of its names in other versions and in documents of products. */
+export function taskIdIn(r: Raw, env: ReadEnv): TaskId {
+  const named = typeof r.name === 'string' && r.name.startsWith(TASK_NAME) ? r.name.slice(TASK_NAME.length) : undefined;
+  return id<TaskId>(r.id ?? r.taskId ?? r.task_id ?? named, 'id', env);
 }
 
 /** An id where a product allows more characters than we do. */

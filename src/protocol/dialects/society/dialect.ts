@@ -8,7 +8,6 @@ import { httpStatusOf } from '../shared/errors.ts';
 import { card } from './card.ts';
 import { detect } from './detect.ts';
 import { readError, writeError } from './errors.ts';
-import { losses } from './losses.ts';
 import { readSendRequest, threadOf, writeSendRequest } from './requests.ts';
 import { readTask, taskOfMessage, writeTask } from './task.ts';
 
@@ -61,5 +60,4 @@ export const society: Dialect = defineDialect({
   },
   traits,
   wire,
-  losses,
 });

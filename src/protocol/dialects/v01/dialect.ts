@@ -9,7 +9,6 @@ import { card } from './card.ts';
 import { detect } from './detect.ts';
 import { readError, writeError } from './errors.ts';
 import { openReader, openStream, readEvent, writeEvent } from './events.ts';
-import { losses } from './losses.ts';
 import { readTask, taskOfMessage, writeTask } from './model.ts';
 import {
   readCancelRequest,
@@ -60,6 +59,7 @@ const wire: DialectWire = {
   extensionsHeader: undefined,
   versionHeader: undefined,
   streamErrors: 'event',
+  snapshotAsEvents: true,
 };
 
 const task = { read: readTask, write: writeTask };
@@ -99,5 +99,4 @@ export const v01: Dialect = defineDialect({
   webhook: taskWebhook(writeTask),
   traits,
   wire,
-  losses,
 });

@@ -6,7 +6,7 @@ import type { CancelRequest, GetRequest, PushGetRequest, SendConfiguration, Send
 import type { ReadEnv } from '../dialect.ts';
 import { modesIf } from '../shared/card.ts';
 import { writeUnnamedPushConfig } from '../shared/push-config.ts';
-import { countIf, fail, filledText, id, idIf, member, memberIf, metadataIf, object, textIf, texts } from '../shared/read.ts';
+import { countIf, fail, filledText, id, idIf, member, memberIf, metadataIf, object, taskIdIn, textIf, texts } from '../shared/read.ts';
 import { readRequestMessage, writeMessage } from './model.ts';
 
 /**
@@ -66,7 +66,7 @@ export function writeSendRequest(request: SendRequest): Json {
 /** TaskQueryParams: `{id, historyLength}`. */
 export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
   const r = object(raw);
-  const out: Mutable<GetRequest> = { id: id<TaskId>(r.id, 'id', env) };
+  const out: Mutable<GetRequest> = { id: taskIdIn(r, env) };
   const historyLength = readHistoryLength(r.historyLength);
   if (historyLength !== undefined) out.historyLength = historyLength;
   return out;
@@ -82,7 +82,7 @@ export function writeGetRequest(request: GetRequest): Json {
 export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
   const r = object(raw);
   const metadata = metadataIf(r.metadata, 'metadata', env);
-  const task = id<TaskId>(r.id, 'id', env);
+  const task = taskIdIn(r, env);
   return metadata === undefined ? { id: task } : { id: task, metadata };
 }
 
@@ -92,7 +92,7 @@ export function writeCancelRequest(request: CancelRequest): Json {
 
 /** TaskQueryParams too, but a stream has no history. */
 export function readSubscribeRequest(raw: unknown, env: ReadEnv): SubscribeRequest {
-  return { id: id<TaskId>(object(raw).id, 'id', env) };
+  return { id: taskIdIn(object(raw), env) };
 }
 
 export function readPushGetRequest(raw: unknown, env: ReadEnv): PushGetRequest {

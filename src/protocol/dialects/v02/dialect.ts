@@ -5,7 +5,7 @@ import { isRaw } from '../shared/read.ts';
 import { CODES } from '../v03/codes.ts';
 import { kindDialect } from '../v03/kind-dialect.ts';
 import type { Patch, Release } from './releases.ts';
-import { release } from './releases.ts';
+import { NEWEST_RELEASE, OLDER_RELEASES } from './releases.ts';
 
 /** The newest release whose cards have no version. */
 const NEWEST_WITHOUT_VERSION: Patch = 4;
@@ -70,7 +70,7 @@ function looksLike02(raw: Raw): boolean {
 }
 
 /** A2A 0.2.6, the last release of 0.2. */
-export const v02: Dialect = build(release(6));
+export const v02: Dialect = build(NEWEST_RELEASE);
 
 /** The releases before 0.2.6, newest first. */
-export const v02Releases: readonly Dialect[] = ([5, 4, 3, 2, 1, 0] as const).map((patch) => build(release(patch)));
+export const v02Releases: readonly Dialect[] = OLDER_RELEASES.map(build);

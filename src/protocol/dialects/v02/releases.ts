@@ -56,7 +56,7 @@ export interface Release {
 }
 
 /** The differences of 0.2.`patch` from 0.3, computed from the tables above. */
-export function release(patch: Patch): Release {
+function release(patch: Patch): Release {
   return {
     patch,
     losses: FIELDS.filter(({ since }) => since > patch).map((arrival) => ({
@@ -71,3 +71,9 @@ export function release(patch: Patch): Release {
     extensionsHeader: patch >= 4,
   };
 }
+
+/** 0.2.6, the last release. */
+export const NEWEST_RELEASE: Release = release(6);
+
+/** The releases before it, newest first. */
+export const OLDER_RELEASES: readonly Release[] = ([5, 4, 3, 2, 1, 0] as const).map(release);

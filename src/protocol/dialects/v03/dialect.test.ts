@@ -56,6 +56,7 @@ describe('behaviour of 0.3', () => {
       callerNamesTask: false,
       resumesByContext: true,
       cancelFinished: 'error',
+      cancelsOnce: true,
       directMessage: 'allowed',
       historyDefault: 'all',
       subscribeFinished: 'returns-task',

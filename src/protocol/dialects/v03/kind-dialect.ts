@@ -14,7 +14,6 @@ import type { CardEdition } from './card.ts';
 import { cardCodec, cardReader, writeCard } from './card.ts';
 import type { Form } from './form.ts';
 import { KIND_FORM } from './form.ts';
-import { familyLosses, kindLosses } from './losses.ts';
 import { readTaskConfig } from './push.ts';
 import { readers } from './read.ts';
 import {
@@ -78,6 +77,8 @@ export const TRAITS: Traits = {
   callerNamesTask: false,
   resumesByContext: true,
   cancelFinished: 'error',
+  // A2A 0.3.0 §7.4: a task in a terminal state can't be canceled; the 0.3 kit checks a second cancel.
+  cancelsOnce: true,
   directMessage: 'allowed',
   // A2A 0.3.0 §7.3 leaves an absent historyLength to the server. The Python SDK and 1.0 return everything; the JS SDK returns an empty
   // list. A caller can ask for nothing with 0, but can't ask for everything without knowing the length.
@@ -103,7 +104,6 @@ export const WIRE: DialectWire = {
 /** A release of the family, made from 0.3's codecs without what it lacks. */
 export function kindDialect(edition: Edition): Dialect {
   const has = (operation: Operation) => METHODS[operation] !== undefined && !edition.without.includes(operation);
-  const held = { operation: has, transports: edition.card.transports };
   const missing: MissingMembers = new Set(edition.losses.filter((loss) => loss.values === undefined).map((loss) => loss.field));
   const write = writers(KIND_FORM, missing);
   const aliases = Object.entries(ALIASES).filter(([, operation]) => !edition.without.includes(operation));
@@ -121,7 +121,6 @@ export function kindDialect(edition: Edition): Dialect {
     webhook: taskWebhook(write.task),
     traits: { ...TRAITS, ...edition.traits },
     wire: { ...WIRE, ...edition.wire },
-    losses: [...familyLosses(held), ...kindLosses(held), ...edition.losses],
   });
 }
 

@@ -18,7 +18,22 @@ import type { Task } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { readPushConfig } from '../shared/push-config.ts';
 import type { Raw, Reader } from '../shared/read.ts';
-import { countIf, fail, flagIf, id, idIf, list, member, memberIf, metadataIf, object, oneOf, textIf, textsIf } from '../shared/read.ts';
+import {
+  countIf,
+  fail,
+  flagIf,
+  id,
+  idIf,
+  list,
+  member,
+  memberIf,
+  metadataIf,
+  object,
+  oneOf,
+  taskIdIn,
+  textIf,
+  textsIf,
+} from '../shared/read.ts';
 import { isSet } from '../shared/wire-parts.ts';
 import type { Form } from './form.ts';
 import { readTaskConfig } from './push.ts';
@@ -107,15 +122,9 @@ export function sendResultReader(read: Readers): Reader<SendResult> {
   };
 }
 
-/** The task's id: `id` in the specification, `taskId` in documents of products. */
-function readTaskId(r: Raw, env: ReadEnv): TaskId {
-  const other = r.taskId ?? r.task_id;
-  return r.id === undefined && other !== undefined ? id<TaskId>(other, 'taskId', env) : id<TaskId>(r.id, 'id', env);
-}
-
 export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
   const r = object(raw);
-  const out: Mutable<GetRequest> = { id: readTaskId(r, env) };
+  const out: Mutable<GetRequest> = { id: taskIdIn(r, env) };
   const historyLength = countIf(r.historyLength ?? r.history_length, 'historyLength');
   if (historyLength !== undefined) out.historyLength = historyLength;
   return out;
@@ -123,14 +132,14 @@ export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
 
 export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
   const r = object(raw);
-  const out: Mutable<CancelRequest> = { id: readTaskId(r, env) };
+  const out: Mutable<CancelRequest> = { id: taskIdIn(r, env) };
   const metadata = metadataIf(r.metadata, 'metadata', env);
   if (metadata !== undefined) out.metadata = metadata;
   return out;
 }
 
 export function readSubscribeRequest(raw: unknown, env: ReadEnv): { readonly id: TaskId } {
-  return { id: readTaskId(object(raw), env) };
+  return { id: taskIdIn(object(raw), env) };
 }
 
 /**
@@ -139,7 +148,7 @@ export function readSubscribeRequest(raw: unknown, env: ReadEnv): { readonly id:
  */
 export function readPushGetRequest(raw: unknown, env: ReadEnv): PushGetRequest {
   const r = object(raw);
-  const taskId = readTaskId(r, env);
+  const taskId = taskIdIn(r, env);
   const configId = idIf<PushConfigId>(r.pushNotificationConfigId ?? r.push_notification_config_id, 'pushNotificationConfigId', env);
   return configId === undefined ? { taskId } : { taskId, id: configId };
 }
@@ -147,11 +156,11 @@ export function readPushGetRequest(raw: unknown, env: ReadEnv): PushGetRequest {
 export function readPushDeleteRequest(raw: unknown, env: ReadEnv): PushDeleteRequest {
   const r = object(raw);
   const configId = r.pushNotificationConfigId ?? r.push_notification_config_id;
-  return { taskId: readTaskId(r, env), id: id<PushConfigId>(configId, 'pushNotificationConfigId', env) };
+  return { taskId: taskIdIn(r, env), id: id<PushConfigId>(configId, 'pushNotificationConfigId', env) };
 }
 
 export function readPushListRequest(raw: unknown, env: ReadEnv): PushListRequest {
-  return { taskId: readTaskId(object(raw), env) };
+  return { taskId: taskIdIn(object(raw), env) };
 }
 
 export function readPushPage(raw: unknown, env: ReadEnv): PushPage {

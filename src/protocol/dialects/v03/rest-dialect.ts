@@ -17,7 +17,6 @@ import { CODES } from './codes.ts';
 import { detectRest } from './detect.ts';
 import { KIND_FORM, PROTO_FORM } from './form.ts';
 import { closingStream, listCodecs, TRAITS, WIRE } from './kind-dialect.ts';
-import { familyLosses, REST_LOSSES } from './losses.ts';
 import { readers } from './read.ts';
 import { sendReader, sendResultReader } from './requests.ts';
 import { rest, restStatus } from './rest.ts';
@@ -61,7 +60,6 @@ export function restDialect(card: CardEdition): Dialect {
     webhook: taskWebhook(writers(KIND_FORM, NOTHING).task),
     traits: TRAITS,
     wire: { ...WIRE, httpStatusOnError: restStatus },
-    losses: [...familyLosses({ operation: () => true, transports: true }), ...REST_LOSSES],
   });
 }
 

@@ -6,9 +6,8 @@ import { jsonOf } from '../../json.ts';
 import type { Operation } from '../../operations.ts';
 import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
-import type { Dialect, DialectWire, Loss, StreamWriter, Traits } from '../dialect.ts';
+import type { Dialect, DialectWire, StreamWriter, Traits } from '../dialect.ts';
 import { httpStatusOf, readError, writeDetails } from '../shared/errors.ts';
-import { DRAFT_LOSSES } from '../shared/losses.ts';
 import type { Reader } from '../shared/read.ts';
 import { plainStream } from '../shared/stream.ts';
 import { card, readCard, writeCard } from './card.ts';
@@ -69,12 +68,6 @@ const wire: DialectWire = {
   versionHeader: '1.0',
   // Go's client reads only events from a stream; Python's and JavaScript's read both.
   streamErrors: 'event-if-only',
-};
-
-const ALIAS: Loss = {
-  field: 'SendRequest.alias',
-  reason: 'the server names every task',
-  clause: 'A2A 1.0.1 §3.4.2: ids that the client chooses for new tasks are not supported',
 };
 
 const same = <T extends object>(read: Reader<T>): Codec<T> => ({ read, write: (value) => jsonOf(value) });
@@ -160,7 +153,6 @@ function build(id: string, title: string, options: { readonly generation: boolea
     webhook: { carries: 'events', mediaType: 'application/a2a+json', write: (event) => eventJson(event, numbered) },
     traits,
     wire,
-    losses: options.generation ? [ALIAS] : [ALIAS, ...DRAFT_LOSSES],
   });
 }
 

@@ -6,8 +6,7 @@ import type { MqttErrorName } from '../../mqtt-errors.ts';
 import { MQTT_ERRORS, mqttError } from '../../mqtt-errors.ts';
 import type { Shape, Shapes } from '../../operations.ts';
 import type { SendRequest } from '../../requests.ts';
-import type { Decoded, Dialect, Loss, ReadEnv, WireError } from '../dialect.ts';
-import { DRAFT_LOSSES, namedTaskLosses } from '../shared/losses.ts';
+import type { Decoded, Dialect, ReadEnv, WireError } from '../dialect.ts';
 import { isRaw } from '../shared/read.ts';
 import { v10 } from './dialect.ts';
 
@@ -16,9 +15,6 @@ import { v10 } from './dialect.ts';
  * task, in the member that holds an existing task's id in 1.0, and that three error codes have other
  * meanings.
  */
-const NAMED = 'A2A over MQTT 0.1: the requester creates the task id and puts it in params.message.taskId of the first message';
-const losses: readonly Loss[] = [...namedTaskLosses(NAMED), ...DRAFT_LOSSES];
-
 function nameOf(data: unknown): MqttErrorName | undefined {
   const name = isRaw(data) ? data['a2a_error'] : undefined;
   return typeof name === 'string' && isKeyOf(MQTT_ERRORS, name) ? name : undefined;
@@ -93,5 +89,4 @@ export const mqtt01: Dialect = {
   card: { ...v10.card, detect: () => 'no', isPublished: true },
   traits: { ...v10.traits, callerNamesTask: true, namesOnce: true, directMessage: 'as-task' },
   wire: { ...v10.wire, callerNamesTask: true, timeoutMs: 15_000 },
-  losses,
 };

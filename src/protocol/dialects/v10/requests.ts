@@ -32,6 +32,7 @@ import {
   metadataIf,
   object,
   oneOf,
+  taskIdIn,
   textIf,
   textsIf,
 } from '../shared/read.ts';
@@ -76,7 +77,7 @@ export function readSendResult(raw: unknown, env: ReadEnv): SendResult {
 /** GetTaskRequest (§3.1.3). */
 export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
   const r = object(raw);
-  const out: Mutable<GetRequest> = { id: id(r.id, 'id', env) };
+  const out: Mutable<GetRequest> = { id: taskIdIn(r, env) };
   const historyLength = countIf(r.historyLength ?? r.history_length, 'historyLength');
   if (historyLength !== undefined) out.historyLength = historyLength;
   const currentGeneration = generationIf(r.currentGeneration ?? r.current_generation, 'currentGeneration');
@@ -87,7 +88,7 @@ export function readGetRequest(raw: unknown, env: ReadEnv): GetRequest {
 /** CancelTaskRequest (§3.1.5). */
 export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
   const r = object(raw);
-  const out: Mutable<CancelRequest> = { id: id(r.id, 'id', env) };
+  const out: Mutable<CancelRequest> = { id: taskIdIn(r, env) };
   const metadata = metadataIf(r.metadata, 'metadata', env);
   if (metadata !== undefined) out.metadata = metadata;
   return withTenant(out, r, env);
@@ -96,7 +97,7 @@ export function readCancelRequest(raw: unknown, env: ReadEnv): CancelRequest {
 /** SubscribeToTaskRequest (§3.1.6). */
 export function readSubscribeRequest(raw: unknown, env: ReadEnv): SubscribeRequest {
   const r = object(raw);
-  const out: Mutable<SubscribeRequest> = { id: id(r.id, 'id', env) };
+  const out: Mutable<SubscribeRequest> = { id: taskIdIn(r, env) };
   return withTenant(out, r, env);
 }
 
