@@ -76,6 +76,7 @@ describe('Node’s network modules', () => {
       'server/adapters/node.ts', // listens
       'server/adapters/node/bind.ts', // listens; asks whether a Unix socket is in use
       'server/adapters/node/check-head.ts',
+      'server/adapters/node/connection-limits.ts', // a type
       'server/adapters/node/http-request.ts',
       'server/adapters/node/http-server.ts',
       'server/adapters/node/parser-errors.ts', // a type

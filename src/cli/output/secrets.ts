@@ -68,7 +68,7 @@ function percentEncoded(secret: string): readonly string[] {
 function base64Within(bytes: Buffer, before: number): string {
   const text = Buffer.concat([Buffer.alloc(before), bytes])
     .toString('base64')
-    .replace(/=+$/, '');
+    .replace(/(?<!=)=+$/, '');
   const start = before === 0 ? 0 : before + 1;
   const isWhole = (before + bytes.length) % 3 === 0;
   return text.slice(start, isWhole ? undefined : -1);

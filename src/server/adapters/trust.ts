@@ -86,7 +86,7 @@ function writeRecord(record: TrustRecord): void {
   writeSecretFile(recordPath(), `${JSON.stringify(record, null, 2)}\n`);
 }
 
-const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)(["'])(\.{1,2}\/[^"'\n]+)\1/g;
+const IMPORT = /(?:\bfrom\s*|\bimport\s*(?:\(\s*)?|\brequire\s*\(\s*)(["'])(\.{1,2}\/[^"'\n]+)\1/g;
 const ENDINGS = ['', '.ts', '.mts', '.js', '.mjs', '.cjs', '.json', '/index.ts', '/index.js'];
 const FILES_MAX = 1000;
 
