@@ -18,6 +18,7 @@ step('names', () => spawnSync(process.execPath, [join(ROOT, 'scripts/names.mjs')
 step('wire names', () => runTool('node', ['--conditions=our-src', join(ROOT, 'scripts/wire-names.ts')]).status);
 step('words', () => spawnSync(process.execPath, [join(ROOT, 'scripts/words.mjs')], { stdio: 'inherit' }).status);
 step('doc comments', () => spawnSync(process.execPath, [join(ROOT, 'scripts/doc-comments.mjs')], { stdio: 'inherit' }).status);
+step('dependencies', () => runTool('node', [join(ROOT, 'scripts/lockfile.ts')]).status);
 step('generated docs', () => runTool('node', ['--conditions=our-src', join(ROOT, 'scripts/docs.ts'), '--check']).status);
 process.exit(failed === 0 ? 0 : 1);
 

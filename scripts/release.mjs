@@ -1,5 +1,6 @@
 // `npm run release -- VERSION`: prepares a release and publishes nothing. It sets the version, dates the changelog, and writes the package, its
-// SBOM and their checksums into release/. What is left to do by hand: commit, tag, `npm publish release/FILE`.
+// SBOM and their checksums into release/. What is left to do by hand: commit, tag, and `npm publish release/FILE` in a CI job that can sign
+// (`id-token: write` on GitHub, SIGSTORE_ID_TOKEN on GitLab): package.json asks for provenance, so npm refuses to publish from elsewhere.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,7 +39,7 @@ try {
 console.log(
   isDryRun
     ? 'Dry run: the files are in release/; package.json and CHANGELOG.md are unchanged.'
-    : `The files are in release/. Next: git commit -am "Release ${version}" && git tag v${version}, then npm publish release/parley-a2a-${version}.tgz`,
+    : `The files are in release/. Next: git commit -am "Release ${version}" && git tag v${version}, then, in CI: npm publish release/parley-a2a-${version}.tgz`,
 );
 
 function npm(args) {

@@ -152,7 +152,7 @@ describe('parley proxy', () => {
     const origin = await startParley({ agent: 'echo' });
     const config = join(folder, 'parley.config.json');
     writeFileSync(config, JSON.stringify({ a2a: { remoteAgents: { 'partner-bot': { endpoint: origin.url, authToken: 'sk-1' } } } }));
-    const proxy = await startParley({ agent: 'partner-bot', args: ['--config', config] });
+    const proxy = await startParley({ agent: 'partner-bot', args: ['--config', config, '--no-auth'] });
     expect(JSON.parse(proxy.lines()[0] ?? '')).toMatchObject({ agents: ['partner-bot'] });
     expect(textOf(await sendTask(proxy.url, 'hello'))).toBe('hello');
     await proxy.stop();

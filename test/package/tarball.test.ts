@@ -71,6 +71,13 @@ suiteNeeding('a package registry', tools !== undefined, 'the packed package', ()
     writeFileSync(join(project, 'all.mjs'), readFileSync(join(project, 'all.ts')));
   }, STEP_MS_MAX);
 
+  it('runs nothing at installation', () => {
+    const { scripts = {} }: { readonly scripts?: Readonly<Record<string, string>> } = JSON.parse(
+      readFileSync(join(project, 'node_modules/parley-a2a/package.json'), 'utf8'),
+    );
+    expect(['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'].filter((name) => name in scripts)).toEqual([]);
+  });
+
   it('passes publint', () => {
     expect(run(process.execPath, [tool('publint/src/cli.js'), 'run', tarball, '--strict'], folder)).toContain('All good!');
   });

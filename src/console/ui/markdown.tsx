@@ -1,12 +1,18 @@
 import DOMPurify from 'dompurify';
-import { marked } from 'marked';
 import { memo } from 'preact/compat';
 import { useMemo } from 'preact/hooks';
+import { isRemote, markdownHtml } from './markdown-html.ts';
 
-/** Text of agents is untrusted: no styles, no forms, no remote images. */
+/**
+ * Text of agents is untrusted: no styles, no forms, and nothing that a browser loads from elsewhere. The content security policy blocks
+ * remote media too, but a page that does not contain them needs no policy.
+ */
 const CLEAN = {
-  FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'iframe', 'object', 'embed', 'svg', 'math'],
-  FORBID_ATTR: ['style', 'class', 'id', 'srcset', 'background'],
+  FORBID_TAGS: [
+    ...['style', 'form', 'input', 'button', 'textarea', 'select', 'iframe', 'object', 'embed', 'svg', 'math'],
+    ...['video', 'audio', 'source', 'track', 'picture', 'image', 'link', 'meta', 'base', 'frame', 'frameset', 'portal'],
+  ],
+  FORBID_ATTR: ['style', 'class', 'id', 'srcset', 'background', 'poster', 'ping', 'lowsrc', 'dynsrc'],
   ALLOW_DATA_ATTR: false,
 };
 
@@ -14,20 +20,13 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   if (node.tagName === 'A') {
     node.setAttribute('target', '_blank');
     node.setAttribute('rel', 'noopener noreferrer');
-  }
-  if (node.tagName === 'IMG' && !(node.getAttribute('src') ?? '').startsWith('data:')) {
-    const link = document.createElement('a');
-    link.href = node.getAttribute('src') ?? '';
-    link.target = '_blank';
-    link.rel = 'noopener noreferrer';
-    link.textContent = node.getAttribute('alt') || 'picture';
-    node.replaceWith(link);
-  }
+  } else if (node.tagName === 'IMG' && isRemote(node.getAttribute('src') ?? '')) node.remove();
+  else if (node.tagName !== 'IMG') node.removeAttribute('src');
 });
 
 /** Markdown as sanitised HTML. */
 export function htmlOf(text: string): string {
-  return DOMPurify.sanitize(marked.parse(text, { async: false, gfm: true, breaks: true }), CLEAN);
+  return DOMPurify.sanitize(markdownHtml(text), CLEAN);
 }
 
 const BLOCK_MAX = 4000;

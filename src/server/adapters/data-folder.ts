@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import { pathName } from '../agents/served-agent.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
+import { refuseWritableByOthers } from './folder-modes.ts';
 import { openKeys } from './node-keys-file.ts';
 
 /**
@@ -37,6 +38,7 @@ export function folderFor(sources: readonly string[]): string {
 export async function openData(folder: string, log: Log): Promise<Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys'>>> {
   const path = resolve(folder);
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  for (const each of [path, ...readdirSync(path).map((name) => join(path, name))]) refuseWritableByOthers(each);
   const report = (what: string, cause: unknown): void => log.error(what, cause);
   const store = openSqliteStore(join(path, 'tasks.db'), { report });
   // This process holds the store's lock, so no other process creates keys at the same time.

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cacheCredentials } from '../access/authentication/credential-cache.ts';
 import { ConfigError } from '../config/read-value.ts';
+import { refuseWritableByOthers } from './folder-modes.ts';
 
 /**
  * The folder of the token and the API keys: `named`, which is the setting `authFolder`, or the
@@ -76,6 +77,7 @@ export function readToken(folder: string): string | undefined {
 
 /** Undefined if the file does not exist. Throws if other users can read it. */
 export function readSecretFile(path: string): string | undefined {
+  refuseWritableByOthers(dirname(path));
   try {
     const { mode } = statSync(path);
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {

@@ -26,7 +26,7 @@ import { authFolder } from './secret-files.ts';
 export interface FoundAgent {
   readonly agent: AgentLike;
   readonly source: string;
-  /** This node calls a remote agent with a credential of its own. Whoever calls the agent here uses that credential. */
+  /** This node calls a remote agent with a credential of its own. Callers of the agent here use that credential. */
   readonly lendsCredential?: boolean;
 }
 
