@@ -1,4 +1,4 @@
-import type { A2AError, CallContext, Dialect, GetRequest, Logged, Message, Registry, SendRequest } from '#protocol';
+import type { A2AError, CallContext, Dialect, GetRequest, ListRequest, Logged, Message, Registry, SendRequest } from '#protocol';
 import {
   contextId,
   createRegistry,
@@ -26,9 +26,14 @@ export function dialectOf(id: string): Dialect {
   return dialect;
 }
 
-/** A request as it reached a service, without the history length of 0 that `behave` fills in for dialects that show no history by default. */
-export function withoutDefaults(dialect: Dialect, request: unknown): unknown {
-  if (dialect.traits.historyDefault !== 'none') return request;
+/** A request as it reached a service, without what `behave` fills in where a dialect shows no history, or lists artifacts, by default. */
+export function withoutDefaults(dialect: Dialect, given: unknown): unknown {
+  const { includeArtifacts, ...others } = given as ListRequest;
+  const request = dialect.traits.listsArtifacts === true && includeArtifacts === true ? others : given;
+  return dialect.traits.historyDefault === 'none' ? withoutNoHistory(request) : request;
+}
+
+function withoutNoHistory(request: unknown): unknown {
   const { historyLength, configuration, ...rest } = request as GetRequest & SendRequest;
   const { historyLength: sent = 0, ...others } = configuration ?? {};
   const kept = sent === 0 ? others : { ...others, historyLength: sent };

@@ -48,6 +48,14 @@ export function writePlainError(error: A2AError, codes: Codes): WireError {
 }
 
 /**
+ * An error without `data`, for 0.2 and 0.3: Go's client for 0.3 can't read an object there, and its 0.3
+ * compatibility layer can't read a list.
+ */
+export function writeBareError(error: A2AError, codes: Codes): WireError {
+  return { code: error.details.code ?? codeOf(error.kind, codes), message: error.message };
+}
+
+/**
  * Reads an error of any dialect: `data` may be 1.0's list of details, an object, or any other value.
  */
 export function readError(raw: unknown, codes: Codes): A2AError {

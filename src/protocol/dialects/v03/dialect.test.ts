@@ -103,7 +103,6 @@ describe('behaviour of 0.3', () => {
     expect(v03.error.write(new A2AError('INVALID_PARAMS', 'bad', { field: 'message', info: { a: 'b' } }))).toEqual({
       code: -32602,
       message: 'bad',
-      data: { a: 'b', field: 'message' },
     });
   });
 });

@@ -6,7 +6,7 @@ import type { Codec, Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Confidence, Dialect, DialectWire, Hints, Loss, RpcId, StreamWriter, Traits } from '../dialect.ts';
 import type { Codes } from '../shared/errors.ts';
-import { httpStatusOf, readError, writePlainError } from '../shared/errors.ts';
+import { httpStatusOf, readError, writeBareError } from '../shared/errors.ts';
 import { writePushConfig, writeUnnamedPushConfig } from '../shared/push-config.ts';
 import { envelope, frame, isQuestion } from '../shared/stream.ts';
 import { taskWebhook } from '../shared/webhook.ts';
@@ -115,7 +115,7 @@ export function kindDialect(edition: Edition): Dialect {
     detect: edition.detect,
     codecs: withoutOperations(kindCodecs(edition, { write, missing }), edition.without),
     // -32600 is read as "invalid request": only its writer knows that it meant a finished task.
-    error: { read: (raw) => readError(raw, {}), write: (error) => writePlainError(error, edition.codes) },
+    error: { read: (raw) => readError(raw, {}), write: (error) => writeBareError(error, edition.codes) },
     card: cardCodec(edition.card, missing),
     openStream: (requestId) => closingStream(requestId, write.event),
     webhook: taskWebhook(write.task),

@@ -6,7 +6,7 @@ import type { TaskPage } from '../../requests.ts';
 import type { Codecs } from '../define.ts';
 import { defineDialect } from '../define.ts';
 import type { Dialect } from '../dialect.ts';
-import { readError, writePlainError } from '../shared/errors.ts';
+import { readError, writeBareError } from '../shared/errors.ts';
 import type { Reader } from '../shared/read.ts';
 import { isRaw, list } from '../shared/read.ts';
 import { isQuestion } from '../shared/stream.ts';
@@ -51,7 +51,7 @@ export function restDialect(card: CardEdition): Dialect {
     detect: detectRest,
     claimsPaths: true,
     codecs: restCodecs(card),
-    error: { read: (raw) => readError(raw, {}), write: (error) => writePlainError(error, CODES) },
+    error: { read: (raw) => readError(raw, {}), write: (error) => writeBareError(error, CODES) },
     // The public card is the same document for every binding, and `v03` recognises it.
     card: { ...cardCodec(card, NOTHING), detect: () => 'no' },
     rest,
