@@ -34,7 +34,7 @@ describe('parley', () => {
     [['audit', 'verify', '--file', '/nowhere', '--json'], 1],
     [['audit', 'nope', '--json'], 2],
     [['push', 'nope', '--json'], 2],
-    [['push', 'ls', '--url', 'http://127.0.0.1:9', '--json'], 1],
+    [['push', 'ls', '--url', 'http://127.0.0.1:9', '--json'], 3],
     [['keys', 'revoke', '--json'], 2],
     [['keys', 'revoke', 'nobody', '--json'], 1],
   ])('tells errors as JSON where JSON was asked for: %j', (args, code) => {
