@@ -35,7 +35,11 @@ describe.each([false, true])('@a2a-js/sdk, compatibility with 0.3 %s', (enabled)
   it.each(['wrapped', 'flat', 'both'] as const)('calls the first interface of 1.0 whatever the schemes look like: %s', async (schemes) => {
     const cardResolver = new DefaultAgentCardResolver({ fetchImpl: async () => Response.json(served(schemes)), legacyCompat: { enabled } });
     const card = await cardResolver.resolve('https://a.example');
-    expect(card.supportedInterfaces[0]).toMatchObject({ url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' });
+    expect(card.supportedInterfaces[0]).toMatchObject({
+      url: 'https://a.example/a2a/jsonrpc',
+      protocolBinding: 'JSONRPC',
+      protocolVersion: '1.0',
+    });
     await expect(new ClientFactory().createFromAgentCard(card)).resolves.toBeDefined();
   });
 });
