@@ -38,13 +38,14 @@ function removeUnreachableTypes() {
   for (const file of filesIn('.d.ts')) if (!reached.has(file)) rmSync(file);
 }
 
-/** Removes comments and indentation; names stay, so a stack trace still says which function and where. The declarations keep their comments. */
+/** Removes comments and indentation, and shortens statements; names stay, so a stack trace still says which function and where. The declarations keep their comments. */
 async function compactScripts() {
   const { transform } = await import('esbuild');
   for (const file of filesIn('.js')) {
     const { code } = await transform(readFileSync(file, 'utf8'), {
       minifyWhitespace: true,
-      lineLimit: 120,
+      minifySyntax: true,
+      lineLimit: 200,
       format: 'esm',
       target: 'es2023',
     });
