@@ -244,7 +244,7 @@ describe('W12: parley push', () => {
     expect(await cli('replay', 'x', ...url)).toMatchObject({ code: 2, err: expect.stringContaining('x is not the number') });
     expect(await cli('replay', '7', ...url)).toMatchObject({ code: 1, err: expect.stringContaining('there is no delivery 7') });
     expect(await cli('ls', '--url', 'http://127.0.0.1:1')).toMatchObject({
-      code: 1,
+      code: 3,
       err: expect.stringContaining('is parley serve running'),
     });
     expect(await cli('ls', '--url', 'nowhere')).toMatchObject({ code: 2 });
