@@ -125,7 +125,7 @@ suiteNeeding('a package registry', tools !== undefined, 'the packed package', ()
 
   it('has the console and the reference pages', () => {
     const files = new Set(readdirSync(join(project, 'node_modules/parley-a2a'), { recursive: true, encoding: 'utf8' }));
-    for (const name of ['dist/console/index.html', 'docs/reference/api.md', 'docs/reference/cli.md', 'llms.txt', 'LICENSE'])
+    for (const name of ['dist/console/index.html', 'docs/reference/api.md', 'llms.txt', 'LICENSE'])
       expect([name, files.has(name)]).toEqual([name, true]);
     expect([...files].filter((name) => /[.]test[.]|[.]map$/.test(name))).toEqual([]);
   });

@@ -83,6 +83,9 @@ export const CURRENT_DIALECT: DialectId = v10.id;
  */
 const BY_TASK: ReadonlySet<Operation | undefined> = new Set<Operation>(['get', 'cancel', 'subscribe']);
 
+/** How sure a dialect can be and still leave a request to the dialect in which its task was made. */
+const UNSURE: ReadonlySet<Confidence> = new Set<Confidence>(['grammar', 'mount']);
+
 /**
  * A registry of the given dialects, usually `DIALECTS` or these and one of your own.
  *
@@ -91,9 +94,6 @@ const BY_TASK: ReadonlySet<Operation | undefined> = new Set<Operation>(['get', '
  * registry.detect({ method: 'SendMessage', params })?.title; // 'A2A 1.0'
  * ```
  */
-/** How sure a dialect can be and still leave a request to the dialect in which its task was made. */
-const UNSURE: ReadonlySet<Confidence> = new Set<Confidence>(['grammar', 'mount']);
-
 export function createRegistry(dialects: readonly Dialect[]): Registry {
   const byId = new Map<string, Dialect>(dialects.map((dialect) => [dialect.id, dialect]));
   const speaks: Registry['speaks'] = ({ protocolVersion }) => {
