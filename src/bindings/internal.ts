@@ -14,7 +14,7 @@ export {
   toHttpRequest,
 } from './http.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
-export { answerJsonRpc, refuseJsonRpc, serveJsonRpc } from './jsonrpc/serve.ts';
+export { serveJsonRpc } from './jsonrpc/serve.ts';
 export {
   errorText,
   type RpcRequest,
@@ -35,7 +35,7 @@ export { BINDINGS } from './registry.ts';
 export { requestBytes } from './request-body.ts';
 export { writeSafely } from './responses.ts';
 export { restLink } from './rest/link.ts';
-export { answerRest, hasRestRoute, refuseRest, serveRest } from './rest/serve.ts';
+export { hasRestRoute, serveRest } from './rest/serve.ts';
 export * from './sse.ts';
 export { type SseEvent, SseParser } from './sse-parser.ts';
 export { type StdioLink, stdioLink } from './stdio/link.ts';

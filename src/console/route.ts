@@ -19,7 +19,7 @@ function read(): { readonly path: string; readonly query: URLSearchParams } {
 }
 
 /** The address of a page of the console. */
-export function hrefOf(to: string): string {
+function hrefOf(to: string): string {
   return `${BASE}${to}`;
 }
 

@@ -7,7 +7,7 @@ export { type ArtifactUri, isArtifactName, readArtifactUri, writeArtifactUri } f
 export type { BrokerFeatures, BrokerSubscription, LastWill, OutgoingMessage, PublishResult, ReceivedMessage } from './broker.ts';
 export { BROKER_DEFAULTS } from './broker.ts';
 export type { DelegatingTurn, DelegationTurnOptions } from './delegation/delegation.ts';
-export { type PeerTool, peerCall } from './delegation/tools.ts';
+export type { PeerTool } from './delegation/tools.ts';
 export { isAllowed, type NameRules, nameMatches } from './discovery/names.ts';
 export { DISCOVERY_DEFAULTS, type PeerChange, type RegistryOptions } from './discovery/registry.ts';
 export { type AgentHost, directoryAgent, meshAgent } from './gateway.ts';
@@ -26,12 +26,11 @@ export type {
   Stop,
 } from './grammars/grammar.ts';
 export { CALL_DEPTH_MAX, newCounts } from './grammars/grammar.ts';
-export { MQTT_BINDING, MQTT_EXTENSION } from './grammars/mqtt01/cards.ts';
 export { onMqttEvents, publishMqttEvent } from './grammars/mqtt01/events.ts';
-export { MQTT_PROFILE, type MqttProfile } from './grammars/mqtt01/settings.ts';
-export { MQTT_ROOT, type MqttIdentity, type MqttTopics, mqttId, mqttTopics, poolGroup } from './grammars/mqtt01/topics.ts';
+export type { MqttProfile } from './grammars/mqtt01/settings.ts';
+export { type MqttIdentity, type MqttTopics, mqttId, mqttTopics, poolGroup } from './grammars/mqtt01/topics.ts';
 export { GRAMMARS } from './grammars/registry.ts';
-export { SAM_EXTENSIONS, samName } from './grammars/sam/cards.ts';
+export { samName } from './grammars/sam/cards.ts';
 export { getA2ABaseTopic } from './grammars/sam/topics.ts';
 export { meshUserIn, readCallPath } from './grammars/shared/call-path.ts';
 export * from './index.ts';

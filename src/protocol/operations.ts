@@ -117,7 +117,7 @@ export const OPERATIONS: UnaryOperations & StreamOperations = {
 export const OPERATION_NAMES: readonly Operation[] = Object.keys(OPERATIONS).filter(isOperation);
 
 /** Whether a text is the name of an operation. */
-export function isOperation(name: string): name is Operation {
+function isOperation(name: string): name is Operation {
   return Object.hasOwn(OPERATIONS, name);
 }
 

@@ -49,7 +49,7 @@ async function look(): Promise<Snapshot> {
 }
 
 /** One process, or undefined if it is gone. */
-export async function readProcess(pid: number): Promise<ProcessInfo | undefined> {
+async function readProcess(pid: number): Promise<ProcessInfo | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
     // proc(5): the name is in parentheses and may hold anything, even `) `; what follows the last one is numbers.

@@ -102,7 +102,7 @@ async function whole({ service, id, ctx }: Following, event: TaskEvent): Promise
 }
 
 /** The call may succeed later: the origin is restarting or overloaded. */
-export function isPassing(thrown: unknown): boolean {
+function isPassing(thrown: unknown): boolean {
   return isA2AError(thrown) && (thrown.kind === 'UNAVAILABLE' || thrown.kind === 'RATE_LIMITED');
 }
 

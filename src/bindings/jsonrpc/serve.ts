@@ -57,11 +57,7 @@ export async function serveJsonRpc(request: Request, service: A2AService, option
 }
 
 /** Like `serveJsonRpc`, for hosts that do not use `Request` and `Response`. */
-export async function answerJsonRpc(
-  httpRequest: HttpRequest,
-  service: A2AService,
-  options: BindingServeOptions = {},
-): Promise<HttpResponse> {
+async function answerJsonRpc(httpRequest: HttpRequest, service: A2AService, options: BindingServeOptions = {}): Promise<HttpResponse> {
   const exchange: Exchange = {
     httpRequest,
     service,
@@ -81,7 +77,7 @@ export async function answerJsonRpc(
  * The error response to a request that is rejected before its body is read, in the dialect that the
  * path and `A2A-Version` suggest, with the id null.
  */
-export function refuseJsonRpc(httpRequest: HttpRequest, error: A2AError, options: BindingServeOptions = {}): HttpResponse {
+function refuseJsonRpc(httpRequest: HttpRequest, error: A2AError, options: BindingServeOptions = {}): HttpResponse {
   const { path, version, fixed } = requestTargetForError(httpRequest, options);
   const hints: Hints = version === undefined ? { path } : { path, version };
   return refusalText(fixed ?? answeringDialect(registryOf(options), hints), null, error);

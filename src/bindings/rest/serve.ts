@@ -53,7 +53,7 @@ export async function serveRest(request: Request, service: A2AService, options: 
 }
 
 /** Like `serveRest`, for hosts that do not use `Request` and `Response`. */
-export async function answerRest(httpRequest: HttpRequest, service: A2AService, options: BindingServeOptions = {}): Promise<HttpResponse> {
+async function answerRest(httpRequest: HttpRequest, service: A2AService, options: BindingServeOptions = {}): Promise<HttpResponse> {
   const [first] = restDialects(options.dialect, options);
   if (first === undefined) throw new Error('no dialect here has an HTTP+JSON form');
   const exchange: Exchange = { httpRequest, service, options, dialect: first };
@@ -68,7 +68,7 @@ export async function answerRest(httpRequest: HttpRequest, service: A2AService, 
  * The error response to a request that is rejected before its body is read, in the dialect to which the
  * path belongs. `status` overrides the status of the error's kind.
  */
-export function refuseRest(
+function refuseRest(
   httpRequest: HttpRequest,
   error: A2AError,
   { status, ...options }: BindingServeOptions & { readonly status?: number } = {},

@@ -41,7 +41,7 @@ export function cardText(card: AgentCard, { signature, source, verbose }: CardTe
 }
 
 /** A security scheme in one line. */
-export function schemeText(scheme: SecurityScheme): string {
+function schemeText(scheme: SecurityScheme): string {
   if (scheme.apiKeySecurityScheme !== undefined)
     return `API key in ${scheme.apiKeySecurityScheme.location} ${scheme.apiKeySecurityScheme.name}`;
   if (scheme.httpAuthSecurityScheme !== undefined) return `HTTP ${scheme.httpAuthSecurityScheme.scheme}`;

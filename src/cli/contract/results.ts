@@ -11,7 +11,7 @@ export function printJson(session: ContractSession, value: Json): void {
 }
 
 /** The command that continues a waiting task, ready to be copied: with the transport, version and TLS flags of this one. */
-export function resumeCommand(connection: AgentConnection, id: string): string {
+function resumeCommand(connection: AgentConnection, id: string): string {
   return `parley send ${connection.agent} --task-id ${quoted(id)} "<reply>"`;
 }
 

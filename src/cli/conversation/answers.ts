@@ -61,7 +61,7 @@ function approval(choices: readonly Choice[]): string | undefined {
 }
 
 /** A choice by number, name, id, or yes and no. With choices, nothing else is accepted. */
-export function partsFor(said: string, choices: readonly Choice[]): readonly Part[] | undefined {
+function partsFor(said: string, choices: readonly Choice[]): readonly Part[] | undefined {
   const text = said.trim();
   if (choices.length === 0) return [{ text }];
   const numbered = /^\d+$/.test(text) ? choices[Number(text) - 1]?.optionId : undefined;

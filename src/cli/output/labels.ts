@@ -66,7 +66,7 @@ export function messageText({ taskId, contextId, parts }: Message): string {
 }
 
 /** Shows every part: adjacent texts as one block, data as JSON, a file as its name, type and size. */
-export function partsText(parts: readonly Part[], label: string): string {
+function partsText(parts: readonly Part[], label: string): string {
   let out = '';
   let words: string[] = [];
   const flush = (): void => {

@@ -75,7 +75,7 @@ async function fetchJson(url: string, options: FetchCardOptions): Promise<unknow
 const NO_CARD = 'use the agent’s base address, or the address of its card: JSON with a name, skills and supportedInterfaces';
 
 /** The error for an address that serves HTML. */
-export function webPage(url: string): ClientError {
+function webPage(url: string): ClientError {
   return new ClientError('html', `${url} is a web page, not an agent card`, {
     url,
     hint: 'this address is for people; ask its operator for the agent’s own address',

@@ -71,7 +71,7 @@ const SERVICE_KINDS: Readonly<Partial<Record<ClientErrorKind, ErrorKind>>> = {
 };
 
 /** The error for a request that got no response. */
-export function ofNetwork(thrown: unknown, url: string): ClientError {
+function ofNetwork(thrown: unknown, url: string): ClientError {
   const kind = networkKind(thrown);
   const host = hostOf(url);
   const details = { url, cause: thrown, why: networkReason(thrown), ...hinted(sizeHint(thrown, kind) ?? NETWORK_HINTS[kind]) };

@@ -11,7 +11,7 @@ import { titleOf } from './known.ts';
 const SCHEMAS = 'urn:parley:a2a:skill-schemas:v1';
 
 /** The JSON Schema of a skill's input, if the card has one. */
-export function schemaOf(card: AgentCard, id: string): JsonObject | undefined {
+function schemaOf(card: AgentCard, id: string): JsonObject | undefined {
   const params = card.capabilities.extensions?.find(({ uri }) => uri === SCHEMAS)?.params;
   const skills = params?.['skills'] as { readonly [id: string]: { readonly input?: { readonly schema?: Json } } } | undefined;
   const schema = skills?.[id]?.input?.schema;

@@ -181,7 +181,7 @@ function shownIn(entries: readonly ChatEntry[], taskId: string): Set<string> {
 }
 
 /** No task is running, or the running task has asked a question. */
-export function canSay(chat: ChatSession): boolean {
+function canSay(chat: ChatSession): boolean {
   return chat.isBusy.value !== true || lastTurn(chat)?.question !== undefined;
 }
 

@@ -25,7 +25,7 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
 });
 
 /** Markdown as sanitised HTML. */
-export function htmlOf(text: string): string {
+function htmlOf(text: string): string {
   return DOMPurify.sanitize(markdownHtml(text), CLEAN);
 }
 

@@ -16,11 +16,11 @@ export const SCHEDULE_MS: readonly number[] = [
   ...[5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
 ];
 /** Random share by which a wait is shortened or extended, so that retries do not come all at once. */
-export const JITTER = 0.2;
+const JITTER = 0.2;
 /** Attempts for an event that the receiver refuses. */
-export const REFUSED_ATTEMPTS_MAX = 4;
+const REFUSED_ATTEMPTS_MAX = 4;
 /** A receiver can't delay retries by more than this with `Retry-After`. */
-export const RETRY_AFTER_MS_MAX: number = HOUR;
+const RETRY_AFTER_MS_MAX: number = HOUR;
 /** The longest possible wait. */
 export const DELAY_MS_MAX: number = 24 * HOUR * (1 + JITTER);
 /** The wait after the store could not return a push config. */

@@ -74,14 +74,14 @@ export async function holdNamed(
   return (await holdByName(parts, name)) ?? (await holdById(parts, name));
 }
 
-export async function holdById({ tasks }: NameParts, { owner, agent, id }: TaskName): Promise<LiveTask | undefined> {
+async function holdById({ tasks }: NameParts, { owner, agent, id }: TaskName): Promise<LiveTask | undefined> {
   const task = await tasks.hold(owner, id);
   if (task === undefined || task.row.agent === agent) return task;
   task.release();
   return undefined;
 }
 
-export async function holdByName(parts: NameParts, { owner, agent, id }: TaskName): Promise<LiveTask | undefined> {
+async function holdByName(parts: NameParts, { owner, agent, id }: TaskName): Promise<LiveTask | undefined> {
   const { tasks, store } = parts;
   const alias = externalId(id);
   const row = tasks.named(owner, agent, alias)?.row ?? (await store.byAlias(owner, agent, alias));

@@ -41,7 +41,7 @@ export function keepSweeping({ turns, retention, commits, onDeleted }: SweeperPa
 }
 
 /** One pass over all runs per tick: a timer for each run would cost more than most runs do. */
-export function checkTimeouts(parts: TurnParts): void {
+function checkTimeouts(parts: TurnParts): void {
   // Runs can't make progress while the store can't write.
   if (parts.commits.isStalled) return;
   const now = parts.clock.ticks();

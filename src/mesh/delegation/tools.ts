@@ -56,7 +56,7 @@ export function peerTools(delegation: Delegation): readonly PeerTool[] {
  * Converts a model's tool call to a `PeerCall`. Several of them can run concurrently with
  * `delegation.call`.
  */
-export function peerCall(tool: string, input: unknown): PeerCall {
+function peerCall(tool: string, input: unknown): PeerCall {
   if (!tool.startsWith(PREFIX)) throw new A2AError('INVALID_PARAMS', `${tool.slice(0, 100)} is not a peer tool`);
   const { task_description: description, artifacts } = isObject(input) ? input : {};
   if (typeof description !== 'string' || description === '') {

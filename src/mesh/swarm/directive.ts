@@ -12,7 +12,7 @@ export const SWARM_PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
 export type SwarmPriority = (typeof SWARM_PRIORITIES)[number];
 
 /** How long a directive is valid by default, in milliseconds. */
-export const SWARM_TTL_MS = 120_000;
+const SWARM_TTL_MS = 120_000;
 const TTL_MS_MAX = 86_400_000;
 
 /** A request of one swarm node to another. */

@@ -27,7 +27,7 @@ const KEY_PREFIX = 'parley_key_';
 const LOOK_MS = 1000;
 
 /** The path of the key file in the folder of credentials. */
-export function keysFile(folder: string): string {
+function keysFile(folder: string): string {
   return join(folder, 'api-keys.json');
 }
 

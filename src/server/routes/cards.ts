@@ -88,7 +88,7 @@ async function write(card: ReturnType<typeof writeCard>, signer: CardSigner | un
 }
 
 /** The first 16 bytes of the SHA-256 hash, in hexadecimal. */
-export async function digestOf(body: string): Promise<string> {
+async function digestOf(body: string): Promise<string> {
   const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body)));
   return Array.from(sum.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

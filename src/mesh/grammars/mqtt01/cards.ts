@@ -10,9 +10,9 @@ import type { MqttIdentity } from './topics.ts';
 import { clientIdOf, readNamespace } from './topics.ts';
 
 /** The profile names no binding. This is what its Python SDK publishes (A2A over MQTT 0.1 §5). */
-export const MQTT_BINDING = 'MQTTv5+JSONRPCv2';
+const MQTT_BINDING = 'MQTTv5+JSONRPCv2';
 /** Parley's own card extension: the agent's identity on the broker. */
-export const MQTT_EXTENSION = 'urn:parley:a2a:mqtt:v1';
+const MQTT_EXTENSION = 'urn:parley:a2a:mqtt:v1';
 /** EMQX's limit. */
 const CARD_BYTES_MAX = 65_536;
 

@@ -16,7 +16,7 @@ export interface MqttProfile {
 }
 
 /** The values that the profile recommends. */
-export const MQTT_PROFILE: MqttProfile = {
+const MQTT_PROFILE: MqttProfile = {
   replyFirstTimeoutMs: 15_000,
   streamIdleTimeoutMs: 30_000,
   attemptsMax: 3,

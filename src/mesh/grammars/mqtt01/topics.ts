@@ -12,7 +12,7 @@ export interface MqttIdentity {
 }
 
 /** The root that the profile prescribes. */
-export const MQTT_ROOT = '$a2a/v1';
+const MQTT_ROOT = '$a2a/v1';
 
 const ID = /^[A-Za-z0-9_.-]+$/;
 const ID_CHARS_MAX = 128;

@@ -16,7 +16,7 @@ import {
 type SamExtension = 'agentType' | 'peers' | 'displayName' | 'tools' | 'schemas' | 'deployment' | 'gatewayRole';
 const EXTENSIONS = 'https://solace.com/a2a/extensions';
 /** The card extensions of SAM (docs/dialects/sam.md). */
-export const SAM_EXTENSIONS: Readonly<Record<SamExtension, string>> = {
+const SAM_EXTENSIONS: Readonly<Record<SamExtension, string>> = {
   agentType: `${EXTENSIONS}/agent-type`,
   peers: `${EXTENSIONS}/peer-agent-topology`,
   displayName: `${EXTENSIONS}/display-name`,

@@ -16,7 +16,7 @@ export interface SamProperties {
 }
 
 /** SAM's client id for requests that name none. */
-export const DEFAULT_CLIENT = 'default_client';
+const DEFAULT_CLIENT = 'default_client';
 /** SAM's user id for requests that name none. */
 export const DEFAULT_USER = 'default_user';
 

@@ -85,7 +85,7 @@ function unrecognised(request: HttpRequest): CredentialDenial | undefined {
  * The `WWW-Authenticate` header (RFC 9110 §11.6.1): every scheme of the node. `problem` describes a
  * rejected bearer token.
  */
-export function challengeOf(methods: readonly AuthMethod[], problem: Readonly<Record<string, string>> = {}): string {
+function challengeOf(methods: readonly AuthMethod[], problem: Readonly<Record<string, string>> = {}): string {
   const byScheme = new Map<string, Readonly<Record<string, string>>>();
   for (const { challenge } of methods) {
     if (challenge !== undefined) byScheme.set(challenge.scheme, { ...byScheme.get(challenge.scheme), ...challenge.parameters });

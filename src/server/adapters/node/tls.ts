@@ -88,7 +88,7 @@ function certificateOf(socket: Socket): PeerCertificate | undefined {
 }
 
 /** Names and thumbprint of a client certificate. */
-export function readCertificate(certificate: X509Certificate): PeerCertificate {
+function readCertificate(certificate: X509Certificate): PeerCertificate {
   const thumbprint = Buffer.from(certificate.fingerprint256.replaceAll(':', ''), 'hex').toString('base64url');
   return { names: namesIn(certificate.subjectAltName), thumbprint };
 }
