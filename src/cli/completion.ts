@@ -30,7 +30,7 @@ Exit codes: 0 printed, 2 wrong call.
       if (script === undefined) {
         throw new CliError(shell === undefined ? 'which shell?' : `there is no completion for ${shell}`, {
           ...(shell === undefined ? {} : { meant: { word: shell, known: Object.keys(SHELLS) } }),
-          hint: `one of: ${Object.keys(SHELLS).join(', ')}; as: parley completion bash`,
+          hint: `one of: ${Object.keys(SHELLS).join(', ')}; example: parley completion bash`,
           exit: 2,
         });
       }
