@@ -20,6 +20,8 @@ const MISTAKES: readonly (readonly [name: string, args: readonly string[], messa
   ['a blank task', ['task', 'get', '-a', 'URL', ' '], 'TASK is empty', 'usage: parley task get TASK'],
   ['a missing task', ['task', 'get', '-a', 'URL'], 'TASK is missing', 'usage: parley task get TASK'],
   ['a word too many', ['task', 'get', '-a', 'URL', 'a', 'b'], 'there is no place for b', 'usage: parley task get TASK'],
+  ['help for no command', ['help', 'task', 'gte'], 'there is no command task gte', 'did you mean get?'],
+  ['completion for no shell', ['completion'], 'the shell is missing', 'one of: bash'],
   ['a folder as configuration', ['config', 'show', '--config', HOME], `--config: ${HOME} is a folder`, 'name a dotenv file'],
   [
     'a number of messages below 0',
