@@ -1,6 +1,7 @@
-// Fails when a name that the package exports has no doc comment, and prints how many members of exported types have one.
+// Fails when a name that the package exports has no doc comment, or when a doc comment has lost its declaration and stands before another
+// doc comment. Prints how many members of exported types have a doc comment.
 // `node scripts/doc-comments.mjs src/client` checks only the names that are declared below this path; `--members` lists members too.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { ROOT } from './install.mjs';
 
@@ -24,7 +25,20 @@ console.log(
   `${chosen.length} public names, ${bare.length} without a doc comment; ` +
     `${members.length} members of public types, ${members.length - bareMembers.length} with one`,
 );
-process.exit(bare.length === 0 ? 0 : 1);
+const stray = strayComments();
+for (const place of stray)
+  console.error(`${whereIs(place)}: this doc comment stands before another one; move it to its declaration, or join the two`);
+process.exit(bare.length === 0 && stray.length === 0 ? 0 : 1);
+
+/** Doc comments that are followed by another doc comment. An edit between a comment and its function leaves such a pair behind. */
+function strayComments() {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true }).filter((name) => /[.]tsx?$/.test(name));
+  return sources.flatMap((name) => {
+    const file = join(ROOT, 'src', name);
+    const text = readFileSync(file, 'utf8');
+    return [...text.matchAll(/[*][/]\n[ \t]*[/][*][*]/g)].map(({ index }) => ({ file, at: text.slice(0, index).split('\n').length - 1 }));
+  });
+}
 
 /** Every name that a file exports, with the place of its declaration. Follows `export { a } from './b.ts'`. */
 function exportsOf(file) {

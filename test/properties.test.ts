@@ -8,6 +8,8 @@ import { countingEnv } from './support/env.ts';
 
 /** Losses that at least one generated value has shown. */
 const WITNESSED = new Set<string>();
+/** Dialects with an unlisted loss. Their properties stop early, so WITNESSED lacks some of their losses. */
+const INCOMPLETE = new Set<string>();
 
 // The same values on every run. Another seed is a wider search, not a flaky test.
 fc.configureGlobal({ seed: Number(process.env['PARLEY_PROPERTY_SEED'] ?? 20_261_115) });
@@ -34,7 +36,13 @@ describe('decoding what a dialect encoded loses only what the dialect lists in l
       });
       it('has no entry in losses that is never lost', () => {
         const idle = dialectLosses(dialect).filter((loss) => !WITNESSED.has(nameOf(dialect, loss)));
-        expect(idle.map((loss) => loss.field)).toEqual([]);
+        const cause = INCOMPLETE.has(dialect.id)
+          ? 'the properties above stopped at their first failure, so fix those first'
+          : 'no generated value loses these: delete the entries, or make the arbitrary values cover them';
+        expect(
+          idle.map((loss) => loss.field),
+          `${dialect.id}: ${cause}`,
+        ).toEqual([]);
       });
     });
   }
@@ -82,6 +90,7 @@ function nameOf(dialect: Dialect, loss: Loss): string {
 function expectListed(dialect: Dialect, what: string, lost: readonly Lost[]): void {
   for (const item of lost) if (item.loss !== undefined) WITNESSED.add(nameOf(dialect, item.loss));
   const unlisted = lost.filter((item) => item.loss === undefined);
+  if (unlisted.length > 0) INCOMPLETE.add(dialect.id);
   const fields = unlisted.map(({ field }) => field).join(', ');
   expect(unlisted, `${dialect.id} ${what} loses ${fields}: add an entry to its losses, or write the member`).toEqual([]);
 }

@@ -15,6 +15,7 @@ import {
 } from '#protocol';
 import { streamOf } from '../../test/support/streams.ts';
 import { FrameTemplate } from './frame-template.ts';
+import { IdleTimer } from './idle-timer.ts';
 import { incomingEvents } from './incoming.ts';
 
 const registry = createRegistry(DIALECTS);
@@ -41,8 +42,8 @@ async function read(datas: readonly string[], cuts: readonly number[], dialect: 
   const unwrap = (frame: unknown): unknown => frame;
   const reader = dialect.openReader(env);
   const all: Logged[] = [];
-  for await (const batch of incomingEvents(response, { reader, unwrap, eventBytesMax: 1 << 20, idleMs: undefined, ctx }))
-    all.push(...batch);
+  const timer = new IdleTimer({ signal: ctx.signal }, () => undefined);
+  for await (const batch of incomingEvents({ response, timer }, { reader, unwrap, options: {}, ctx })) all.push(...batch);
   return all;
 }
 

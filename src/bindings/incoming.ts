@@ -4,7 +4,9 @@ import { ChunkJoiner } from './chunk-joiner.ts';
 import { unreadable } from './codec.ts';
 import { CutOff } from './failures.ts';
 import { FrameTemplate } from './frame-template.ts';
+import type { LinkResponse } from './link-http.ts';
 import { aborted } from './link-http.ts';
+import type { LinkOptions } from './link-service.ts';
 import { isMediaType } from './media.ts';
 import { EVENT_STREAM, readEvents, seqFrom } from './sse.ts';
 import type { SseEvent } from './sse-parser.ts';
@@ -17,12 +19,12 @@ export interface Incoming {
    * field.
    */
   readonly unwrap: (frame: unknown, name: string | undefined) => unknown;
-  /** Maximum size of one event in bytes. */
-  readonly eventBytesMax: number;
-  /** Maximum time without a byte, in milliseconds. Undefined: no limit. */
-  readonly idleMs: number | undefined;
+  readonly options: Pick<LinkOptions, 'eventBytesMax' | 'idleMs'>;
   readonly ctx: CallContext;
 }
+
+/** 16 MiB. */
+const DEFAULT_EVENT_BYTES_MAX = 16_777_216;
 
 /** Some servers send this as the last frame of a stream. */
 const DONE = '[DONE]';
@@ -32,9 +34,11 @@ export function isEventStream(response: Response): boolean {
   return response.ok && isMediaType(response.headers.get('content-type'), [EVENT_STREAM]);
 }
 
-/** The events of a response, in batches as they arrive from the network. */
-export async function* incomingEvents(response: Response, incoming: Incoming): AsyncGenerator<readonly Logged[], void> {
-  const { ctx, eventBytesMax, idleMs } = incoming;
+/** The events of a response, in batches as they arrive from the network. Stops the timer of the response: a stream may last. */
+export async function* incomingEvents({ response, timer }: LinkResponse, incoming: Incoming): AsyncGenerator<readonly Logged[], void> {
+  const { ctx, options } = incoming;
+  const { eventBytesMax = DEFAULT_EVENT_BYTES_MAX, idleMs } = options;
+  timer.stop();
   if (response.body === null) return;
   const template = new FrameTemplate();
   const joiner = new ChunkJoiner();

@@ -5,21 +5,29 @@ import { parseJson, readTimed } from './body.ts';
 import { CallAborted, CutOff, LargeSend, NotA2A, TimedOut, TooLarge } from './failures.ts';
 import { IdleTimer } from './idle-timer.ts';
 import type { LinkHeaders, LinkOptions } from './link-service.ts';
+import { JSON_TYPE } from './media.ts';
 
 /** 16 MiB. */
 const DEFAULT_ANSWER_BYTES_MAX = 16_777_216;
-/** 16 MiB for one event of a stream. */
-export const DEFAULT_EVENT_BYTES_MAX = 16_777_216;
 
-/**
- * Adds the headers that all links send to the `headers` of one. Synchronous unless the option `headers`
- * returns a promise.
- */
+/** What the headers of a request depend on, besides the options of its link. */
+export interface LinkRequestFacts {
+  readonly accept: string;
+  readonly hasBody: boolean;
+  /** See `lastEventId`. */
+  readonly resumeAfter: string | undefined;
+}
+
+/** The headers of a request. Synchronous unless the option `headers` returns a promise. */
 export function requestHeaders(
-  headers: Record<string, string>,
+  { accept, hasBody, resumeAfter }: LinkRequestFacts,
   options: LinkOptions,
   ctx: CallContext,
 ): LinkHeaders | Promise<LinkHeaders> {
+  const headers: Record<string, string> = { Accept: accept };
+  // Every server accepts application/json; only some accept application/a2a+json.
+  if (hasBody) headers['Content-Type'] = JSON_TYPE;
+  if (resumeAfter !== undefined) headers['Last-Event-ID'] = resumeAfter;
   const { versionHeader, extensionsHeader } = options.dialect.wire;
   if (versionHeader !== undefined) headers['A2A-Version'] = versionHeader;
   if (extensionsHeader !== undefined && ctx.extensions.length > 0) headers[extensionsHeader] = ctx.extensions.join(',');

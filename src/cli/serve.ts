@@ -128,7 +128,7 @@ async function foundAgents(settings: Settings, { find, command, isAlone }: Given
   return command === undefined ? found : [...found, commandAgent(command, settings)];
 }
 
-/** Closes what an agent holds open, as a program or a connection, so that this process can end. */
+/** Closes what an agent holds open, for example a program or a connection, so that this process can end. */
 async function letGo(agent: AgentLike): Promise<void> {
   if (Symbol.asyncDispose in agent) await (agent as unknown as AsyncDisposable)[Symbol.asyncDispose]();
 }

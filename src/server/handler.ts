@@ -69,7 +69,7 @@ export function createHandler(options: HandlerOptions): Handler {
     return { path, agent, routes, route: routes.find(({ methods }) => methods.includes(request.method)) };
   };
   /** Runs the access checks, then the route. */
-  const process = async (request: HttpRequest): Promise<Outcome> => {
+  const handle = async (request: HttpRequest): Promise<Outcome> => {
     const found = findRoute(request);
     const checking = access.check(request, () => found.route);
     const { response: refused, route, caller } = checking instanceof Promise ? await checking : checking;
@@ -85,7 +85,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const recording = traffic.begin(received);
     const request = recording?.request ?? received;
     try {
-      const outcome = await process(request);
+      const outcome = await handle(request);
       const { route, response, caller } = outcome;
       requests.add([route?.name ?? 'none', String(response.status)]);
       if (log.isOn('debug')) log.debug('request', { method: request.method, path: request.path, status: response.status });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -93,6 +93,17 @@ describe('what an agent writes into .git', () => {
     expect(existsSync(place.canary)).toBe(false);
   });
 
+  it('runs no filter whose name contains a =', async () => {
+    repository();
+    writeFileSync(join(place.folder, '.gitattributes'), '* filter=a=b\n');
+    git('add', '.');
+    git('commit', '-qm', 'second');
+    git('config', 'filter.a=b.smudge', `touch ${place.canary}; cat`);
+    const made = await makeWorktree(place.folder, 'w1', { run: unconfined, parent: join(place.data, 'worktrees') });
+    expect(readFileSync(join(made.path, 'a.txt'), 'utf8')).toBe('one\n');
+    expect(existsSync(place.canary)).toBe(false);
+  });
+
   it('control: plain git does run them', () => {
     repository();
     poison();
@@ -122,6 +133,32 @@ describe('configuration in a folder that agents write to', () => {
     await expect(loadConfigFile(place.folder)).rejects.toThrow('is new since an agent was served');
     expect(existsSync(place.canary)).toBe(false);
   });
+
+  it('is not loaded through a link that an agent can replace', async () => {
+    const outside = join(place.data, 'other.json');
+    writeFileSync(outside, '{"port":3}');
+    noteWorkspaces([place.folder]);
+    symlinkSync(outside, config());
+    await expect(loadConfigFile(place.folder)).rejects.toThrow('parley trust');
+    symlinkSync(config(), join(place.data, 'parley.config.json'));
+    await expect(loadConfigFile(place.data)).rejects.toThrow('parley trust');
+  });
+
+  it.each(['../work/name.ts', 'ABSOLUTE', 'file://ABSOLUTE'])(
+    'counts with a file there that it imports from elsewhere by %s',
+    async (specifier) => {
+      const name = join(place.folder, 'name.ts');
+      const code = join(place.data, 'agent.ts');
+      writeFileSync(code, `import { name } from '${specifier.replace('ABSOLUTE', name)}';\nexport default name;\n`);
+      writeFileSync(name, `export const name = 'a';`);
+      const never = async (): Promise<boolean> => false;
+      await checkTrusted(code, never);
+      noteWorkspaces([place.folder]);
+      await checkTrusted(code, never);
+      writeFileSync(name, `export const name = 'b';`);
+      await expect(checkTrusted(code, never)).rejects.toThrow('has changed');
+    },
+  );
 
   it('counts with the files that it imports by relative paths', async () => {
     const code = join(place.folder, 'agent.ts');

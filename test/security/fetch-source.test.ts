@@ -80,6 +80,7 @@ describe('Node’s network modules', () => {
       'server/adapters/node/http-request.ts',
       'server/adapters/node/http-server.ts',
       'server/adapters/node/parser-errors.ts', // a type
+      'server/adapters/node/pipelined.ts', // types
       'server/adapters/node/tls.ts',
       'server/adapters/node/write-response.ts',
       'server/outbound/connect.ts', // the guard

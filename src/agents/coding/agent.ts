@@ -17,14 +17,14 @@ const SKILLS: readonly SkillDefinition[] = [
   {
     id: 'edit',
     name: 'Edit code',
-    description: 'Changes files as asked. What has changed comes back as artifacts with diffs.',
+    description: 'Changes files as asked, and returns the changes as artifacts with diffs.',
     tags: ['coding', 'edit'],
     examples: ['Rename getUser to findUser everywhere'],
   },
   {
     id: 'refactor',
     name: 'Refactor',
-    description: 'Improves how code is built without changing what it does.',
+    description: 'Improves the structure of code without changing its behaviour.',
     tags: ['coding', 'refactor'],
     examples: ['Split src/server.ts into modules'],
   },
@@ -38,14 +38,14 @@ const SKILLS: readonly SkillDefinition[] = [
   {
     id: 'test',
     name: 'Write and run tests',
-    description: 'Adds tests, runs them and mends what fails.',
+    description: 'Adds tests, runs them and fixes what fails.',
     tags: ['coding', 'test'],
     examples: ['Add unit tests for src/utils/date.ts'],
   },
   {
     id: 'review',
     name: 'Review',
-    description: 'Looks for faults in code or in a change, and reports them.',
+    description: 'Looks for defects in code or in a change, and reports them.',
     tags: ['coding', 'review'],
     examples: ['Review the changes on this branch'],
   },
@@ -53,12 +53,12 @@ const SKILLS: readonly SkillDefinition[] = [
 
 /**
  * Makes an A2A agent of a coding CLI (Claude Code, Codex, Gemini CLI and others) that works in a
- * folder. By default the caller is asked for everything that the CLI asks for.
+ * folder. By default every approval that the CLI asks for is passed on to the caller.
  */
 export function createCodingAgent({ agent, launch }: ChosenLaunch, options: RunOptions = {}): Agent {
   const folder = basename(resolve(options.cwd ?? process.cwd()));
   const asks = launch.asks
-    ? 'Asks for approval before it does what it would ask for.'
+    ? 'Asks the caller for approval before actions that need it.'
     : 'In this mode it can’t ask for approval, so it skips actions that need one.';
   const card = {
     name: agent.name,

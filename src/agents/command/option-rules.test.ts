@@ -11,13 +11,28 @@ describe('a message in an argument', () => {
   });
 
   it.each([...OPTION_RULES].filter(([, rule]) => rule === 'double-dash').map(([name]) => name))('comes after -- for %s', (name) => {
-    expect(fill([name, '-x', '{prompt}'])).toEqual([name, '-x', '--', EVIL]);
+    expect(fill([name, '--x=y', '{prompt}'])).toEqual([name, '--x=y', '--', EVIL]);
     expect(fill([`/usr/bin/${name}`, '{prompt}', 'more'])).toEqual([`/usr/bin/${name}`, '--', EVIL, 'more']);
   });
 
   it('is refused if the operator’s own options follow it', () => {
     expect(fill(['sort', '{prompt}', '-r'])).toBeUndefined();
   });
+
+  it('is refused after an option that could take the -- for its value', () => {
+    expect(fill(['grep', '-e', '{prompt}', 'notes.txt'])).toBeUndefined();
+    expect(fill(['date', '--date', '{prompt}'])).toBeUndefined();
+    expect(fill(['jq', '--arg', 'q', '{prompt}', '.'])).toBeUndefined();
+    expect(fill(['head', '-n', '5', '{prompt}'])).toEqual(['head', '-n', '5', '--', EVIL]);
+  });
+
+  it.each(['env', 'npx', '/usr/bin/timeout', 'docker', 'npm.cmd'])(
+    'is refused for %s, whose -- is not for the program that it runs',
+    (name) => {
+      expect(fill([name, '--', 'sort', '{prompt}'])).toBeUndefined();
+      expect(fill([name, 'run', 'sort', '--', '{prompt}'])).toBeUndefined();
+    },
+  );
 
   it('is refused for a program of which nothing is known, unless the operator wrote --', () => {
     expect(fill(['./deploy.sh', '{prompt}'])).toBeUndefined();

@@ -162,7 +162,9 @@ export async function makeWorktree(folder: string, name: string, { run, parent }
   // A checkout would run the filters that the repository's configuration names.
   const drivers = await plainGit(run, folder, ['config', '--name-only', '--get-regexp', '^(filter|merge|diff)\\.']).catch(() => '');
   const add = exists === '' ? ['worktree', 'add', '-b', branch, path] : ['worktree', 'add', '--force', path, branch];
-  if (!existsSync(path)) await run([...SAFE_GIT, ...withoutDrivers(drivers), ...add], { folder, writable, env: SAFE_GIT_ENV });
+  if (!existsSync(path)) {
+    await run([...SAFE_GIT, ...add], { folder, writable, env: { ...SAFE_GIT_ENV, ...withoutDrivers(drivers) } });
+  }
   return { path: await realpath(path), branch, common };
 }
 

@@ -20,6 +20,10 @@ export const SAFE_GIT: readonly string[] = [
     'diff.external': '',
     'credential.helper': '',
     'gpg.program': 'false',
+    'gpg.ssh.program': 'false',
+    'gpg.x509.program': 'false',
+    'gc.auto': '0',
+    'maintenance.auto': 'false',
     'commit.gpgSign': 'false',
     'submodule.recurse': 'false',
     'protocol.allow': 'never',
@@ -40,18 +44,37 @@ export const SAFE_GIT_ENV: Environment & Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: '0',
 };
 
-/** Options that switch off the filter and merge drivers of a repository, from the output of `git config --get-regexp --name-only`. */
-export function withoutDrivers(names: string): readonly string[] {
+/**
+ * Variables that switch off the filter and merge drivers of a repository, from the output of `git config --get-regexp --name-only`. Not
+ * options: `-c` ends a key at its first `=`, which the name of a driver can contain.
+ */
+export function withoutDrivers(names: string): Readonly<Record<string, string>> {
   const drivers = new Set(
     names
       .split('\n')
       .map((name) => /^((?:filter|merge|diff)\..+)\.[a-z]+$/is.exec(name)?.[1])
       .filter((driver) => driver !== undefined),
   );
-  return [...drivers].flatMap((driver) => {
-    const keys = driver.startsWith('filter.')
-      ? ['clean=', 'smudge=', 'process=', 'required=false']
-      : ['driver=false', 'command=', 'textconv='];
-    return keys.flatMap((key) => ['-c', `${driver}.${key}`]);
-  });
+  const settings = [...drivers].flatMap((driver) =>
+    (driver.startsWith('filter.') ? FILTER_OFF : DRIVER_OFF).map(([key, value]) => [`${driver}.${key}`, value] as const),
+  );
+  return Object.fromEntries([
+    ['GIT_CONFIG_COUNT', `${settings.length}`],
+    ...settings.flatMap(([key, value], at) => [
+      [`GIT_CONFIG_KEY_${at}`, key],
+      [`GIT_CONFIG_VALUE_${at}`, value],
+    ]),
+  ]);
 }
+
+const FILTER_OFF = [
+  ['clean', ''],
+  ['smudge', ''],
+  ['process', ''],
+  ['required', 'false'],
+] as const;
+const DRIVER_OFF = [
+  ['driver', 'false'],
+  ['command', ''],
+  ['textconv', ''],
+] as const;

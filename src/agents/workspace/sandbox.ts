@@ -60,8 +60,10 @@ const LIMITS: Limits = {
   processesMax: 16_384,
 };
 
-/** A sandbox of the given level. Does not check whether the level works here; see `strongestLevel`. */
-/** `hidden`: folders and files that no program in the sandbox sees, wherever they are, such as the node's token and data. */
+/**
+ * A sandbox of the given level. Does not check whether the level works here; see `strongestLevel`. No program in the sandbox sees the
+ * `hidden` folders and files, for example the node's token and data.
+ */
 export function createSandbox(level: SandboxLevel, limits: Partial<Limits> = {}, hidden: readonly string[] = []): Sandbox {
   const limited = level !== 'plain' && has('prlimit') ? bounds({ ...LIMITS, ...limits }) : [];
   return {

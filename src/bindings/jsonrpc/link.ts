@@ -16,7 +16,7 @@ import { A2AError, isObject } from '#protocol';
 import { decodeResult, encodeRequest, unreadable, unsupported } from '../codec.ts';
 import { incomingEvents, isEventStream } from '../incoming.ts';
 import type { LinkRequest, LinkResponse } from '../link-http.ts';
-import { DEFAULT_EVENT_BYTES_MAX, lastEventId, readResponseBody, requestHeaders, send, statusError } from '../link-http.ts';
+import { lastEventId, readResponseBody, requestHeaders, send, statusError } from '../link-http.ts';
 import type { LinkHeaders, LinkOptions } from '../link-service.ts';
 import { linkEnv, linkService } from '../link-service.ts';
 import { JSON_TYPE } from '../media.ts';
@@ -81,14 +81,7 @@ async function* events<Op extends StreamOperation>(
     yield onlyEvents(await resultOf(answer, id, calling), reader, link);
     return;
   }
-  answer.timer.stop();
-  yield* incomingEvents(answer.response, {
-    reader,
-    unwrap: (frame, name) => unwrap(frame, name, dialect),
-    eventBytesMax: options.eventBytesMax ?? DEFAULT_EVENT_BYTES_MAX,
-    idleMs: options.idleMs,
-    ctx,
-  });
+  yield* incomingEvents(answer, { reader, unwrap: (frame, name) => unwrap(frame, name, dialect), options, ctx });
 }
 
 /**
@@ -130,12 +123,9 @@ function prepare<Op extends Operation>(
   if (method === undefined) throw unsupported(operation, dialect);
   const { params, rpcId } = encodeRequest(operation, given, dialect);
   const id = rpcId ?? nextId();
-  const resume = lastEventId(operation, given);
-  const own: Record<string, string> = { 'Content-Type': JSON_TYPE, Accept: accept };
-  if (resume !== undefined) own['Last-Event-ID'] = resume;
   const body = requestText(id, method, params);
   const posted = (headers: LinkHeaders): LinkRequest => ({ url: options.url, method: 'POST', headers, body });
-  const headers = requestHeaders(own, options, ctx);
+  const headers = requestHeaders({ accept, hasBody: true, resumeAfter: lastEventId(operation, given) }, options, ctx);
   return { id, outgoing: headers instanceof Promise ? headers.then(posted) : posted(headers) };
 }
 

@@ -83,14 +83,14 @@ export async function answerJsonRpc(
  */
 export function refuseJsonRpc(httpRequest: HttpRequest, error: A2AError, options: BindingServeOptions = {}): HttpResponse {
   const { path, version, fixed } = requestTargetForError(httpRequest, options);
-  const sight: Hints = version === undefined ? { path } : { path, version };
-  return refusalText(fixed ?? answeringDialect(registryOf(options), sight), null, error);
+  const hints: Hints = version === undefined ? { path } : { path, version };
+  return refusalText(fixed ?? answeringDialect(registryOf(options), hints), null, error);
 }
 
 async function answer(exchange: Exchange, target: RequestTarget): Promise<HttpResponse> {
   const { httpRequest, options } = exchange;
-  const sight: Hints = { path: target.path, ...(target.version === undefined ? {} : { version: target.version }) };
-  exchange.dialect = target.fixed ?? answeringDialect(registryOf(options), sight);
+  const hints: Hints = { path: target.path, ...(target.version === undefined ? {} : { version: target.version }) };
+  exchange.dialect = target.fixed ?? answeringDialect(registryOf(options), hints);
   if (!isMediaType(httpRequest.header('content-type'), [JSON_TYPE])) {
     throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
   }
@@ -102,7 +102,7 @@ async function answer(exchange: Exchange, target: RequestTarget): Promise<HttpRe
   const caller = found instanceof Promise ? await found : found;
   const { method, params } = envelope;
   if (target.fixed === undefined && typeof method === 'string')
-    exchange.dialect = pickDialect(exchange, { ...sight, method, params }, caller);
+    exchange.dialect = pickDialect(exchange, { ...hints, method, params }, caller);
   if (envelope['id'] === undefined) checkWithoutId(exchange, envelope);
   const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
   const operation = exchange.dialect.operationOf(rpc.method);

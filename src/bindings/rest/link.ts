@@ -16,7 +16,7 @@ import { A2AError, isObject, withoutEndSlashes } from '#protocol';
 import { decodeResult, encodeRequest, unreadable, unsupported } from '../codec.ts';
 import { incomingEvents, isEventStream } from '../incoming.ts';
 import type { LinkResponse } from '../link-http.ts';
-import { DEFAULT_EVENT_BYTES_MAX, lastEventId, readResponseBody, requestHeaders, send, statusError } from '../link-http.ts';
+import { lastEventId, readResponseBody, requestHeaders, send, statusError } from '../link-http.ts';
 import type { LinkOptions } from '../link-service.ts';
 import { linkEnv, linkService } from '../link-service.ts';
 import { JSON_TYPE } from '../media.ts';
@@ -77,14 +77,7 @@ async function* events<Op extends StreamOperation>(
   const { response } = answer;
   const reader = link.dialect.openReader(link.env);
   if (isEventStream(response)) {
-    answer.timer.stop();
-    yield* incomingEvents(response, {
-      reader,
-      unwrap: (frame, name) => unwrap(frame, name, grammar),
-      eventBytesMax: options.eventBytesMax ?? DEFAULT_EVENT_BYTES_MAX,
-      idleMs: options.idleMs,
-      ctx,
-    });
+    yield* incomingEvents(answer, { reader, unwrap: (frame, name) => unwrap(frame, name, grammar), options, ctx });
     return;
   }
   const { parsed } = await readResponseBody(answer, options, ctx);
@@ -135,12 +128,7 @@ async function go<Op extends Operation>(operation: Op, given: Requests[Op], { li
   const { params } = encodeRequest(operation, given, link.dialect);
   const { path, left } = fillPath(route, isObject(params) ? params : {}, grammar.tenants);
   const hasBody = route.verb === 'POST';
-  const resume = lastEventId(operation, given);
-  const own: Record<string, string> = { Accept: accept };
-  // Every server accepts application/json; only some accept application/a2a+json.
-  if (hasBody) own['Content-Type'] = JSON_TYPE;
-  if (resume !== undefined) own['Last-Event-ID'] = resume;
-  const headers = await requestHeaders(own, options, ctx);
+  const headers = await requestHeaders({ accept, hasBody, resumeAfter: lastEventId(operation, given) }, options, ctx);
   const url = `${withoutEndSlashes(options.url)}${path}${hasBody ? '' : queryOf(left)}`;
   return await send({ url, method: route.verb, headers, ...(hasBody ? { body: JSON.stringify(left) } : {}) }, options, ctx);
 }

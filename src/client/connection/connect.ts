@@ -76,7 +76,10 @@ export async function establish(target: string | AgentCard | FoundAgentCard, opt
   return established({ connected, service, document, signature, options });
 }
 
-/** For an address that is right with a card whose dialect is wrong, because several dialects have the same card. Probed dialects first. */
+/**
+ * What to try if the agent rejects the dialect of its card: the other dialects at the same address. Several dialects have cards that look
+ * alike. Dialects that answer a probe come first.
+ */
 async function otherDialects(tried: readonly Endpoint[], { http }: Reached, options: ClientOptions): Promise<readonly Endpoint[]> {
   const url = tried.find(({ binding }) => isDefault(binding))?.url;
   if (url === undefined || options.dialect !== undefined) return [];

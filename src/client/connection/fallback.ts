@@ -91,7 +91,7 @@ class Streams {
     return singleBatch([{ event }]);
   }
 
-  /** "Unsupported operation" may also refuse a message to a task that has ended: not because of the stream, if the agent is known to stream. */
+  /** "Unsupported operation" can mean that the task has ended. It means that if the agent is known to stream. */
   #refusesMessage(link: A2AService, { message }: SendRequest, thrown: unknown): boolean {
     const streams = this.#declared || this.#working.has(link);
     return streams && message.taskId !== undefined && isA2AError(thrown) && thrown.kind === 'UNSUPPORTED_OPERATION';
@@ -103,7 +103,6 @@ class Streams {
   }
 }
 
-/** Tries endpoints in order until one answers. */
 /**
  * The task still waits for an answer. @a2a-js/sdk 1.3 refuses a streamed message to such a task unless its agent publishes the task first, and
  * drops what the agent then says: the message has to be sent again, without a stream.
@@ -115,6 +114,7 @@ async function isWaiting(link: A2AService, { request, ctx, endpoint }: Sending):
   return task !== undefined && isInterrupted(task.status.state);
 }
 
+/** Tries endpoints in order until one answers. */
 class EndpointFinder {
   readonly #over: ConnectOver;
   readonly #endpoints: Endpoint[];

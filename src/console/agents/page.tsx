@@ -11,6 +11,7 @@ import type { AgentCheckup, Whereabouts } from './examined.ts';
 import { useExamination } from './examined.ts';
 import type { ChatTarget } from './known.ts';
 import { agents, agentsProblem, loadAgents, relayed } from './known.ts';
+import { RemoteForm } from './remote-form.tsx';
 import { Signature } from './signature.tsx';
 import { chatWith, SkillView } from './skill.tsx';
 import './agents.css';
@@ -46,36 +47,14 @@ function All() {
 
 /** Checks an agent at an address that the user enters. Nothing is stored. */
 function Elsewhere() {
-  const [url, setUrl] = useState('');
-  const [bearer, setBearer] = useState('');
   const [where, setWhere] = useState<Whereabouts | undefined>(undefined);
-  const [problem, setProblem] = useState('');
-  const look = (): void => {
-    const isAddress = URL.canParse(url) && /^https?:/.test(url);
-    setProblem(isAddress ? '' : 'Enter an address that begins with http:// or https://, such as https://agent.example');
-    setWhere(isAddress ? { url, isOurs: false, bearer } : undefined);
-  };
   return (
     <section aria-label="A remote agent">
-      <form
-        class="panel elsewhere"
-        onSubmit={(event) => {
-          event.preventDefault();
-          look();
-        }}
-      >
-        <h2>Check a remote agent</h2>
-        <label>
-          Address
-          <input type="url" value={url} placeholder="https://agent.example" onInput={(event) => setUrl(event.currentTarget.value)} />
-        </label>
-        <label>
-          Token, if required
-          <input type="password" autocomplete="off" value={bearer} onInput={(event) => setBearer(event.currentTarget.value)} />
-        </label>
-        <Problem text={problem} />
-        <button type="submit">Check agent</button>
-      </form>
+      <RemoteForm
+        title="Check a remote agent"
+        button="Check agent"
+        onAddress={(address) => setWhere(address === undefined ? undefined : { ...address, isOurs: false })}
+      />
       {where === undefined ? null : <Whole key={JSON.stringify(where)} where={where} />}
     </section>
   );

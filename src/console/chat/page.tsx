@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { ChatTarget } from '../agents/known.ts';
 import { agents, agentsProblem, loadAgents, targetNamed, titleOf } from '../agents/known.ts';
+import { RemoteForm } from '../agents/remote-form.tsx';
 import { chatWith, mesh, refreshMesh } from '../mesh/state.ts';
 import { go, path, query } from '../route.ts';
 import { Empty, Problem } from '../ui/basic.tsx';
@@ -113,34 +114,15 @@ function OnMesh() {
  * credential.
  */
 function Elsewhere() {
-  const [url, setUrl] = useState('');
-  const [bearer, setBearer] = useState('');
-  const [problem, setProblem] = useState('');
   return (
-    <form
-      class="panel elsewhere"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!URL.canParse(url) || !/^https?:/.test(url))
-          setProblem('Enter an address that begins with http:// or https://, such as https://agent.example');
-        else begin(bearer === '' ? { url } : { url, bearer });
+    <RemoteForm
+      title="A remote agent"
+      note="Any A2A agent, of any version. This node sends the requests."
+      button="Connect"
+      onAddress={(address) => {
+        if (address !== undefined) begin(address);
       }}
-    >
-      <h2>A remote agent</h2>
-      <p class="dim">Any A2A agent, of any version. This node sends the requests.</p>
-      <Problem text={problem} />
-      <label>
-        Address
-        <input type="url" value={url} placeholder="https://agent.example" onInput={(event) => setUrl(event.currentTarget.value)} />
-      </label>
-      <label>
-        Token, if required
-        <input type="password" autocomplete="off" value={bearer} onInput={(event) => setBearer(event.currentTarget.value)} />
-      </label>
-      <button type="submit" class="primary">
-        Connect
-      </button>
-    </form>
+    />
   );
 }
 

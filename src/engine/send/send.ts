@@ -143,10 +143,12 @@ async function firstOutput(
         isOverdue = true;
         task.wake();
       });
+  const isOver = (): boolean => {
+    if (task.direct !== undefined) return task.isDirectSaved;
+    return task.committed > seq || (isOverdue && task.committed >= seq);
+  };
   try {
-    while (task.direct === undefined ? task.committed < seq || !(isOverdue || task.committed > seq) : !task.isDirectSaved) {
-      await wait(parts, task, signal);
-    }
+    while (!isOver()) await wait(parts, task, signal);
   } finally {
     cancel?.();
   }

@@ -277,10 +277,9 @@ export interface Dialect {
   readonly traits: Traits;
   /** How it looks on HTTP. */
   readonly wire: DialectWire;
-  /** Every canonical field that the dialect can't express. Tests compare it with what really is lost. */
   /**
-   * What the dialect can't express, if the dialect is not one of this package. Read it with `dialectLosses`: the lists of this package's
-   * dialects are kept apart (loss-table.ts), because clients, which never read them, would have to download them.
+   * Every canonical field that the dialect can't express, if the dialect is not one of this package. Read it with `dialectLosses`: the
+   * lists of this package's dialects are kept apart (loss-table.ts), because clients, which never read them, would have to download them.
    */
   readonly losses?: readonly Loss[];
 }

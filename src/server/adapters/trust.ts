@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join, resolve, sep } from 'node:path';
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../config/read-value.ts';
 import { authFolder, readSecretFile, writeSecretFile } from './secret-files.ts';
 
@@ -18,16 +19,24 @@ interface TrustRecord {
 }
 
 /** Files that this process has loaded, from folders that were no workspaces then. */
-const loaded = new Map<string, string>();
+const loaded = new Map<string, LoadedContent>();
+
+/** A file with every file that it imports by a path. */
+interface LoadedContent {
+  readonly hash: string;
+  /** Where the files and the links to them are. */
+  readonly places: readonly string[];
+}
 
 /** Throws a ConfigError if an agent may have written the file. On a terminal it asks the user first. */
 export async function checkTrusted(path: string, ask: (question: string) => Promise<boolean> = askOnTerminal): Promise<void> {
   const real = realpathSync(path);
-  const hash = contentHash(real);
+  const content = contentOf(path);
+  const { hash, places } = content;
   const { workspaces, files } = readRecord();
-  const workspace = workspaces.find((folder) => isInside(real, folder));
+  const workspace = workspaces.find((folder) => places.some((place) => isInside(place, folder)));
   if (workspace === undefined) {
-    loaded.set(real, hash);
+    loaded.set(real, content);
     return;
   }
   if (files[real] === hash) return;
@@ -44,7 +53,7 @@ export async function checkTrusted(path: string, ask: (question: string) => Prom
 export function trustFile(path: string): string {
   const real = realpathSync(path);
   const { workspaces, files } = readRecord();
-  writeRecord({ workspaces, files: { ...files, [real]: contentHash(real) } });
+  writeRecord({ workspaces, files: { ...files, [real]: contentOf(real).hash } });
   return real;
 }
 
@@ -53,7 +62,9 @@ export function noteWorkspaces(folders: readonly string[]): void {
   const known = readRecord();
   const fresh = folders.map((folder) => realpathSync(folder)).filter((folder) => !known.workspaces.includes(folder));
   if (fresh.length === 0) return;
-  const accepted = [...loaded].filter(([path]) => fresh.some((folder) => isInside(path, folder)));
+  const accepted = [...loaded]
+    .filter(([, { places }]) => fresh.some((folder) => places.some((place) => isInside(place, folder))))
+    .map(([path, { hash }]) => [path, hash] as const);
   try {
     writeRecord({ workspaces: [...known.workspaces, ...new Set(fresh)], files: { ...known.files, ...Object.fromEntries(accepted) } });
   } catch {
@@ -86,23 +97,39 @@ function writeRecord(record: TrustRecord): void {
   writeSecretFile(recordPath(), `${JSON.stringify(record, null, 2)}\n`);
 }
 
-const IMPORT = /(?:\bfrom\s*|\bimport\s*(?:\(\s*)?|\brequire\s*\(\s*)(["'])(\.{1,2}\/[^"'\n]+)\1/g;
+const IMPORT = /(?:\bfrom\s*|\bimport\s*(?:\(\s*)?|\brequire\s*\(\s*)(["'`])((?:\.{1,2}|file:\/\/)?\/[^"'`\n]+)\1/g;
 const ENDINGS = ['', '.ts', '.mts', '.js', '.mjs', '.cjs', '.json', '/index.ts', '/index.js'];
 const FILES_MAX = 1000;
 
-/** Of the file and of every file that it imports by a relative path. */
-function contentHash(path: string): string {
+/** Of the file and of every file that it imports by a path. */
+function contentOf(path: string): LoadedContent {
   const hash = createHash('sha256');
-  const seen = new Set([path]);
+  const places = new Set(placesOf(path));
+  const seen = new Set([realpathSync(path)]);
   for (const file of seen) {
     const text = readFileSync(file, 'utf8');
     hash.update(`${file}\0${text.length}\0${text}\0`);
     for (const [, , specifier = ''] of text.matchAll(IMPORT)) {
-      const found = ENDINGS.map((ending) => resolve(dirname(file), `${specifier}${ending}`)).find(isFile);
-      if (found !== undefined && seen.size < FILES_MAX) seen.add(found);
+      const named = specifier.startsWith('file:') ? fileURLToPath(specifier) : specifier;
+      const found = ENDINGS.map((ending) => resolve(dirname(file), `${named}${ending}`)).find(isFile);
+      if (found === undefined || seen.size >= FILES_MAX) continue;
+      for (const place of placesOf(found)) places.add(place);
+      seen.add(realpathSync(found));
     }
   }
-  return hash.digest('hex');
+  return { hash: hash.digest('hex'), places: [...places] };
+}
+
+/** Where the path leads, and every link on the way: who can replace a link chooses the file. */
+function placesOf(path: string): readonly string[] {
+  const places = [resolve(path)];
+  for (const place of places) {
+    const real = join(realpathSync(dirname(place)), basename(place));
+    if (!places.includes(real)) places.push(real);
+    const target = lstatSync(real).isSymbolicLink() ? resolve(dirname(real), readlinkSync(real)) : real;
+    if (!places.includes(target)) places.push(target);
+  }
+  return places;
 }
 
 function isFile(path: string): boolean {

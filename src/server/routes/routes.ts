@@ -89,12 +89,14 @@ export interface RequestPath {
   readonly path: string;
 }
 
+const AGENTS = '/agents/';
+
 /** Splits `/agents/{name}/…` into its parts. Every other path belongs to the root agent. */
 export function parsePath(path: string): RequestPath {
-  if (!path.startsWith('/agents/')) return { agent: undefined, base: '', path: trimmed(path) };
-  const end = path.indexOf('/', 8);
-  const name = end === -1 ? path.slice(8) : path.slice(8, end);
-  return { agent: name, base: `/agents/${name}`, path: end === -1 ? '/' : trimmed(path.slice(end)) };
+  if (!path.startsWith(AGENTS)) return { agent: undefined, base: '', path: trimmed(path) };
+  const end = path.indexOf('/', AGENTS.length);
+  const name = path.slice(AGENTS.length, end === -1 ? undefined : end);
+  return { agent: name, base: `${AGENTS}${name}`, path: end === -1 ? '/' : trimmed(path.slice(end)) };
 }
 
 function trimmed(path: string): string {

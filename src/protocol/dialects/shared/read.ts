@@ -142,8 +142,13 @@ const TASK_NAME = 'tasks/';
 
 /** The task of a get, cancel or subscribe: `id`, or one of its names in other versions and in documents of products. */
 export function taskIdIn(r: Raw, env: ReadEnv): TaskId {
-  const named = typeof r.name === 'string' && r.name.startsWith(TASK_NAME) ? r.name.slice(TASK_NAME.length) : undefined;
-  return id<TaskId>(r.id ?? r.taskId ?? r.task_id ?? named, 'id', env);
+  const { id: own, taskId, task_id: snake, name } = r;
+  if (own === undefined || own === null) {
+    if (taskId !== undefined && taskId !== null) return id<TaskId>(taskId, 'taskId', env);
+    if (snake !== undefined && snake !== null) return id<TaskId>(snake, 'task_id', env);
+    if (typeof name === 'string' && name.startsWith(TASK_NAME)) return id<TaskId>(name.slice(TASK_NAME.length), 'name', env);
+  }
+  return id<TaskId>(own, 'id', env);
 }
 
 /** An id where a product allows more characters than we do. */

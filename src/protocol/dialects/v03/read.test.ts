@@ -100,7 +100,7 @@ describe('bad requests of 0.3 are refused with the path', () => {
       'historyLength: must be a whole number from 0 to 2147483647',
     ],
     ['no id', 'cancel.request', {}, 'id: is required'],
-    ['a taskId that is no text', 'cancel.request', { taskId: 7 }, 'id: must be a string'],
+    ['a taskId that is no text', 'cancel.request', { taskId: 7 }, 'taskId: must be a string'],
     [
       'a push config without url',
       'push.create.request',

@@ -14,6 +14,7 @@ import { checkHead } from './check-head.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { NodeHttpRequest } from './http-request.ts';
 import { answerParserErrors } from './parser-errors.ts';
+import { oneAtATime } from './pipelined.ts';
 import type { TlsOptions } from './tls.ts';
 import { httpsOptions } from './tls.ts';
 import { writeAnswer } from './write-response.ts';
@@ -106,7 +107,7 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted, li
     connections,
   };
 
-  const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  const take = oneAtATime((incoming, outgoing) => {
     busy += 1;
     handleRequest(incoming, outgoing, options)
       .catch((thrown: unknown) => {
@@ -116,7 +117,7 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted, li
       .finally(() => {
         busy -= 1;
       });
-  };
+  });
   const settings = {
     headersTimeout: Math.min(limits.headerMsMax, limits.requestMsMax),
     requestTimeout: limits.requestMsMax,

@@ -19,7 +19,7 @@ export interface WriteOptions {
   readonly hold?: Promise<void> | undefined;
 }
 
-/** A longer text is sent in pieces. What is shorter fits into the buffers of the operating system, so that an unread one holds no memory here. */
+/** A longer text is sent in pieces. What is shorter mostly fits into the buffers of the operating system. */
 const AT_ONCE_CHARS = 32_768;
 /** After this many characters without a wait for the socket, other requests get a turn. */
 const TURN_CHARS = 262_144;
@@ -43,7 +43,10 @@ export function writeAnswer(outgoing: ServerResponse, answer: HttpResponse, opti
   }
   outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
   if (body.length > AT_ONCE_CHARS && options.hold === undefined) new Pump(textStream(body), outgoing, options).run();
-  else endWith(outgoing, body, options);
+  else {
+    endWith(outgoing, body, options);
+    if (outgoing.writableLength > 0 && options.hold === undefined) new Pump(textStream(''), outgoing, options).watch();
+  }
 }
 
 /** Head and body go out in one write, because writes are most of the cost of a small response. */
@@ -119,6 +122,11 @@ class Pump implements UnsentResponse {
     const { onDelivered } = this.#options;
     if (onDelivered !== undefined && this.#flow.isWhole) this.#outgoing.once('finish', onDelivered);
     this.#outgoing.end();
+    this.watch();
+  }
+
+  /** Counts what is left of a response that has ended. */
+  watch(): void {
     if (this.#outgoing.writableLength > 0) void this.#isTaken('finish');
   }
 
