@@ -31,6 +31,7 @@ describe.each(OPENERS)('the folder of %s', (_, open) => {
   it('is refused if every user can write to it, and the error says what to type', async () => {
     chmodSync(folder, 0o777);
     await expect(opening()).rejects.toThrow(`every user of this machine can change ${folder}; type: chmod go-w ${folder}`);
+    await expect(opening()).rejects.toThrow('choose folders on another disk with --data and PARLEY_AUTH_FOLDER');
     chmodSync(folder, 0o700);
     await opening();
   });

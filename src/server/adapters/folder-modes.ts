@@ -7,7 +7,7 @@ const OTHERS_WRITE = 0o002;
 const GROUP_WRITES = 0o020;
 const STICKY = 0o1000;
 /** On some file systems, such as Windows drives in WSL, everybody can write everywhere. */
-const ELSEWHERE = ' (where that changes nothing, choose folders on another disk with --data and --auth-folder)';
+const ELSEWHERE = ' (where that changes nothing, choose folders on another disk with --data and PARLEY_AUTH_FOLDER)';
 
 /**
  * Throws a ConfigError if another user can change what is in the folder or the file, as ssh does for its keys. A folder above it counts
