@@ -58,7 +58,7 @@ async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
   const asked = createRunContext(parsed);
   const target = argumentsOf(parsed)[0] ?? asked.settings.text('agent-card');
-  if (target === undefined) throw usage('with whom? URL is missing', 'as: parley chat localhost:41242');
+  if (target === undefined) throw usage('the URL of the agent is missing', 'example: parley chat localhost:41242');
   try {
     const reached = await reachAgent(asked, target);
     const screen = wantsOutput(asked) ? silentScreen : isScript(asked) ? notesOnly : openScreen();
@@ -101,7 +101,7 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
   });
   try {
     for (let line = await prompt.ask('> '); line !== undefined; line = await prompt.ask('> ')) {
-      const input = await inputFor(line, thread, screen);
+      const input = await inputFor(line, thread, isScript(asked) ? failing(screen) : screen);
       if (input === 'quit') return;
       if (input === undefined) continue;
       try {
@@ -170,6 +170,15 @@ function answerLabels({ task, message }: SendResult, agent: string): string {
   return taskText(task, { resume: `parley send ${agent} --task-id ${quoted(task.id)} "<reply>"` });
 }
 
+/** Off a terminal nobody reads that a command was refused, so it ends the chat. Otherwise the next message would be sent without its file. */
+function failing(screen: Screen): Screen {
+  const note = (text: string, tone?: Parameters<Screen['note']>[1]): void => {
+    if (tone === 'bad') throw usage(text, COMMANDS);
+    screen.note(text, tone);
+  };
+  return { ...screen, note };
+}
+
 /** A line as parts to send, or a command such as `/new`. Undefined: there is nothing to send. */
 async function inputFor(line: string, thread: Thread, screen: Screen): Promise<readonly Part[] | 'quit' | undefined> {
   const [, command, rest = ''] = /^\/(\w+)\s*(.*)$/.exec(line.trim()) ?? [];
@@ -191,7 +200,8 @@ async function inputFor(line: string, thread: Thread, screen: Screen): Promise<r
       thread.files.push(...(await filesFrom([rest]).catch((thrown: unknown) => refused(thrown, screen))));
       return undefined;
     default:
-      screen.note(`there is no /${command}; ${COMMANDS}`, 'dim');
+      screen.note(`there is no command /${command} in a chat`, 'bad');
+      screen.note(`${COMMANDS}.`, 'dim');
       return undefined;
   }
 }

@@ -28,9 +28,9 @@ Exit codes: 0 printed, 2 wrong call.
       const [shell] = args.filter((word) => !word.startsWith('-'));
       const script = shell === undefined ? undefined : SHELLS[shell];
       if (script === undefined) {
-        throw new CliError(shell === undefined ? 'which shell?' : `there is no completion for ${shell}`, {
+        throw new CliError(shell === undefined ? 'the shell is missing' : `there is no completion for ${shell}`, {
           ...(shell === undefined ? {} : { meant: { word: shell, known: Object.keys(SHELLS) } }),
-          hint: `one of: ${Object.keys(SHELLS).join(', ')}; as: parley completion bash`,
+          hint: `one of: ${Object.keys(SHELLS).join(', ')}; example: parley completion bash`,
           exit: 2,
         });
       }

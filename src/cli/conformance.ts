@@ -85,7 +85,7 @@ function lineOf({ title }: Check, verdict: CheckResult): string {
 async function benchFor(session: ContractSession): Promise<CheckContext> {
   const connection = await connect(session);
   const { found } = connection;
-  if (found === undefined) throw usage('conformance needs the card: --endpoint has none', 'as: -a agents.example.org');
+  if (found === undefined) throw usage('conformance needs the card: --endpoint has none', 'example: -a agents.example.org');
   const { settings } = session;
   const flag = settings.find('a2a-version')?.flag ?? GLOBALS.find(({ name }) => name === 'a2a-version');
   const inFuture: ContractSession = {

@@ -58,7 +58,7 @@ const STEP_MS = 10_000;
 async function run(args: readonly string[]): Promise<number> {
   const parsed = parse(spec, args);
   const { target, more } = targetIn(parsed);
-  if (more.length > 0) throw usage(`there is no place for ${more[0]}`, 'as: parley doctor URL [OPTIONS]');
+  if (more.length > 0) throw usage(`there is no place for ${more[0]}`, 'usage: parley doctor URL [OPTIONS]');
   const asked = createRunContext(parsed);
   const url = withHost(target);
   const json = wantsOutput(asked);

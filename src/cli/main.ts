@@ -3,7 +3,7 @@ import type { Command } from './command.ts';
 import { CliError, usage } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { commandAt, hoist } from './flags/hoist.ts';
-import { isSameSubcommand } from './flags/subcommands.ts';
+import { isSameSubcommand, unknownSubcommand } from './flags/subcommands.ts';
 import { watchReader } from './output/closed-pipe.ts';
 import { printError, wantsJson } from './output/errors.ts';
 
@@ -49,7 +49,7 @@ async function main(given: readonly string[]): Promise<number> {
     });
   }
   const command = await entry.load();
-  if (name === 'help') return say(nested(command, below).help);
+  if (name === 'help') return say(named(command, below, entry.name).help);
   if (wantsHelp(rest)) return say(nested(command, rest).help);
   return await command.run(rest);
 }
@@ -66,6 +66,19 @@ function nested(command: Command, words: readonly string[]): Command {
   const [first, ...rest] = words.slice(commandAt(words));
   const found = command.below?.find((candidate) => isSameSubcommand(first, candidate.name));
   return found === undefined ? command : nested(found, rest);
+}
+
+/** The command that `parley help` names. Unlike `--help` among other arguments, a word that is no command is a mistake. */
+function named(command: Command, words: readonly string[], path: string): Command {
+  const [first, ...rest] = words;
+  if (first === undefined || command.below === undefined) return command;
+  const found = command.below.find((candidate) => isSameSubcommand(first, candidate.name));
+  if (found !== undefined) return named(found, rest, `${path} ${found.name}`);
+  throw unknownSubcommand(
+    path,
+    first,
+    command.below.map(({ name }) => name),
+  );
 }
 
 function version(): string {

@@ -150,7 +150,7 @@ function table(found: readonly AdminDelivery[]): string {
 async function rotate(flags: ParsedFlags): Promise<number> {
   const data = textOf(flags, 'data');
   if (data === undefined)
-    throw new CliError('--data is missing: whose keys?', { hint: 'the folder that you give to parley serve --data', exit: 2 });
+    throw new CliError('--data is missing', { hint: 'name the folder that you give to parley serve --data', exit: 2 });
   try {
     const { signing } = await rotateKeys(data);
     process.stdout.write(`${signing.length} signing keys; restart the node to use the new one\n`);

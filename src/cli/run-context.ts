@@ -48,7 +48,8 @@ export function passwordIn(address: string | undefined): string | undefined {
 
 function checkValues(parsed: ParsedFlags, settings: CliSettings): void {
   for (const { flag, value } of parsed.given) {
-    if (flag?.kind === 'text' && value === '') throw usage(`--${flag.name} is empty`, `as: --${flag.name} ${flag.value ?? 'VALUE'}`);
+    if (flag?.kind === 'text' && value.trim() === '')
+      throw usage(`--${flag.name} is empty`, `usage: --${flag.name} ${flag.value ?? 'VALUE'}`);
   }
   for (const flag of allFlags(parsed.spec)) {
     const value = settings.text(flag.name);
@@ -67,6 +68,9 @@ export function checkDuration(settings: CliSettings, name: string): void {
   const [setting, ms] = [settings.find(name), settings.durationMs(name)];
   if (setting === undefined || ms === undefined) return;
   if (ms === 0)
-    throw usage(`${nameIn(setting)} can't be 0`, name === 'timeout' ? 'leave it out to wait without a limit' : 'as: --poll-interval 500ms');
-  if (ms > TIMER_MS_MAX) throw usage(`${nameIn(setting)} is longer than 24 days`, `as: --${name} 24h`);
+    throw usage(
+      `${nameIn(setting)} can't be 0`,
+      name === 'timeout' ? 'leave it out to wait without a limit' : 'example: --poll-interval 500ms',
+    );
+  if (ms > TIMER_MS_MAX) throw usage(`${nameIn(setting)} is longer than 24 days`, `example: --${name} 24h`);
 }

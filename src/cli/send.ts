@@ -95,5 +95,5 @@ function metadataFrom(text: string | undefined): JsonObject | undefined {
   } catch {
     // Reported below.
   }
-  throw usage(`--metadata: ${text.slice(0, 40)} is not a JSON object`, `as: --metadata '{"trace":"42"}'`);
+  throw usage(`--metadata: ${text.slice(0, 40)} is not a JSON object`, `example: --metadata '{"trace":"42"}'`);
 }

@@ -68,7 +68,7 @@ async function run(args: readonly string[]): Promise<number> {
   const source = file ?? 'standard input';
   const documents = documentsOf(await contentOf(file), source);
   if (documents.length === 0)
-    throw new CliError(`there is nothing on ${source}`, { hint: 'try: parley translate --to v10 in.json', exit: 2 });
+    throw new CliError(`there is nothing on ${source}`, { hint: 'example: parley translate --to v10 in.json', exit: 2 });
   for (const to of targets) {
     const options = { registry, env, to, ...given({ from, kind, operation, path: textOf(flags, 'path') }) };
     report(attempt(documents, options, targets.length > 1), to, switchOf(flags, 'json'));
@@ -156,7 +156,7 @@ function parsed(text: string): Json | undefined {
 }
 
 function targetsOf(to: string | undefined): readonly Dialect[] {
-  if (to === undefined) throw new CliError('--to is missing', { hint: 'try: parley translate --to v10 in.json', exit: 2 });
+  if (to === undefined) throw new CliError('--to is missing', { hint: 'example: parley translate --to v10 in.json', exit: 2 });
   return to === 'all' ? DIALECTS.filter((dialect) => !dialect.id.includes('.')) : [dialectOf(to, '--to')];
 }
 

@@ -74,10 +74,10 @@ suiteNeeding('bubblewrap', level === 'bubblewrap', 'bubblewrap', () => {
   });
 
   it('kills a program with all its children, also those that left its session', async () => {
-    const { task } = await run('(setsid sleep 4721 > /dev/null 2>&1 &); echo up', { sandbox: 'bubblewrap' });
+    const { task } = await run(`(setsid sleep 4721.${process.pid} > /dev/null 2>&1 &); echo up`, { sandbox: 'bubblewrap' });
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     const { execFileSync } = await import('node:child_process');
-    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain('sleep 4721');
+    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(`sleep 4721.${process.pid}`);
   });
 
   it('blocks the network with network: false', async () => {

@@ -181,7 +181,7 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     ['an MCP server', ['mcp:some-server'], /there is no program some-server/, 2],
     ['an address where nobody is', ['localhost:9'], /can’t reach|nothing listens/, 1],
     ['a program that is not there', ['--', 'no-such-program'], /there is no program no-such-program/, 2],
-    ['a rule that is none', ['--rule', 'perhaps'], /--rule: .*\n(?:.*\n)?Hint: as: --rule allow:read/, 2],
+    ['a rule that is none', ['--rule', 'perhaps'], /--rule: .*\n(?:.*\n)?Hint: example: --rule allow:read/, 2],
     ['a socket in no folder', ['--memory', '--socket', '/nowhere/at/all.sock'], /the socket|no folder \/nowhere\/at/, 1],
     ['a flag that is not there', ['--prot', '1'], /no flag --prot\n.*\nHint: did you mean --port\?/, 2],
     ['a port that is none', ['--port', 'http'], /--port: "http" is not a whole number from 0 to 65535/, 2],

@@ -86,7 +86,7 @@ describe('parley translate', () => {
     expect(translated(['--to', 'v03'], official)).toMatchObject({ from: 'v10', lost: [] });
     const free = error({ code: -32603, message: 'Internal error', data: { details: 'why', depth: 2 } });
     const told = translated(['--to', 'v10'], free);
-    expect(told.from).toBe('v03');
+    expect(told.from).toBe('v01'); // 0.3 is written without `data`
     expect(told.output).toMatchObject({ error: { data: [{ metadata: { details: 'why' } }] } });
     expect(told.lost.map((loss) => loss.field)).toEqual(['Error.data.depth']);
     expect(translated(['--to', 'society'], free).lost.map((loss) => loss.field)).toEqual(['Error.data.details', 'Error.data.depth']);

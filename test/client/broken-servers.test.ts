@@ -209,6 +209,7 @@ describe('credentials', () => {
 describe('failed calls', () => {
   const cases: readonly (readonly [string, Answering, string])[] = [
     ['404', (_, outgoing) => json(outgoing, 404, {}), 'not-found'],
+    ['404 with an error page', (_, outgoing) => html(outgoing, 404), 'not-found'],
     ['500', (_, outgoing) => void outgoing.writeHead(500).end('oops'), 'server-error'],
     ['502', (_, outgoing) => html(outgoing, 502), 'server-error'],
     ['429', (_, outgoing) => void outgoing.writeHead(429).end(), 'rate-limited'],

@@ -23,6 +23,8 @@ import { times } from './size.ts';
 const folder = realpathSync(scratchFolder());
 const isLinux = process.platform === 'linux';
 const MIB = 2 ** 20;
+/** A fraction that makes the sleeping programs of this run differ from those of another run on the same machine. */
+const TAG = `.${process.pid}`;
 
 function commandLines(): readonly { readonly pid: number; readonly line: string; readonly stat: string }[] {
   return readdirSync('/proc')
@@ -54,19 +56,19 @@ const agentOf = (script: string, more = {}) =>
 
 describe('C1: a program that hangs', () => {
   it('is killed after its idle timeout although it ignores SIGTERM, and the task has the reason', async () => {
-    const talk = await talkTo(agentOf('trap "" TERM; echo up; sleep 4731 & wait', { defaults: { idleMs: 500 } }));
+    const talk = await talkTo(agentOf(`trap "" TERM; echo up; sleep 4731${TAG} & wait`, { defaults: { idleMs: 500 } }));
     const began = performance.now();
     const task = await talk.task('go');
     await talk.stop();
     expect(statusText(task)).toBe('The agent was silent for 500 ms.');
     expectFigure(performance.now() - began, { below: 8000 });
-    await eventually(() => running('sleep 4731') === 0);
+    await eventually(() => running(`sleep 4731${TAG}`) === 0);
   });
 });
 
 suiteNeeding('Linux', isLinux, 'C2, C3: a cancel of programs that start others', () => {
   const runs = times(10, 1000);
-  const script = 'trap "" TERM; (setsid sh -c "trap \\"\\" TERM; sleep 4741" > /dev/null 2>&1 &); sleep 4742 & echo up; wait';
+  const script = `trap "" TERM; (setsid sh -c "trap \\"\\" TERM; sleep 4741${TAG}" > /dev/null 2>&1 &); sleep 4742${TAG} & echo up; wait`;
 
   it(`leaves no process and no zombie of ${runs} runs`, { timeout: 1_800_000 }, async () => {
     let slowest = 0;
@@ -79,7 +81,7 @@ suiteNeeding('Linux', isLinux, 'C2, C3: a cancel of programs that start others',
     );
     for (let done = 0; done < runs; done += places) {
       const ids = await Promise.all(talks.map(async (talk) => (await talk.begin('go')).task?.id as TaskId));
-      await eventually(() => running('sleep 4741') === places && running('sleep 4742') === places);
+      await eventually(() => running(`sleep 4741${TAG}`) === places && running(`sleep 4742${TAG}`) === places);
       await Promise.all(
         talks.map(async (talk, at) => {
           const began = performance.now();
@@ -87,7 +89,7 @@ suiteNeeding('Linux', isLinux, 'C2, C3: a cancel of programs that start others',
           slowest = Math.max(slowest, performance.now() - began);
         }),
       );
-      await eventually(() => running('sleep 4741') + running('sleep 4742') === 0);
+      await eventually(() => running(`sleep 4741${TAG}`) + running(`sleep 4742${TAG}`) === 0);
     }
     await Promise.all(talks.map((talk) => talk.stop()));
     process.stdout.write(`C2: ${runs} cancels, answered within ${slowest.toFixed(0)} ms, 0 processes left\n`);
@@ -97,7 +99,7 @@ suiteNeeding('Linux', isLinux, 'C2, C3: a cancel of programs that start others',
 
 suiteNeeding('root and setpriv', isLinux && process.getuid?.() === 0, 'C4: a fork bomb', () => {
   it('is stopped by the process limit, and other callers are served meanwhile', async () => {
-    const bomb = 'i=0; while [ $i -lt 300 ]; do sleep 4751 & i=$((i+1)); done; echo "forked $(jobs | wc -l)"; wait';
+    const bomb = `i=0; while [ $i -lt 300 ]; do sleep 4751${TAG} & i=$((i+1)); done; echo "forked $(jobs | wc -l)"; wait`;
     const argv = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'sh', '-c', bomb];
     const limits = { processesMax: 60 };
     const talk = await talkTo(
@@ -108,7 +110,7 @@ suiteNeeding('root and setpriv', isLinux && process.getuid?.() === 0, 'C4: a for
       isOver = true;
     });
     const watched = eventually(() => {
-      most = Math.max(most, running('sleep 4751'));
+      most = Math.max(most, running(`sleep 4751${TAG}`));
       return isOver;
     });
     await eventually(() => most > 0);
@@ -121,7 +123,7 @@ suiteNeeding('root and setpriv', isLinux && process.getuid?.() === 0, 'C4: a for
     await other.stop();
     expect(most).toBeLessThanOrEqual(60);
     expectFigure(tookMs, { below: 2000 });
-    await eventually(() => running('sleep 4751') === 0);
+    await eventually(() => running(`sleep 4751${TAG}`) === 0);
   });
 });
 
@@ -252,7 +254,7 @@ suiteNeeding('Linux', isLinux, 'C11, E3: a server that is killed', () => {
         'text',
         'sh',
         '-c',
-        '(setsid sleep 4761 > /dev/null 2>&1 &); sleep 4762 & echo up; wait',
+        `(setsid sleep 4761${TAG} > /dev/null 2>&1 &); sleep 4762${TAG} & echo up; wait`,
       ]);
       // At any moment, also between the start of the program and its record.
       await Promise.race([server.said('up'), new Promise((resolve) => setTimeout(resolve, kill % 2 === 0 ? 60_000 : 600 + 20 * kill))]);
@@ -261,7 +263,7 @@ suiteNeeding('Linux', isLinux, 'C11, E3: a server that is killed', () => {
       const next = startChild('runner', [state, 'reap', 'text', 'true']);
       await next.said('reaped');
       await next.ended;
-      expect(running('sleep 4761') + running('sleep 4762')).toBe(0);
+      expect(running(`sleep 4761${TAG}`) + running(`sleep 4762${TAG}`)).toBe(0);
     }
   });
 });

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -31,6 +31,7 @@ describe.each(OPENERS)('the folder of %s', (_, open) => {
   it('is refused if every user can write to it, and the error says what to type', async () => {
     chmodSync(folder, 0o777);
     await expect(opening()).rejects.toThrow(`every user of this machine can change ${folder}; type: chmod go-w ${folder}`);
+    await expect(opening()).rejects.toThrow('choose folders on another disk with --data and PARLEY_AUTH_FOLDER');
     chmodSync(folder, 0o700);
     await opening();
   });
@@ -52,6 +53,24 @@ describe.each(OPENERS)('the folder of %s', (_, open) => {
     chmodSync(above, 0o1777); // as /tmp: only the owner of an entry can replace it
     chmodSync(folder, 0o700);
     await opening();
+  });
+});
+
+describe('the folder of the data', () => {
+  it('is refused if it is a link into a folder that others can replace', async () => {
+    const above = join(scratch, `open${count}`);
+    mkdirSync(join(above, 'x'), { recursive: true, mode: 0o700 });
+    chmodSync(above, 0o777);
+    symlinkSync(join(above, 'x'), join(folder, 'link'));
+    await expect(openData(join(folder, 'link'), log)).rejects.toThrow(`type: chmod o-w ${above}`);
+    chmodSync(above, 0o755);
+    await (await openData(join(folder, 'link'), log)).store.close();
+  });
+
+  it('has no file that its group could change, so that it opens again with any umask', async () => {
+    await (await openData(folder, log)).store.close();
+    expect(statSync(join(folder, 'tasks.db.ballast')).mode & 0o077).toBe(0);
+    expect(readdirSync(folder).filter((name) => (statSync(join(folder, name)).mode & 0o022) !== 0)).toEqual([]);
   });
 });
 

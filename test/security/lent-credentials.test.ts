@@ -47,6 +47,13 @@ it('opens the agent to this machine only with --no-auth, and warns', async () =>
   expect(lines.join('')).toMatch(/DANGEROUS: everybody on this machine can call origin with the credential of this node/);
 });
 
+it('counts the query of an address as a credential', async () => {
+  const origin = await startServer({ agents: [builtIn('echo')] });
+  open.push(origin);
+  const settings = resolveConfig({ file: { path: 'x', config: {} } });
+  expect(await proxied(`${origin.url}/?key=secret`, settings)).toMatchObject({ lendsCredential: true });
+});
+
 it('stays open if it has no credential to lend', async () => {
   const origin = await startServer({ agents: [builtIn('echo')] });
   open.push(origin);

@@ -16,9 +16,10 @@ export function readServiceParameters(given: readonly string[]): readonly Servic
   return given.map((text) => {
     const match = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*[:=]\s*(.*)$/.exec(text);
     const [, name = '', value = ''] = match ?? [];
+    // The error never shows the text: it may be a secret.
     // biome-ignore lint/suspicious/noControlCharactersInRegex: a header can't hold them
     if (match === null || /[\u0000-\u0008\u000a-\u001f\u007f]/.test(value)) {
-      throw usage(`--svc-param: ${text.slice(0, 40)} is not NAME:VALUE`, "example: --svc-param 'X-Region: eu-west'");
+      throw usage('--svc-param: a value is not NAME:VALUE', "example: --svc-param 'X-Region: eu-west'");
     }
     const own = OWN[name.toLowerCase()];
     if (own !== undefined) throw usage(`--svc-param can't set ${name}`, own);

@@ -28,7 +28,7 @@ export function agentWords({ settings }: { readonly settings: CliSettings }): st
     const setting = settings.find(name);
     if (setting !== undefined) return [`${flag} ${quoted(setting.values.at(-1) ?? '')}`, ...repeatedFlags(settings)].join(' ');
   }
-  throw usage('which agent? --agent-card is missing', 'example: -a agents.example.org, or set A2ACLI_AGENT_CARD');
+  throw usage('--agent-card is missing', 'example: -a agents.example.org, or set A2ACLI_AGENT_CARD');
 }
 
 /** Without the flags: `-a agents.example.org --ca f.pem` is `agents.example.org`. */

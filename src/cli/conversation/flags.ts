@@ -33,7 +33,7 @@ export function targetIn(parsed: ParsedFlags): { readonly target: string; readon
   const named = textOf(parsed, 'agent-card');
   const [first, ...more] = argumentsOf(parsed);
   if (named !== undefined) return { target: named, more: first === undefined ? [] : [first, ...more] };
-  if (first === undefined) throw usage('which agent? URL is missing', `as: parley ${parsed.spec.name} localhost:41242`);
+  if (first === undefined) throw usage('the URL of the agent is missing', `example: parley ${parsed.spec.name} localhost:41242`);
   return { target: first, more };
 }
 

@@ -28,7 +28,7 @@ export function parse(spec: CommandSpec, args: readonly string[]): ParsedFlags {
     at += 1;
     const next = args[at];
     if (next === undefined || (next.startsWith('--') && next !== '--')) {
-      throw usage(`--${flag.name} needs a value`, `as: --${flag.name} ${flag.value ?? 'VALUE'}; try: parley help ${spec.name}`);
+      throw usage(`--${flag.name} needs a value`, `usage: --${flag.name} ${flag.value ?? 'VALUE'}; try: parley help ${spec.name}`);
     }
     return next;
   };
@@ -85,7 +85,7 @@ function unknown(word: string, known: readonly Flag[], spec: CommandSpec): CliEr
 function switchValue(flag: Flag, joined: string | undefined): string {
   if (joined === undefined || joined === 'true') return 'true';
   if (joined === 'false') return 'false';
-  throw usage(`--${flag.name} takes no value, and was given ${joined}`, `as: --${flag.name}`);
+  throw usage(`--${flag.name} takes no value, and was given ${joined}`, `usage: --${flag.name}`);
 }
 
 /** Throws for a value that is not among the choices of its flag. */
@@ -104,12 +104,12 @@ export function argumentsOf({ spec, positionals }: ParsedFlags): readonly string
   const takesMany = spec.args.at(-1)?.many === true;
   if (positionals.length < least) {
     const missing = spec.args[positionals.length]?.name ?? '';
-    throw usage(`${missing} is missing`, `as: ${usageLine(spec)}`);
+    throw usage(`${missing} is missing`, `usage: ${usageLine(spec)}`);
   }
-  const empty = spec.args.find(({ optional, many }, at) => optional !== true && many !== true && positionals[at] === '');
-  if (empty !== undefined) throw usage(`${empty.name} is empty`, `as: ${usageLine(spec)}`);
+  const empty = spec.args.find(({ optional, many }, at) => optional !== true && many !== true && positionals[at]?.trim() === '');
+  if (empty !== undefined) throw usage(`${empty.name} is empty`, `usage: ${usageLine(spec)}`);
   if (!takesMany && positionals.length > spec.args.length) {
-    throw usage(`there is no place for ${positionals[spec.args.length]}`, `as: ${usageLine(spec)}; text with spaces needs quotes`);
+    throw usage(`there is no place for ${positionals[spec.args.length]}`, `usage: ${usageLine(spec)}; text with spaces needs quotes`);
   }
   return positionals;
 }

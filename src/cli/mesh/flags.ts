@@ -21,7 +21,7 @@ export const MESH_FLAGS: readonly Flag[] = [
 export function brokerOf(parsed: ParsedFlags, { mesh }: Pick<Settings, 'mesh'>): string {
   const broker = textOf(parsed, 'broker') ?? mesh;
   if (broker !== undefined) return broker;
-  throw new CliError('--broker is missing', { hint: 'as: --broker mqtt://127.0.0.1:1883', exit: 2 });
+  throw new CliError('--broker is missing', { hint: 'example: --broker mqtt://127.0.0.1:1883', exit: 2 });
 }
 
 /** Which agents to show or offer, by `--allow` and `--deny`. */

@@ -6,15 +6,17 @@ import type { Given } from '../flags/parse.ts';
 import { mediaTypeOf } from './media-types.ts';
 
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
+const EXAMPLE = 'example: parley send -a agents.example.org "Plan a 3-day trip"';
 
 /** The parts of a message, in the order of the command line. A word without a flag is a text part. */
 export async function partsFrom(given: readonly Given[]): Promise<readonly Part[]> {
   const parts: Mutable<Part>[] = [];
   let last: Mutable<Part> | undefined;
   for (const { flag, value } of given) {
+    if (flag === undefined && value === '') throw usage('the text is empty', EXAMPLE);
     if (flag?.name === 'media-type') {
       if (last === undefined)
-        throw usage('--media-type needs a part flag before it', 'parley send --file-part x.bin --media-type application/pdf');
+        throw usage('--media-type needs a part flag before it', 'example: parley send --file-part x.bin --media-type application/pdf');
       last.mediaType = value;
       last = undefined;
       continue;
@@ -24,7 +26,7 @@ export async function partsFrom(given: readonly Given[]): Promise<readonly Part[
     parts.push(part);
     last = flag === undefined ? undefined : part;
   }
-  if (parts.length === 0) throw usage('there is nothing to send', 'as: parley send -a agents.example.org "Plan a 3-day trip"');
+  if (parts.length === 0) throw usage('there is nothing to send', EXAMPLE);
   for (const part of parts) infer(part);
   return parts;
 }

@@ -34,8 +34,8 @@ export async function proxied(
   return { agent, source: given, ...(hasCredential(given, settings, flags) ? { lendsCredential: true } : {}) };
 }
 
-/** Any header may hold a credential. */
+/** Any header may hold a credential, and so may the query of an address. */
 function hasCredential(given: string, settings: Pick<Settings, 'a2a'>, flags: ProxiedFlags): boolean {
   const { url, auth, headers } = targetOf(given, settings, flags);
-  return auth !== undefined || Object.keys(headers ?? {}).length > 0 || new URL(url).username !== '';
+  return auth !== undefined || Object.keys(headers ?? {}).length > 0 || new URL(url).username !== '' || new URL(url).search !== '';
 }

@@ -28,7 +28,7 @@ export function codingAgent(given: string, settings: Settings): FoundAgent | und
 /** The command after `--`. */
 export function commandAgent(argv: readonly string[], settings: Settings): FoundAgent {
   const [program] = argv;
-  if (program === undefined) throw new CliError('there is no command after --', { hint: 'as: parley serve -- cat', exit: 2 });
+  if (program === undefined) throw new CliError('there is no command after --', { hint: 'example: parley serve -- cat', exit: 2 });
   if (!isProgram(program)) {
     throw new CliError(`there is no program ${program}`, {
       hint: `the search path has none, and no file is at ${resolve(program)}`,
@@ -101,7 +101,7 @@ function policyOf({ approveAll, rules }: Settings['run']): ApprovalPolicy {
     return { rules: rules.map(readRule), otherwise: approveAll ? 'allow' : 'ask' };
   } catch (thrown) {
     throw new CliError(`--rule: ${thrown instanceof Error ? thrown.message : String(thrown)}`, {
-      hint: 'as: --rule allow:read, --rule deny:execute, --rule allow:edit:src/**; docs/coding-agents.md has them',
+      hint: 'example: --rule allow:read, --rule deny:execute, --rule allow:edit:src/**; docs/coding-agents.md has them',
       exit: 2,
     });
   }

@@ -98,7 +98,7 @@ export function readServeFlags(parsed: ParsedFlags): ServeFlags {
 function readLimit(text: string): [string, string] {
   const mark = text.indexOf('=');
   const name = mark === -1 ? text : text.slice(0, mark);
-  if (mark === -1) throw new CliError(`--limit ${text}: must be NAME=VALUE`, { hint: 'as: --limit bodyBytesMax=2097152', exit: 2 });
+  if (mark === -1) throw new CliError(`--limit ${text}: must be NAME=VALUE`, { hint: 'example: --limit bodyBytesMax=2097152', exit: 2 });
   if (!LIMITS.includes(name)) {
     const near = suggest(name, LIMITS);
     throw new CliError(`--limit: there is no limit ${name}${near === undefined ? '' : `; did you mean ${near}?`}`, {

@@ -15,7 +15,7 @@ export async function mcpServed(given: string, settings: OutboundSettings): Prom
   } catch (thrown) {
     const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT';
     if (isMissing)
-      throw new CliError(`there is no program ${text.split(' ')[0]}`, { hint: 'as: parley serve "mcp:npx some-mcp-server"', exit: 2 });
+      throw new CliError(`there is no program ${text.split(' ')[0]}`, { hint: 'example: parley serve "mcp:npx some-mcp-server"', exit: 2 });
     const hint = 'try the command by itself: an MCP server waits for its host and says nothing';
     throw new CliError(`${given}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { hint, exit: text === '' ? 2 : 1 });
   }

@@ -9,6 +9,9 @@ it.each([
   ['1.5s', 1500],
   ['7', 7000],
   ['0.25', 250],
+  ['1.0001s', 1000],
+  ['0.0001s', 1],
+  ['0ms', 0],
 ])('%s is %i ms', (text, ms) => {
   expect(durationMs('timeout', text)).toBe(ms);
 });

@@ -9,7 +9,12 @@ const ONE = /(\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)/g;
 
 /** `500ms`, `2s`, `1m30s`, `1h`; a bare number is seconds. `name` is how an error names the setting. */
 export function durationMs(name: string, text: string): number {
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
+  if (/^\d+(?:\.\d+)?$/.test(text)) return wholeMs(Number(text) * 1000);
   if (!WHOLE.test(text)) throw usage(`${name}: ${text} is not a duration`, `write it as 500ms, 2s, 1m30s or 1h; a bare number is seconds`);
-  return [...text.matchAll(ONE)].reduce((sum, [, amount, unit]) => sum + Number(amount) * UNITS[unit as keyof typeof UNITS], 0);
+  return wholeMs([...text.matchAll(ONE)].reduce((sum, [, amount, unit]) => sum + Number(amount) * UNITS[unit as keyof typeof UNITS], 0));
+}
+
+/** Timers accept only whole milliseconds. A time that is not 0 stays at least 1. */
+function wholeMs(ms: number): number {
+  return ms === 0 ? 0 : Math.max(1, Math.round(ms));
 }

@@ -21,6 +21,7 @@ export function localFile(cwd: string, named: string | undefined): EnvFile | und
     const path = resolve(cwd, named);
     if (!existsSync(path))
       throw usage(`--config: there is no file ${path}`, 'a dotenv file with lines such as A2ACLI_AGENT_CARD=agents.example.org');
+    if (statSync(path).isDirectory()) throw usage(`--config: ${path} is a folder`, 'name a dotenv file in it');
     return readEnvFile(path);
   }
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {

@@ -47,6 +47,6 @@ export const getCommand: Command = contractCommand(
 function historyOf({ parsed }: ContractSession): number | undefined {
   const text = textOf(parsed, 'history');
   if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw usage(`--history: ${text} is no number of messages`, 'as: --history 10');
+  if (!/^\d{1,9}$/.test(text)) throw usage(`--history: ${text} is no number of messages`, 'example: --history 10');
   return Number(text);
 }

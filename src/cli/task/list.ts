@@ -81,9 +81,10 @@ function requestFrom({ parsed, settings }: ContractSession): ListRequest {
   const text = (name: string): string | undefined => textOf(parsed, name);
   const [status, size, pageToken, since] = [text('status'), text('page-size'), text('page-token'), text('since')];
   const contextId = settings.text('context-id');
-  if (size !== undefined && !/^[1-9]\d{0,5}$/.test(size)) throw usage(`--page-size: ${size} is no number of tasks`, 'as: --page-size 20');
+  if (size !== undefined && !/^[1-9]\d{0,5}$/.test(size))
+    throw usage(`--page-size: ${size} is no number of tasks`, 'example: --page-size 20');
   if (since !== undefined && Number.isNaN(Date.parse(since)))
-    throw usage(`--since: ${since} is no time`, 'as: --since 2026-09-02T08:00:00Z');
+    throw usage(`--since: ${since} is no time`, 'example: --since 2026-09-02T08:00:00Z');
   return {
     ...(status === undefined ? {} : { status: stateNamed(status) }),
     ...(contextId === undefined ? {} : { contextId: contextId as ContextId }),

@@ -101,7 +101,7 @@ async function remove(connection: AgentConnection, taskId: TaskId, id: PushConfi
 function eventsMax({ parsed }: ContractSession): number {
   const text = textOf(parsed, 'events');
   if (text === undefined) return Number.POSITIVE_INFINITY;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw usage(`--events: ${text} is no number of events`, 'as: --events 10');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw usage(`--events: ${text} is no number of events`, 'example: --events 10');
   return Number(text);
 }
 
@@ -133,7 +133,7 @@ async function openReceiver(session: ContractSession, secret: string): Promise<R
     );
   });
   const [port, host] = [textOf(session.parsed, 'port') ?? '0', textOf(session.parsed, 'host') ?? '127.0.0.1'];
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw usage(`--port: ${port} is no port`, 'as: --port 8080');
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw usage(`--port: ${port} is no port`, 'example: --port 8080');
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
       reject(new CliError(`port ${port} of ${host} can't be used: ${cause.message}`, { hint: 'choose another with --port', cause })),

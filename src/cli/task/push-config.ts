@@ -70,9 +70,9 @@ function configFrom({ parsed, words, settings }: ContractSession): PushConfig {
   const [url, id, scheme] = [text('url'), text('id'), text('auth-scheme')];
   const [token, credentials] = [settings.text('token'), settings.text('auth-credentials')];
   if (url === undefined || !URL.canParse(url))
-    throw usage(url === undefined ? '--url is missing' : `--url: ${url} is no address`, 'as: --url https://hooks.example.org/a2a');
+    throw usage(url === undefined ? '--url is missing' : `--url: ${url} is no address`, 'example: --url https://hooks.example.org/a2a');
   if (scheme === undefined && settings.find('auth-credentials')?.source.kind === 'flag')
-    throw usage('--auth-credentials needs --auth-scheme', 'as: --auth-scheme Bearer');
+    throw usage('--auth-credentials needs --auth-scheme', 'example: --auth-scheme Bearer');
   return {
     taskId: (words[0] ?? '') as TaskId,
     url,

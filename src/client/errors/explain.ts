@@ -115,12 +115,13 @@ export function ofStatus({ status, mediaType }: NotA2A, details: ClientErrorDeta
       ...all,
       hint: 'this is the server’s fault: try again later, or tell its operator',
     });
+  // Before the media type: the error page of a web server is HTML.
+  if (status === 404 || status === 405 || status === 410) return notFound(at, all);
   if (/html/.test(mediaType))
     return new ClientError('html', `${at} answers with a web page`, {
       ...all,
       hint: 'this is a site for people: find the agent’s own address',
     });
-  if (status === 404 || status === 405 || status === 410) return notFound(at, all);
   if (status >= 400) return new ClientError('http-error', `${at} refuses the request with HTTP ${status}`, all);
   return new ClientError('garbage', `${at} answers with something that is not A2A`, {
     ...all,

@@ -76,7 +76,7 @@ async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promis
 /** What a status means: 2xx delivered, 410 gone, temporary errors are retried, other 4xx are not. */
 function outcomeOf({ status, headers }: Response): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
-  const problem = `HTTP ${status}`;
+  const problem = status >= 300 && status < 400 ? `HTTP ${status}: redirects are not followed` : `HTTP ${status}`;
   if (status === 410) return { kind: 'gone', problem };
   if (status >= 400 && status < 500 && !TEMPORARY.has(status)) return { kind: 'refused', problem };
   const retryAfterMs = retryAfterIn(headers.get('Retry-After'));

@@ -2,6 +2,7 @@ import type { HttpRequest } from '#bindings';
 import type { Ids, Mutable, RequestFacts } from '#protocol';
 import { A2AError, countedIds } from '#protocol';
 import type { Route } from '../../routes/routes.ts';
+import { clientNetwork } from '../limits/client-network.ts';
 import type { TokenBuckets } from '../limits/token-buckets.ts';
 import type { AccessRefusal } from '../refusal.ts';
 import { refusalFor } from '../refusal.ts';
@@ -23,7 +24,7 @@ export interface AuthenticateOptions {
  */
 export function createAuthenticate({ methods, failures, ids = countedIds() }: AuthenticateOptions): Authenticate {
   const refuse = (request: HttpRequest, route: Route | undefined, denial: CredentialDenial | undefined): AccessRefusal => {
-    const waitMs = failures.take(request.peer?.address ?? 'unknown');
+    const waitMs = failures.take(clientNetwork(request.peer?.address ?? 'unknown'));
     const reason = denial?.reason ?? 'no credential';
     if (denial?.retryAfterMs !== undefined) {
       const { retryAfterMs } = denial;

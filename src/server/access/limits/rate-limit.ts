@@ -5,6 +5,7 @@ import type { Route } from '../../routes/routes.ts';
 import { withBody } from '../../routes/with-body.ts';
 import { callerKey, isLocal } from '../authentication/caller.ts';
 import { isLoopback } from '../host-origin.ts';
+import { clientNetwork } from './client-network.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /**
@@ -62,5 +63,5 @@ function keyOf(caller: Caller, request: HttpRequest, route: Route): string | und
   const address = request.peer?.address;
   if (address === undefined || isLoopback(address)) return undefined;
   // Probes have a bucket of their own: other requests of the same proxy must not make the node look dead.
-  return route.name === 'health' || route.name === 'ready' ? `probe ${address}` : `address ${address}`;
+  return route.name === 'health' || route.name === 'ready' ? `probe ${clientNetwork(address)}` : `address ${clientNetwork(address)}`;
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { BlockList, Socket } from 'node:net';
 import type { HttpResponse } from '#bindings';
 import { isLoopback } from '../../access/host-origin.ts';
+import { clientNetwork } from '../../access/limits/client-network.ts';
 import type { ServerLimits } from '../../limits.ts';
 import { refusal, retryAfter } from '../../routes/responses.ts';
 import { parsePath, routesAt } from '../../routes/routes.ts';
@@ -26,7 +27,7 @@ const RETRY_MS = 5000;
  */
 export class ConnectionLimits {
   readonly #options: ConnectionLimitOptions;
-  /** Connections of an address, or open requests of a forwarded address. */
+  /** Connections of a client network, or open requests of a forwarded one. */
   readonly #open = new Map<string, number>();
   /** Connections that were accepted for operators only. */
   readonly #reserved = new WeakSet<Socket>();
@@ -83,16 +84,18 @@ export class ConnectionLimits {
   }
 
   #take(address: string): boolean {
-    const open = this.#open.get(address) ?? 0;
+    const network = clientNetwork(address);
+    const open = this.#open.get(network) ?? 0;
     if (open >= this.#options.limits.addressConnectionsMax) return false;
-    this.#open.set(address, open + 1);
+    this.#open.set(network, open + 1);
     return true;
   }
 
   #release(address: string): void {
-    const open = (this.#open.get(address) ?? 0) - 1;
-    if (open > 0) this.#open.set(address, open);
-    else this.#open.delete(address);
+    const network = clientNetwork(address);
+    const open = (this.#open.get(network) ?? 0) - 1;
+    if (open > 0) this.#open.set(network, open);
+    else this.#open.delete(network);
   }
 }
 

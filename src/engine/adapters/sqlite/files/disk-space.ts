@@ -87,7 +87,7 @@ export function createDiskSpace({ path, ballastBytes, onLow }: SpaceOptions): Di
 /** Writes random bytes, so that a compressing file system can't shrink the file. */
 async function fill(file: string, bytes: number): Promise<void> {
   const chunk = crypto.getRandomValues(new Uint8Array(65_536));
-  const handle = await open(file, 'w');
+  const handle = await open(file, 'w', 0o600);
   try {
     for (let at = 0; at < bytes; at += chunk.length) await handle.write(chunk, 0, Math.min(chunk.length, bytes - at));
   } finally {

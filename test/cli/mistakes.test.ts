@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Parley } from '../support/parley.ts';
+import { parleyServe } from '../support/parley.ts';
+import { HOME, run } from './run.ts';
+
+let script: Parley;
+beforeAll(async () => {
+  script = await parleyServe({ args: ['script', '--memory'] });
+});
+afterAll(() => script.stop());
+
+/** Mistakes on the command line, the error that names them, and the start of the hint. */
+const MISTAKES: readonly (readonly [name: string, args: readonly string[], message: string, hint: string])[] = [
+  ['a chat with nobody', ['chat'], 'the URL of the agent is missing', 'example: parley chat '],
+  ['a question to nobody', ['ask'], 'the URL of the agent is missing', 'example: parley ask '],
+  ['a message to nobody', ['send', 'hi'], '--agent-card is missing', 'example: -a '],
+  ['an empty text', ['send', '-a', 'URL', ''], 'the text is empty', 'example: parley send '],
+  ['nothing to send', ['send', '-a', 'URL'], 'there is nothing to send', 'example: parley send '],
+  ['a blank context', ['send', '-a', 'URL', '--context-id', ' ', 'hi'], '--context-id is empty', 'usage: --context-id ID'],
+  ['a blank task', ['task', 'get', '-a', 'URL', ' '], 'TASK is empty', 'usage: parley task get TASK'],
+  ['a missing task', ['task', 'get', '-a', 'URL'], 'TASK is missing', 'usage: parley task get TASK'],
+  ['a word too many', ['task', 'get', '-a', 'URL', 'a', 'b'], 'there is no place for b', 'usage: parley task get TASK'],
+  ['help for no command', ['help', 'task', 'gte'], 'there is no command task gte', 'did you mean get?'],
+  ['completion for no shell', ['completion'], 'the shell is missing', 'one of: bash'],
+  ['a folder as configuration', ['config', 'show', '--config', HOME], `--config: ${HOME} is a folder`, 'name a dotenv file'],
+  [
+    'a number of messages below 0',
+    ['task', 'get', '-a', 'URL', 'a', '--history=-1'],
+    '--history: -1 is no number',
+    'example: --history 10',
+  ],
+];
+
+describe('a mistake on the command line', () => {
+  it.each(MISTAKES)('%s is wrong usage, with a hint', async (_, args, message, hint) => {
+    const { code, out, err } = await run(args.map((arg) => (arg === 'URL' ? script.url : arg)));
+    expect([code, out, err.split('\n')]).toEqual([
+      2,
+      '',
+      [expect.stringContaining(`Error: ${message}`), 'Code: A2ACLI_ERR_USAGE', expect.stringContaining(`Hint: ${hint}`), ''],
+    ]);
+  });
+
+  it('does not show a --svc-param that it refuses, which may be a secret', async () => {
+    const { code, out, err } = await run(['send', '-a', script.url, '--debug', '--svc-param', 'X-Api-Key sk-secret-1', 'hi']);
+    expect([code, `${out}${err}`]).toEqual([2, expect.stringContaining('--svc-param: a value is not NAME:VALUE')]);
+    expect(err).not.toContain('sk-secret-1');
+  });
+
+  it('accepts a time limit below a millisecond, which has passed', async () => {
+    const { code, err } = await run(['send', '-a', script.url, '--timeout', '0.0001s', 'sleep=500']);
+    expect([code, err]).toEqual([5, expect.stringContaining('Code: A2ACLI_ERR_TIMEOUT')]);
+  });
+
+  it.each([
+    ['a file that is not there', '/file no-such-file\nhi\n', 'there is no file no-such-file'],
+    ['an unknown command', '/etc/hosts\nhi\n', 'there is no command /etc in a chat'],
+  ])('ends a chat off a terminal before the next message is sent: %s', async (_, input, message) => {
+    const { code, out, err } = await run(['chat', script.url], { input });
+    expect([code, out, err]).toEqual([2, '', expect.stringContaining(`Error: ${message}\nCode: A2ACLI_ERR_USAGE\n`)]);
+  });
+});
