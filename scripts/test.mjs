@@ -10,13 +10,18 @@ const isRest = args.includes('--rest');
 const given = args.filter((arg) => arg !== '--rest');
 
 await ensureInstalled();
-const steps = tier === 'all' ? [...(isRest ? [] : [vitest('default')]), vitest('rest'), codingAgents, peers] : [vitest(tier)];
+const steps = tier === 'all' ? [...(isRest ? [] : [vitest('default')]), consoleFiles, vitest('rest'), codingAgents, peers] : [vitest(tier)];
 let failed = 0;
 for (const step of steps) if (step() !== 0) failed += 1;
 process.exit(failed === 0 ? 0 : 1);
 
 function vitest(name) {
   return () => runTool('vitest', ['run', ...given], { env: environment({ PARLEY_TIER: name }) }).status ?? 1;
+}
+
+/** Builds the console once. Otherwise every browser test that starts first would build it, at the same time. */
+function consoleFiles() {
+  return runTool('node', [join(ROOT, 'scripts/build-console.mjs')]).status ?? 1;
 }
 
 /** Real coding CLIs, which npm installs into .cache, with a fake model. */

@@ -19,6 +19,7 @@ export interface ConsoleOptions {
 }
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const BUILT = join(ROOT, 'dist/console');
 const BUILD = join(ROOT, 'scripts/build-console.mjs');
 /**
  * The console's source folders. A file in them that is newer than the build makes the build out of
@@ -68,15 +69,14 @@ const TYPES: Readonly<Record<string, string>> = {
  * await serve(agent, { console: createConsole() });
  * ```
  */
-export function createConsole({
-  folder = join(ROOT, 'dist/console'),
-  say = () => {},
-}: ConsoleOptions = {}): NonNullable<ServingOptions['console']> {
+export function createConsole({ folder = BUILT, say = () => {} }: ConsoleOptions = {}): NonNullable<ServingOptions['console']> {
   let files: Promise<ReadonlyMap<string, HttpResponse>> | undefined;
   return async (path) => {
     files ??= load(folder, say);
     try {
       const found = await files;
+      // Another process may be replacing the folder at this moment: look again at the next request.
+      if (!found.has('/index.html')) files = undefined;
       const name = path.slice('/console'.length);
       const file = found.get(name);
       if (file !== undefined) return file;
@@ -91,7 +91,7 @@ export function createConsole({
 
 /** Reads all files of the console into memory, after building them in a checkout. */
 async function load(folder: string, say: (line: string) => void): Promise<ReadonlyMap<string, HttpResponse>> {
-  if (canBuild() && isOld(folder)) {
+  if (folder === BUILT && canBuild() && isOld(folder)) {
     say('building the web console, which takes a few seconds the first time');
     await promisify(execFile)(process.execPath, [BUILD], { cwd: ROOT });
     say('the web console is built');
