@@ -81,7 +81,10 @@ async function checkShell(code: string): Promise<void> {
   if (script === '') return;
   // Debian installs servers into /usr/sbin, which is not in every PATH.
   const PATH = [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH'], '/usr/sbin'].join(delimiter);
-  const options = { cwd: ROOT, env: { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/parley'), ...process.env, PATH } };
+  // A configuration folder for each block: a program that one block serves does not make the files of the next one new.
+  const XDG_CONFIG_HOME = mkdtempSync(join(process.env['XDG_CONFIG_HOME'] ?? scratch, 'block-'));
+  const env = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/parley'), ...process.env, PATH, XDG_CONFIG_HOME };
+  const options = { cwd: ROOT, env };
   if (SERVES.test(script)) {
     await checkServer(script, options);
     return;
