@@ -11,5 +11,6 @@ describe('the network of a client', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['64:ff9b::192.0.2.7', '64:ff9b:0:0::/64'],
     ['::', '0:0:0:0::/64'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
   ])('of %s is %s', (address, network) => expect(clientNetwork(address)).toBe(network));
 });
