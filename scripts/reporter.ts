@@ -20,8 +20,11 @@ export class ClosingReporter implements Reporter {
     const missing = [...new Set(tests.map(missingFor).filter((reason) => reason !== undefined))];
     for (const reason of missing) process.stdout.write(`left out: ${reason}\n`);
     for (const line of leftToOthers(this.#tier)) process.stdout.write(`${line}\n`);
+    if (missing.length > 0 && process.env['PARLEY_LEAVE_NOTHING_OUT'] === '1') {
+      process.stdout.write('This run fails, because suites were left out (see above) and PARLEY_LEAVE_NOTHING_OUT=1 is set.\n');
+      process.exitCode = 1;
+    }
     process.stdout.write(`${count('passed')} passed, ${count('failed') + broken} failed, ${count('skipped')} skipped\n`);
-    if (missing.length > 0 && process.env['PARLEY_LEAVE_NOTHING_OUT'] === '1') process.exitCode = 1;
   }
 }
 

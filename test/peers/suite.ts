@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
+import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { CONVERSATIONS } from './conversations.ts';
@@ -20,11 +21,8 @@ export interface PeerClient {
 
 /** Their client, our server: every conversation, each with a new client. */
 export function describeClient({ title, talk, except = {} }: PeerClient): void {
-  if (talk === undefined) {
-    describe(`their client: ${title} [needs its package]`, () => void it.skip('is left out'));
-    return;
-  }
-  describe(`their client: ${title}`, () => {
+  const open = talk ?? missing;
+  suiteNeeding('its package', talk !== undefined, `their client: ${title}`, () => {
     let node: Parley;
     beforeAll(async () => {
       node = await parleyServe({ args: [AGENT, '--memory'] });
@@ -33,7 +31,7 @@ export function describeClient({ title, talk, except = {} }: PeerClient): void {
     for (const { id, title: what, run } of CONVERSATIONS) {
       if (except[id] !== undefined) continue;
       it(what, async () => {
-        const side = talk(node.url);
+        const side = open(node.url);
         try {
           await run(side);
         } finally {
@@ -53,15 +51,11 @@ export interface PeerServer {
 
 /** Our client, their server: directly, and through a proxy of ours that re-publishes it. */
 export function describeServer({ title, command, except = {} }: PeerServer): void {
-  if (command === undefined) {
-    describe(`their server: ${title} [needs its package]`, () => void it.skip('is left out'));
-    return;
-  }
-  describe(`their server: ${title}`, () => {
+  suiteNeeding('its package', command !== undefined, `their server: ${title}`, () => {
     let server: ServedPeer;
     let proxy: Parley;
     beforeAll(async () => {
-      server = await servePeer(command);
+      server = await servePeer(command ?? missing);
       proxy = await parleyServe({ command: ['proxy', server.url], args: ['--memory'] });
     });
     afterAll(async () => {
@@ -74,4 +68,8 @@ export function describeServer({ title, command, except = {} }: PeerServer): voi
       it(`${what}, through parley proxy`, async () => run(await ourTalk(proxy.url, true)));
     }
   });
+}
+
+function missing(): never {
+  throw new Error('the peer could not be installed');
 }

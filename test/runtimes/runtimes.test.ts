@@ -13,6 +13,7 @@ import { always, html } from '../support/broken-servers.ts';
 import type { Listening } from '../support/listen.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { startServer } from '../support/server.ts';
+import { describeHosts } from './hosts.ts';
 import { runtimesFolder } from './install.ts';
 import type { Addresses, Outcome } from './suite.ts';
 
@@ -102,6 +103,8 @@ suiteNeeding('bun (npm)', installed !== undefined, 'the client in Bun', () => {
 suiteNeeding('deno (npm)', installed !== undefined, 'the client in Deno', () => {
   it('passes the suite', async () => expectGood(await printed(bin('deno'), ['run', '--allow-net=127.0.0.1'])), 60_000);
 });
+
+describeHosts(installed, scratch);
 
 suiteNeeding('miniflare (npm)', installed !== undefined, 'the client in a Worker (workerd)', () => {
   it('passes the suite', async () => {
