@@ -33,6 +33,7 @@ export { refusalBody } from './openai/write.ts';
 export type { BindingServeOptions, Caller } from './options.ts';
 export { BINDINGS } from './registry.ts';
 export { requestBytes } from './request-body.ts';
+export { requireExtensions } from './required-extensions.ts';
 export { writeSafely } from './responses.ts';
 export { restLink } from './rest/link.ts';
 export { hasRestRoute, serveRest } from './rest/serve.ts';
