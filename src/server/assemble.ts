@@ -99,6 +99,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     cardAgeMsMax: limits.cardAgeMsMax,
     console: options.console,
     relay: options.relay ?? options.outbound?.fetchWithin(RELAY_LIMITS),
+    agUi: agUiOptions(options, limits),
     chats: createChatMemory(),
     bodyBytesMax: limits.bodyBytesMax,
     mcp: options.mcp === undefined ? undefined : mountedOnce(options.mcp),
@@ -107,6 +108,12 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   };
   const { add, remove } = list;
   return Object.assign(lifecycle, { routing, openStreams, log, limits, audit, health, traffic, add, remove });
+}
+
+/** Larger bodies have more members in proportion. */
+function agUiOptions({ agUi = {} }: HandlerOptions, { agUiBodyBytesMax, bodyBytesMax, jsonMembersMax }: ServerLimits): RouteContext['agUi'] {
+  const times = Math.max(1, agUiBodyBytesMax / bodyBytesMax);
+  return { ...agUi, bodyBytesMax: agUiBodyBytesMax, jsonMembersMax: Math.ceil(jsonMembersMax * times) };
 }
 
 /** Creates the MCP handler of the whole node, and that of each agent, on first use. */

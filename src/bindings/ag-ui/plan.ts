@@ -1,0 +1,156 @@
+import type { A2AService, CallContext, ContextId, Json, Message, Part, SendRequest, Task } from '#protocol';
+import { A2AError, callerToolsIn, contextId, isA2AError, isInterrupted, isTerminal, messageId } from '#protocol';
+import { answerParts, declineParts, taskOfResume } from './interrupts.ts';
+import type { NewMessage, Resume, RunInput } from './read.ts';
+import { messageIdFor } from './thread.ts';
+
+/** What a run does. */
+export type RunPlan =
+  /** Sends a message, and streams what follows. `known`: the task that it continues. */
+  | { readonly kind: 'send'; readonly request: SendRequest; readonly known?: Task }
+  /** Cancels a task whose question was declined. */
+  | { readonly kind: 'cancel'; readonly task: Task }
+  /** Nothing new was said: shows the thread and follows the task that is running. */
+  | { readonly kind: 'open'; readonly tasks: readonly Task[] };
+
+/** What planning needs. */
+export interface PlanParts {
+  readonly service: A2AService;
+  readonly ctx: CallContext;
+  readonly nextId: () => string;
+}
+
+/** The metadata member with the front end's tools, context, state and forwarded properties. */
+export const AG_UI_METADATA = 'urn:parley:ag-ui:v1';
+
+/** The newest tasks of a thread that are read. Older messages stay in the front end's own history. */
+const THREAD_TASKS_MAX = 100;
+
+/**
+ * Decides what a run does: the answer to a question, a new message, or nothing but the thread as it is.
+ * A message without `resume` answers the task that waits, because a chat box knows no interrupts.
+ */
+export async function planRun(parts: PlanParts, input: RunInput): Promise<RunPlan> {
+  const { messages, resume } = input;
+  if (resume.length === 0 && messages.length === 0 && input.action === undefined) return await openThread(parts, input);
+  const recent = await tasksOf(parts, { contextId: contextId(input.threadId), pageSize: 20 });
+  const waiting = recent.filter(({ status }) => isInterrupted(status.state));
+  if (resume.length > 0) return await planResume(parts, input, waiting);
+  const [asking] = waiting;
+  const told = asking === undefined ? [] : toolResults(asking, messages);
+  const fresh = freshMessages(input, recent);
+  const said = [...told, ...fresh.flatMap((message) => (message.role === 'user' ? message.parts : []))];
+  if (said.length === 0) return await openThread(parts, input);
+  const last = fresh.at(-1)?.id;
+  return {
+    kind: 'send',
+    request: requestOf(parts, input, { parts: said, task: asking, id: last === undefined ? undefined : messageIdFor(input.threadId, last) }),
+    ...(asking === undefined ? {} : { known: await whole(parts, asking) }),
+  };
+}
+
+/** Answers all questions but the last one at once; the run shows what follows the last one. */
+async function planResume(parts: PlanParts, input: RunInput, waiting: readonly Task[]): Promise<RunPlan> {
+  const { service, ctx } = parts;
+  const answers = input.resume.map((resume) => ({ resume, task: taskOfResume(resume, waiting) }));
+  const open = answers.filter((answer) => answer.task !== undefined);
+  if (open.length === 0) return await openThread(parts, input);
+  let plan: RunPlan | undefined;
+  for (const { resume, task } of open) {
+    if (task === undefined) continue;
+    if (plan?.kind === 'send') await service.send({ ...plan.request, configuration: { returnImmediately: true } }, ctx);
+    if (plan?.kind === 'cancel') await service.cancel({ id: plan.task.id }, ctx);
+    plan = await planAnswer(parts, input, { resume, task });
+  }
+  return plan ?? (await openThread(parts, input));
+}
+
+interface OpenAnswer {
+  readonly resume: Resume;
+  readonly task: Task;
+}
+
+async function planAnswer(parts: PlanParts, input: RunInput, { resume, task }: OpenAnswer): Promise<RunPlan> {
+  const declined = resume.isCancelled ? declineParts(task) : undefined;
+  if (resume.isCancelled && declined === undefined) return { kind: 'cancel', task };
+  const said = declined ?? answerParts(resume.payload, task.status.message);
+  return { kind: 'send', request: requestOf(parts, input, { parts: said, task, id: undefined }), known: await whole(parts, task) };
+}
+
+interface Saying {
+  readonly parts: readonly Part[];
+  readonly task: Task | undefined;
+  /** Undefined: a new one. */
+  readonly id: string | undefined;
+}
+
+function requestOf({ nextId }: PlanParts, { threadId, beside }: RunInput, { parts, task, id }: Saying): SendRequest {
+  const message: Message = {
+    messageId: messageId(id ?? nextId()),
+    role: 'ROLE_USER',
+    parts,
+    contextId: contextId(threadId),
+    ...(task === undefined ? {} : { taskId: task.id }),
+    ...(Object.keys(beside).length === 0 ? {} : { metadata: { [AG_UI_METADATA]: beside } }),
+  };
+  return { message, configuration: { returnImmediately: false } };
+}
+
+/** Leaves out what the agent has already: after a failed run, its message is still the newest one of the thread. */
+function freshMessages({ threadId, messages }: RunInput, recent: readonly Task[]): readonly NewMessage[] {
+  const users = messages.filter(({ role }) => role === 'user');
+  if (users.length < 2) return users;
+  const known = new Set(recent.flatMap(({ history = [] }) => history.map((message): string => message.messageId)));
+  return users.filter(({ id }, at) => at === users.length - 1 || !known.has(messageIdFor(threadId, id)));
+}
+
+/** Results of tools that the agent asked the front end to run. Results of its own tools come back too, and are left out. */
+function toolResults({ status }: Task, messages: readonly NewMessage[]): readonly Part[] {
+  const asked = status.message === undefined ? [] : callerToolsIn(status.message).map(({ id }) => id);
+  return messages.flatMap((message) => {
+    if (message.role !== 'tool' || !asked.includes(message.toolCallId)) return [];
+    const outcome: Record<string, Json> = message.error === undefined ? { tool_result: message.content } : { rejected: message.error };
+    return [{ text: '', metadata: { tool_call_id: message.toolCallId, ...outcome } }];
+  });
+}
+
+async function openThread(parts: PlanParts, { threadId }: RunInput): Promise<RunPlan> {
+  const newest = await tasksOf(parts, { contextId: contextId(threadId), pageSize: THREAD_TASKS_MAX, includeArtifacts: true });
+  const tasks = [...newest].sort((a, b) => (firstTime(a) < firstTime(b) ? -1 : 1));
+  return { kind: 'open', tasks };
+}
+
+/** Ids that the engine makes grow with time. Other services are sorted by the time of their status. */
+function firstTime({ id, status }: Task): string {
+  return status.timestamp === undefined ? id : status.timestamp;
+}
+
+interface Listing {
+  readonly contextId: ContextId;
+  readonly pageSize: number;
+  readonly includeArtifacts?: boolean;
+}
+
+/** The newest tasks of a thread. A service without lists has none: then only the front end knows the thread. */
+async function tasksOf({ service, ctx }: PlanParts, request: Listing): Promise<readonly Task[]> {
+  try {
+    return (await service.list(request, ctx)).tasks;
+  } catch (thrown) {
+    if (isA2AError(thrown) && (thrown.kind === 'UNSUPPORTED_OPERATION' || thrown.kind === 'METHOD_NOT_FOUND')) return [];
+    throw thrown;
+  }
+}
+
+function whole({ service, ctx }: PlanParts, { id }: Task): Promise<Task> {
+  return service.get({ id, historyLength: 0 }, ctx);
+}
+
+/** The newest task of an opened thread that is not finished. */
+export function currentTask(tasks: readonly Task[]): Task | undefined {
+  return tasks.findLast(({ status }) => !isTerminal(status.state));
+}
+
+/** The same message id was used for other content, which the engine refuses. */
+export function isReusedId(thrown: unknown): boolean {
+  return thrown instanceof A2AError && thrown.kind === 'INVALID_PARAMS' && thrown.details.field === 'message.messageId';
+}
