@@ -111,7 +111,10 @@ export function assembleNode(options: HandlerOptions): ServedNode {
 }
 
 /** Larger bodies have more members in proportion. */
-function agUiOptions({ agUi = {} }: HandlerOptions, { agUiBodyBytesMax, bodyBytesMax, jsonMembersMax }: ServerLimits): RouteContext['agUi'] {
+function agUiOptions(
+  { agUi = {} }: HandlerOptions,
+  { agUiBodyBytesMax, bodyBytesMax, jsonMembersMax }: ServerLimits,
+): RouteContext['agUi'] {
   const times = Math.max(1, agUiBodyBytesMax / bodyBytesMax);
   return { ...agUi, bodyBytesMax: agUiBodyBytesMax, jsonMembersMax: Math.ceil(jsonMembersMax * times) };
 }

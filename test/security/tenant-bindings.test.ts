@@ -80,7 +80,11 @@ const ROWS: readonly (readonly [binding: string, operation: string, run: (who: W
   ['OpenAI', 'continue a context', (who) => textOf(call(who, chat({ contextId: task.contextId }, false)))],
   ['OpenAI', 'stream a task', (who) => textOf(call(who, chat({ taskId: task.id }, true)))],
   ['AG-UI', 'open the thread again', (who) => textOf(call(who, agUi({ messages: [] })))],
-  ['AG-UI', 'answer in the thread', (who) => textOf(call(who, agUi({ messages: [{ id: 'of-another-tenant', role: 'user', content: 'more' }] })))],
+  [
+    'AG-UI',
+    'answer in the thread',
+    (who) => textOf(call(who, agUi({ messages: [{ id: 'of-another-tenant', role: 'user', content: 'more' }] }))),
+  ],
   ['MCP', 'get', (who) => textOf(call(who, mcp('keeper_task', { taskId: task.id })))],
   ['MCP', 'continue', (who) => textOf(call(who, mcp('keeper', { message: 'more', taskId: task.id })))],
   [

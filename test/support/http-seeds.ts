@@ -57,9 +57,20 @@ function routes(port: number, token: string): readonly Wire[] {
     [
       '/ag-ui',
       JSON.stringify({
-        ...{ threadId: 't', runId: 'r', protocolVersion: '1.0', state: { a: 1 }, tools: [{ name: 'x' }], context: [{ description: 'd', value: 'v' }] },
+        ...{
+          threadId: 't',
+          runId: 'r',
+          protocolVersion: '1.0',
+          state: { a: 1 },
+          tools: [{ name: 'x' }],
+          context: [{ description: 'd', value: 'v' }],
+        },
         messages: [
-          { id: 'a-user-message-of-a-run', role: 'user', content: [{ type: 'image', source: { type: 'data', value: 'aGk=', mimeType: 'image/png' } }] },
+          {
+            id: 'a-user-message-of-a-run',
+            role: 'user',
+            content: [{ type: 'image', source: { type: 'data', value: 'aGk=', mimeType: 'image/png' } }],
+          },
         ],
         forwardedProps: { a2a: { questions: 'text' } },
         resume: [{ interruptId: 'task:question', status: 'resolved', payload: { optionId: 'yes' } }],

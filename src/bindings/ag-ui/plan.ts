@@ -1,8 +1,8 @@
-import type { A2AService, CallContext, ContextId, Json, Message, Part, SendRequest, Task } from '#protocol';
+import type { A2AService, CallContext, ContextId, Json, JsonObject, Message, Part, SendRequest, Task } from '#protocol';
 import { A2AError, callerToolsIn, contextId, isA2AError, isInterrupted, isTerminal, messageId } from '#protocol';
 import { answerParts, declineParts, taskOfResume } from './interrupts.ts';
 import type { NewMessage, Resume, RunInput } from './read.ts';
-import { messageIdFor } from './thread.ts';
+import { messageIdFor, taskMessages, threadMessage } from './thread.ts';
 
 /** What a run does. */
 export type RunPlan =
@@ -11,7 +11,7 @@ export type RunPlan =
   /** Cancels a task whose question was declined. */
   | { readonly kind: 'cancel'; readonly task: Task }
   /** Nothing new was said: shows the thread and follows the task that is running. */
-  | { readonly kind: 'open'; readonly tasks: readonly Task[] };
+  | { readonly kind: 'open'; readonly messages: readonly JsonObject[]; readonly current: Task | undefined };
 
 /** What planning needs. */
 export interface PlanParts {
@@ -23,8 +23,9 @@ export interface PlanParts {
 /** The metadata member with the front end's tools, context, state and forwarded properties. */
 export const AG_UI_METADATA = 'urn:parley:ag-ui:v1';
 
-/** The newest tasks of a thread that are read. Older messages stay in the front end's own history. */
-const THREAD_TASKS_MAX = 100;
+/** How much of a thread is shown when it is opened again. */
+const THREAD_MESSAGES_MAX = 500;
+const THREAD_CHARS_MAX = 2_097_152;
 
 /**
  * Decides what a run does: the answer to a question, a new message, or nothing but the thread as it is.
@@ -44,7 +45,11 @@ export async function planRun(parts: PlanParts, input: RunInput): Promise<RunPla
   const last = fresh.at(-1)?.id;
   return {
     kind: 'send',
-    request: requestOf(parts, input, { parts: said, task: asking, id: last === undefined ? undefined : messageIdFor(input.threadId, last) }),
+    request: requestOf(parts, input, {
+      parts: said,
+      task: asking,
+      id: last === undefined ? undefined : messageIdFor(input.threadId, last),
+    }),
     ...(asking === undefined ? {} : { known: await whole(parts, asking) }),
   };
 }
@@ -114,21 +119,27 @@ function toolResults({ status }: Task, messages: readonly NewMessage[]): readonl
   });
 }
 
+/** The newest task of the thread that is not finished, or else the newest one; and the messages of all. */
 async function openThread(parts: PlanParts, { threadId }: RunInput): Promise<RunPlan> {
-  const newest = await tasksOf(parts, { contextId: contextId(threadId), pageSize: THREAD_TASKS_MAX, includeArtifacts: true });
-  const tasks = [...newest].sort((a, b) => (firstTime(a) < firstTime(b) ? -1 : 1));
-  return { kind: 'open', tasks };
+  const context = contextId(threadId);
+  const { service, ctx } = parts;
+  const recent = await tasksOf(parts, { contextId: context, pageSize: 20 });
+  const newest = recent.find(({ status }) => !isTerminal(status.state)) ?? recent[0];
+  const current = newest === undefined ? undefined : await service.get({ id: newest.id }, ctx);
+  const earlier = await earlierMessages(parts, context, current);
+  const own = current === undefined ? [] : taskMessages(threadId, current);
+  return { kind: 'open', current, messages: [...earlier.map((message) => threadMessage(threadId, message)), ...own] };
 }
 
-/** Ids that the engine makes grow with time. Other services are sorted by the time of their status. */
-function firstTime({ id, status }: Task): string {
-  return status.timestamp === undefined ? id : status.timestamp;
+/** What was said in the other tasks. A service without it stores none: then only the front end knows the thread. */
+async function earlierMessages({ service, ctx }: PlanParts, context: ContextId, current: Task | undefined): Promise<readonly Message[]> {
+  const page = await service.conversation?.({ contextId: context, messagesMax: THREAD_MESSAGES_MAX, bytesMax: THREAD_CHARS_MAX }, ctx);
+  return (page?.messages ?? []).filter(({ taskId }) => taskId === undefined || taskId !== current?.id);
 }
 
 interface Listing {
   readonly contextId: ContextId;
   readonly pageSize: number;
-  readonly includeArtifacts?: boolean;
 }
 
 /** The newest tasks of a thread. A service without lists has none: then only the front end knows the thread. */
@@ -143,11 +154,6 @@ async function tasksOf({ service, ctx }: PlanParts, request: Listing): Promise<r
 
 function whole({ service, ctx }: PlanParts, { id }: Task): Promise<Task> {
   return service.get({ id, historyLength: 0 }, ctx);
-}
-
-/** The newest task of an opened thread that is not finished. */
-export function currentTask(tasks: readonly Task[]): Task | undefined {
-  return tasks.findLast(({ status }) => !isTerminal(status.state));
 }
 
 /** The same message id was used for other content, which the engine refuses. */

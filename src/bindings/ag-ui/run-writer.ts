@@ -138,7 +138,8 @@ export class RunWriter {
   #artifact({ taskId, artifact, append, lastChunk }: TaskArtifactUpdate): readonly AgUiEvent[] {
     const known = this.#artifacts.get(artifact.artifactId);
     const isLast = lastChunk === true;
-    const made = append === true && known !== undefined ? this.#chunk(taskId, known, artifact, isLast) : this.#whole(taskId, artifact, isLast);
+    const made =
+      append === true && known !== undefined ? this.#chunk(taskId, known, artifact, isLast) : this.#whole(taskId, artifact, isLast);
     return isLast ? [...made, ...this.#patch()] : made;
   }
 
@@ -230,7 +231,10 @@ export class RunWriter {
       agUiEvent('RUN_FINISHED', { threadId, runId, outcome, result }),
     ];
     const task = this.taskId;
-    const result: JsonObject = { ...(task === undefined ? {} : { taskId: task }), ...(status === undefined ? {} : { state: status.state }) };
+    const result: JsonObject = {
+      ...(task === undefined ? {} : { taskId: task }),
+      ...(status === undefined ? {} : { state: status.state }),
+    };
     if (status === undefined || this.#isReview || status.state === 'TASK_STATE_COMPLETED') return finished({ type: 'success' }, result);
     if (isInterrupted(status.state)) {
       const pending = this.#frontEndCalls(status.message).map(({ id }) => id);

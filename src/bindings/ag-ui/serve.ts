@@ -1,5 +1,5 @@
 import type { A2AError, A2AService, CallContext, Json, Logged, TaskId } from '#protocol';
-import { A2AError as ServiceError, answeringDialect, ERRORS, isInterrupted, isTerminal, messageId } from '#protocol';
+import { answeringDialect, ERRORS, isInterrupted, isTerminal, messageId, A2AError as ServiceError } from '#protocol';
 import { contextOf } from '../call-context.ts';
 import { disconnectSignal } from '../disconnect.ts';
 import { jsonBody } from '../document-stream.ts';
@@ -15,12 +15,11 @@ import { requestBytes, requestJson } from '../request-body.ts';
 import { errorHeaders, toCallerError } from '../responses.ts';
 import { agUiFrame } from './event.ts';
 import type { RunPlan } from './plan.ts';
-import { currentTask, isReusedId, planRun } from './plan.ts';
+import { isReusedId, planRun } from './plan.ts';
 import type { RunInput } from './read.ts';
 import { readRunInput } from './read.ts';
 import type { RunBeginning } from './run-writer.ts';
 import { errorEvent, RunWriter } from './run-writer.ts';
-import { threadMessages } from './thread.ts';
 
 /** What happens to a task when its reader closes the connection. */
 export type OnHangUp = 'continue' | 'cancel';
@@ -102,10 +101,11 @@ interface Beginning {
 async function begin(plan: RunPlan, { service, ctx, nextId }: Beginning): Promise<OpenStream> {
   if (plan.kind === 'cancel') return streamOfBatch([{ event: { task: await service.cancel({ id: plan.task.id }, ctx) } }]);
   if (plan.kind === 'open') {
-    const current = currentTask(plan.tasks);
-    if (current !== undefined && !isInterrupted(current.status.state)) return await openStream(service.subscribe({ id: current.id }, ctx));
-    const shown = current ?? plan.tasks.at(-1);
-    return streamOfBatch(shown === undefined ? [] : [{ event: { task: shown } }]);
+    const { current } = plan;
+    if (current === undefined) return streamOfBatch([]);
+    const { state } = current.status;
+    if (!isTerminal(state) && !isInterrupted(state)) return await openStream(service.subscribe({ id: current.id }, ctx));
+    return streamOfBatch([{ event: { task: current } }]);
   }
   try {
     return await openSend(service, plan.request, ctx);
@@ -120,10 +120,9 @@ async function begin(plan: RunPlan, { service, ctx, nextId }: Beginning): Promis
 function beginningOf(plan: RunPlan, input: RunInput): RunBeginning {
   if (plan.kind === 'send') return plan.known === undefined ? { input } : { input, known: plan.known };
   if (plan.kind === 'cancel') return { input, known: plan.task };
-  const known = currentTask(plan.tasks) ?? plan.tasks.at(-1);
-  const messages = threadMessages(input.threadId, plan.tasks);
-  const isReview = known !== undefined && isTerminal(known.status.state);
-  return { input, messages, isReview, ...(known === undefined ? {} : { known }) };
+  const { messages, current } = plan;
+  if (current === undefined) return { input, messages };
+  return { input, messages, known: current, isReview: isTerminal(current.status.state) };
 }
 
 interface Followed {

@@ -18,15 +18,11 @@ function ownId(threadId: string, id: string): string {
 }
 
 /**
- * The messages of a thread, for a front end that opens it again: what the user said, and for each task
- * its texts, its questions and its closing words. Progress notes are left out. `tasks`: oldest first,
- * with artifacts and history.
+ * The messages of one task, for a front end that opens its thread again: what the user said, the
+ * agent's texts under the ids with which they go on, its questions and its closing words. Progress notes
+ * are left out.
  */
-export function threadMessages(threadId: string, tasks: readonly Task[]): readonly JsonObject[] {
-  return tasks.flatMap((task) => taskMessages(threadId, task));
-}
-
-function taskMessages(threadId: string, { id, status, history = [], artifacts = [] }: Task): readonly JsonObject[] {
+export function taskMessages(threadId: string, { id, status, history = [], artifacts = [] }: Task): readonly JsonObject[] {
   const asked = history.filter(({ role }) => role === 'ROLE_USER');
   const texts = artifacts.flatMap(({ artifactId, parts }) => {
     const content = parts.map(({ text }) => text ?? '').join('');
@@ -55,6 +51,12 @@ const FIRST_ANSWERS: ReadonlySet<string> = new Set(['response', 'assistant-respo
 function questionBefore(history: readonly Message[], message: Message): readonly JsonObject[] {
   const before = history[history.indexOf(message) - 1];
   return before?.role === 'ROLE_AGENT' ? [assistantMessage(before.messageId, getTextFromMessage(before))] : [];
+}
+
+/** A message of an earlier task. */
+export function threadMessage(threadId: string, message: Message): JsonObject {
+  if (message.role === 'ROLE_USER') return userMessage(threadId, message);
+  return assistantMessage(message.messageId, message.parts.map(({ text }) => text ?? '').join(''));
 }
 
 function assistantMessage(id: string, content: string): JsonObject {

@@ -8,13 +8,25 @@ export interface WireEvent {
   readonly [member: string]: unknown;
 }
 
-/** A client of each generation: 1.0.0, and 0.0.59, which CopilotKit uses. */
-export const CLIENTS = [
-  ['1.0.0', (url: string, threadId: string) => new HttpAgent({ url, threadId })],
-  ['0.0.59', (url: string, threadId: string) => new OldHttpAgent({ url, threadId })],
-] as const;
+/** What both clients have in common. Their own types of messages differ. */
+export interface FrontEnd {
+  readonly threadId: string;
+  readonly state: unknown;
+  readonly messages: readonly { readonly id: string; readonly role: string; readonly content?: unknown }[];
+  addMessage(message: object): void;
+  setMessages(messages: readonly object[]): void;
+  setState(state: object): void;
+  runAgent(input: object, subscriber: { onEvent(arrived: { readonly event: object }): void }): Promise<unknown>;
+  abortRun(): void;
+}
 
-export type FrontEnd = ReturnType<(typeof CLIENTS)[number][1]>;
+type MakeFrontEnd = (url: string, threadId: string) => FrontEnd;
+
+/** A client of each generation: 1.0.0, and 0.0.59, which CopilotKit uses. */
+export const CLIENTS: readonly (readonly [version: string, make: MakeFrontEnd])[] = [
+  ['1.0.0', (url, threadId) => new HttpAgent({ url, threadId }) as unknown as FrontEnd],
+  ['0.0.59', (url, threadId) => new OldHttpAgent({ url, threadId }) as unknown as FrontEnd],
+];
 
 export interface Ran {
   readonly events: readonly WireEvent[];
@@ -28,7 +40,7 @@ export interface Ran {
 export async function run(agent: FrontEnd, input: object = {}): Promise<Ran> {
   const events: WireEvent[] = [];
   let failure: string | undefined;
-  const onEvent = ({ event }: { event: { type: string } }): void => void events.push(event as WireEvent);
+  const onEvent = ({ event }: { readonly event: object }): void => void events.push(event as WireEvent);
   try {
     await agent.runAgent(input, { onEvent });
   } catch (thrown) {
@@ -50,7 +62,17 @@ export function say(agent: FrontEnd, content: string): void {
 export function runBody(threadId: string, more: object = {}): Record<string, unknown> {
   count += 1;
   const messages = [{ id: `body-message-${Date.now()}-${count}`, role: 'user', content: 'hi' }];
-  return { threadId, runId: `run-${count}`, protocolVersion: '1.0', state: {}, messages, tools: [], context: [], forwardedProps: {}, ...more };
+  return {
+    threadId,
+    runId: `run-${count}`,
+    protocolVersion: '1.0',
+    state: {},
+    messages,
+    tools: [],
+    context: [],
+    forwardedProps: {},
+    ...more,
+  };
 }
 
 /** Posts a run without a client. */

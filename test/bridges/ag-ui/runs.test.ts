@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifact, ask, complete, data, defineAgent, fail, message, reject, status } from '#agents';
 import type { NodeServer } from '../../../src/server/adapters/node.ts';
 import { startServer } from '../../support/server.ts';
+import type { FrontEnd } from './front-end.ts';
 import { CLIENTS, eventsIn, post, run, runBody, say } from './front-end.ts';
 
 const talker = defineAgent({
@@ -14,7 +15,11 @@ const talker = defineAgent({
     if (turn.text === 'fail') return fail('The disk is full.');
     if (turn.text === 'reject') return reject('Not my job.');
     if (turn.text === 'files') {
-      yield artifact({ id: 'plot', name: 'plot', parts: [{ raw: 'aGk=', mediaType: 'image/png', filename: 'a.png' }, { text: 'A plot.' }] });
+      yield artifact({
+        id: 'plot',
+        name: 'plot',
+        parts: [{ raw: 'aGk=', mediaType: 'image/png', filename: 'a.png' }, { text: 'A plot.' }],
+      });
       yield data({ total: 42 }, { name: 'sum' });
       return complete('Two files.');
     }
@@ -38,7 +43,12 @@ const work = defineAgent({
     const told = (event: string, text: string, more: object): ReturnType<typeof status> =>
       status([{ text }, { data: { type: event, ...more } }], { event });
     yield status('I think.', { event: 'thought' });
-    yield told('plan', 'Plan:', { entries: [{ content: 'Look', status: 'completed' }, { content: 'Fix', status: 'pending' }] });
+    yield told('plan', 'Plan:', {
+      entries: [
+        { content: 'Look', status: 'completed' },
+        { content: 'Fix', status: 'pending' },
+      ],
+    });
     yield 'Before. ';
     yield told('tool_use', 'Using tool: read', { id: 't1', tool: 'read', input: { path: 'a.ts' } });
     yield told('tool_result', 'Tool result: x', { id: 't1', tool: 'read', isError: false, output: 'x = 1' });
@@ -63,7 +73,10 @@ afterAll(() => server.close());
 
 describe.each(CLIENTS)('a run with @ag-ui/client %s', (version, make) => {
   let thread = 0;
-  const open = (path = '/ag-ui'): ReturnType<typeof make> => make(`${server.url}${path}`, `thread-${version}-${(thread += 1)}`);
+  const open = (path = '/ag-ui'): FrontEnd => {
+    thread += 1;
+    return make(`${server.url}${path}`, `thread-${version}-${thread}`);
+  };
 
   it('is one message to the agent in the context of the thread', async () => {
     const agent = open();
@@ -142,7 +155,12 @@ describe.each(CLIENTS)('a run with @ag-ui/client %s', (version, make) => {
     expect(events.filter(({ type }) => type === 'TOOL_CALL_RESULT')).toMatchObject([{ content: 'x = 1' }, { content: '' }]);
     expect(events.filter(({ type }) => type === 'SUBAGENT_STARTED')).toMatchObject([{ name: 'checker' }, { name: 'writer' }]);
     expect(events.find(({ activityType }) => activityType === 'a2a.plan')).toMatchObject({
-      content: { entries: [{ content: 'Look', status: 'completed' }, { content: 'Fix', status: 'pending' }] },
+      content: {
+        entries: [
+          { content: 'Look', status: 'completed' },
+          { content: 'Fix', status: 'pending' },
+        ],
+      },
     });
   });
 

@@ -4,6 +4,7 @@ import { createAgentPartsMessage } from '#protocol';
 import type { NodeServer } from '../../../src/server/adapters/node.ts';
 import { eventually } from '../../support/eventually.ts';
 import { builtIn, startServer } from '../../support/server.ts';
+import type { FrontEnd } from './front-end.ts';
 import { CLIENTS, eventsIn, post, run, runBody, say } from './front-end.ts';
 
 interface Interrupt {
@@ -24,7 +25,9 @@ const approver = defineAgent({
     }
     if (turn.text === 'tool') {
       const answer = await turn.ask(
-        createAgentPartsMessage([{ text: 'Run it', metadata: { tool_call_id: 'call-1', tool_name: 'confirm', tool_args: { room: 'B2' } } }]),
+        createAgentPartsMessage([
+          { text: 'Run it', metadata: { tool_call_id: 'call-1', tool_name: 'confirm', tool_args: { room: 'B2' } } },
+        ]),
       );
       return `The front end said ${JSON.stringify(answer.data)}`;
     }
@@ -73,7 +76,10 @@ const taskIdIn = (agent: { state: unknown }): string => (agent.state as { task: 
 
 describe.each(CLIENTS)('a thread with @ag-ui/client %s', (version, make) => {
   let thread = 0;
-  const open = (path = '/ag-ui'): ReturnType<typeof make> => make(`${server.url}${path}`, `talk-${version}-${(thread += 1)}`);
+  const open = (path = '/ag-ui'): FrontEnd => {
+    thread += 1;
+    return make(`${server.url}${path}`, `talk-${version}-${thread}`);
+  };
 
   it('ends a run with an interrupt and continues the task with its resume', async () => {
     const agent = open();
@@ -142,7 +148,10 @@ describe.each(CLIENTS)('a thread with @ag-ui/client %s', (version, make) => {
   it('interrupts for a sign-in with its address', async () => {
     const agent = open();
     say(agent, 'sign in');
-    expect(interruptIn((await run(agent)).events)).toMatchObject({ reason: 'auth_required', message: 'Please sign in.\nhttps://login.example' });
+    expect(interruptIn((await run(agent)).events)).toMatchObject({
+      reason: 'auth_required',
+      message: 'Please sign in.\nhttps://login.example',
+    });
   });
 
   it('lets the front end run a tool that it offers', async () => {
@@ -162,7 +171,7 @@ describe.each(CLIENTS)('a thread with @ag-ui/client %s', (version, make) => {
 
   it('shows the messages of a thread that is opened again', async () => {
     const agent = open();
-    for (const words of ['colour', 'red']) {
+    for (const words of ['colour', 'red', 'tool']) {
       say(agent, words);
       await run(agent, { forwardedProps: { a2a: { questions: 'text' } } });
     }
@@ -170,11 +179,18 @@ describe.each(CLIENTS)('a thread with @ag-ui/client %s', (version, make) => {
     const { types, failure } = await run(again);
     expect(failure).toBeUndefined();
     expect(types).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'CUSTOM', 'STATE_SNAPSHOT', 'RUN_FINISHED']);
+    expect((await run(make(`${server.url}/ag-ui`, 'a-thread-that-nobody-knows'))).types).toEqual([
+      'RUN_STARTED',
+      'MESSAGES_SNAPSHOT',
+      'RUN_FINISHED',
+    ]);
     expect(again.messages.map(({ role, content }) => [role, content])).toEqual([
       ['user', 'colour'],
       ['assistant', 'Which colour?'],
       ['user', 'red'],
       ['assistant', 'You said red'],
+      ['user', 'tool'],
+      ['assistant', 'Run it'],
     ]);
     expect(again.messages.filter(({ role }) => role === 'user').map(({ id }) => id)).toEqual(
       agent.messages.filter(({ role }) => role === 'user').map(({ id }) => id),
@@ -216,17 +232,24 @@ describe.each(CLIENTS)('a thread with @ag-ui/client %s', (version, make) => {
 describe('the node', () => {
   it('ends a run with RUN_ERROR when it shuts down', async () => {
     const node = await startServer({ agents: [builtIn('script')], limits: { drainMsMax: 500 } });
-    const response = await post(`${node.url}/ag-ui`, runBody('stop', { messages: [{ id: 'long-message-of-stop', role: 'user', content: 'sleep=60000' }] }));
+    const response = await post(
+      `${node.url}/ag-ui`,
+      runBody('stop', { messages: [{ id: 'long-message-of-stop', role: 'user', content: 'sleep=60000' }] }),
+    );
     await node.close();
     expect(eventsIn(await response.text()).at(-1)).toMatchObject({ type: 'RUN_ERROR' });
   });
 
   it('keeps only the newest messages of a large thread', async () => {
-    const old = Array.from({ length: 1500 }, (_, at) => ({ id: `old-${at}`, role: at % 2 === 0 ? 'user' : 'assistant', content: 'x'.repeat(1000) }));
+    const old = Array.from({ length: 1500 }, (_, at) => ({
+      id: `old-${at}`,
+      role: at % 2 === 0 ? 'user' : 'assistant',
+      content: 'x'.repeat(1000),
+    }));
     const messages = [...old, { id: 'the-newest-message', role: 'user', content: 'colour' }];
     const response = await post(`${server.url}/ag-ui`, runBody('large', { messages }));
     const events = eventsIn(await response.text());
-    const task = (events.find(({ type }) => type === 'CUSTOM')?.['value'] as { taskId: string }).taskId;
+    const [task] = events.flatMap(({ type, value }) => (type === 'CUSTOM' ? [(value as { taskId: string }).taskId] : []));
     const { history } = (await (await fetch(`${server.url}/tasks/${task}`)).json()) as { history: { parts: { text: string }[] }[] };
     expect(history.flatMap(({ parts }) => parts.map(({ text }) => text))).not.toContain('x'.repeat(1000));
     const small = await startServer({ limits: { agUiBodyBytesMax: 1000 } });
@@ -239,9 +262,13 @@ describe('the node', () => {
       agents: [approver],
       authenticate: (request) => ({ principal: { id: request.header('authorization') ?? 'nobody', scopes: ['*'] } }),
     });
-    const ran = await post(`${keyed.url}/ag-ui`, runBody('shared', { messages: [{ id: 'secret-message-1', role: 'user', content: 'colour' }] }), {
-      Authorization: 'ann',
-    });
+    const ran = await post(
+      `${keyed.url}/ag-ui`,
+      runBody('shared', { messages: [{ id: 'secret-message-1', role: 'user', content: 'colour' }] }),
+      {
+        Authorization: 'ann',
+      },
+    );
     await ran.text();
     const reopened = async (who: string): Promise<string> =>
       await (await post(`${keyed.url}/ag-ui`, runBody('shared', { messages: [] }), { Authorization: who })).text();

@@ -19,7 +19,11 @@ export const HTTP_LIMIT_CHECKS: Checks = {
     }),
   'limits.agUiBodyBytesMax': () =>
     served({ limits: { agUiBodyBytesMax: 300 } }, async ({ url }) => {
-      const run = (content: string): object => ({ threadId: 't', runId: 'r', messages: [{ id: 'message-of-a-run', role: 'user', content }] });
+      const run = (content: string): object => ({
+        threadId: 't',
+        runId: 'r',
+        messages: [{ id: 'message-of-a-run', role: 'user', content }],
+      });
       expect((await post(`${url}/ag-ui`, run('x'.repeat(300)))).status).toBe(413);
       expect((await post(`${url}/ag-ui`, run('x'))).status).toBe(200);
     }),
