@@ -11,14 +11,14 @@ import { parse, switchOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { CALL } from './output/readable-log.ts';
 import { readServeFlags, serveFlags } from './serve/flags.ts';
-import type { Serving } from './serve.ts';
+import type { StartedNode } from './serve.ts';
 import { serveAgents, settingsFor } from './serve.ts';
 
 const SPEC: CommandSpec = {
   name: 'dev',
   summary: 'serve an agent while you write it.',
   args: [{ name: 'AGENT', optional: true, many: true }],
-  details: `Serves as parley serve does, and loads an agent again as soon as one of its files changes. The node goes on: tasks, open streams and
+  details: `Serves as parley serve does, and loads an agent again as soon as one of its files changes. The node continues: tasks, open streams and
 console pages stay, and running turns finish with the code that they began with. Every call is shown as one line: who, dialect, operation,
 agent, state, time. An error is shown with the line of your file. A file that can't be loaded is reported, and the agent stays as it was.
 AGENT is what parley serve takes. Default: agent.ts or agent.js in this folder.`,
@@ -52,7 +52,7 @@ export const devCommand: Command = {
         });
     }
     const reloader = createReloader();
-    const onServed = (serving: Serving): (() => void) => {
+    const onServed = (serving: StartedNode): (() => void) => {
       reloader.begin({ handler: serving.served.handler, log: serving.log });
       const keys = keysOf(serving, reloader.reloadAll);
       if (process.stdin.isTTY === true && !flags.json) process.stdout.write(`${keysText(keys)}.\n\n`);
@@ -67,7 +67,7 @@ export const devCommand: Command = {
   },
 };
 
-function callLine({ state, ms, task, ...call }: CallRecord, { log }: Pick<Serving, 'log'>): void {
+function callLine({ state, ms, task, ...call }: CallRecord, { log }: Pick<StartedNode, 'log'>): void {
   log.info(CALL, {
     ...call,
     state: state?.replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-'),
@@ -76,7 +76,7 @@ function callLine({ state, ms, task, ...call }: CallRecord, { log }: Pick<Servin
   });
 }
 
-function keysOf({ served, settings }: Serving, reload: () => void): KeyActions {
+function keysOf({ served, settings }: StartedNode, reload: () => void): KeyActions {
   const page = `${settings.url ?? served.url}/console/`;
   return {
     o: { doc: 'opens the console', act: () => openPage(page) },

@@ -64,13 +64,13 @@ export interface ServeSource extends Pick<ServeConfiguredOptions, 'signer'> {
   /** A program to serve, with its arguments. */
   readonly command?: readonly string[];
   /** Called after each call of an agent. */
-  readonly onCall?: (call: CallRecord, serving: Pick<Serving, 'log'>) => void;
+  readonly onCall?: (call: CallRecord, serving: Pick<StartedNode, 'log'>) => void;
   /** Called when the node is ready. Returns what to do when it stops. */
-  readonly onServed?: (serving: Serving) => () => void;
+  readonly onServed?: (serving: StartedNode) => () => void;
 }
 
 /** A node that a command has started. */
-export interface Serving {
+export interface StartedNode {
   readonly served: ConfiguredServer;
   readonly settings: Settings;
   readonly log: Log;

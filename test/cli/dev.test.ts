@@ -88,7 +88,7 @@ describe('parley dev', () => {
     await reader.cancel();
   });
 
-  it('reports a file that can’t be loaded, and goes on with the agent as it was', async () => {
+  it('reports a file that can’t be loaded, and continues with the agent as it was', async () => {
     write('say.ts', 'export const say = (text: string: string => text;\n');
     await logged(/^say\.ts changed and can't be loaded; parrot stays as it was$/);
     expect(log().at(-1)?.cause?.stack).toMatch(/say\.ts/);
