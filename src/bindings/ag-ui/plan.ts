@@ -10,7 +10,7 @@ export type RunPlan =
   | { readonly kind: 'send'; readonly request: SendRequest; readonly known?: Task }
   /** Cancels a task whose question was declined. */
   | { readonly kind: 'cancel'; readonly task: Task }
-  /** Nothing new was said: shows the thread and follows the task that is running. */
+  /** The front end sent no new message: shows the thread and follows the task that is running. */
   | { readonly kind: 'open'; readonly messages: readonly JsonObject[]; readonly current: Task | undefined };
 
 /** What planning needs. */
@@ -131,7 +131,7 @@ async function openThread(parts: PlanParts, { threadId }: RunInput): Promise<Run
   return { kind: 'open', current, messages: [...earlier.map((message) => threadMessage(threadId, message)), ...own] };
 }
 
-/** What was said in the other tasks. A service without it stores none: then only the front end knows the thread. */
+/** The messages of the other tasks. A service without it stores none: then only the front end knows the thread. */
 async function earlierMessages({ service, ctx }: PlanParts, context: ContextId, current: Task | undefined): Promise<readonly Message[]> {
   const page = await service.conversation?.({ contextId: context, messagesMax: THREAD_MESSAGES_MAX, bytesMax: THREAD_CHARS_MAX }, ctx);
   return (page?.messages ?? []).filter(({ taskId }) => taskId === undefined || taskId !== current?.id);

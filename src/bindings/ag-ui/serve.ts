@@ -26,7 +26,7 @@ export type OnHangUp = 'continue' | 'cancel';
 
 /** Options of the AG-UI endpoint. */
 export interface AgUiOptions extends BindingServeOptions {
-  /** Default `continue`: the task goes on, and a later run of the thread shows its answer. */
+  /** Default `continue`: the task continues, and a later run of the thread shows its answer. */
   readonly onHangUp?: OnHangUp;
 }
 
@@ -131,7 +131,7 @@ interface Followed {
 }
 
 /**
- * Ends the stream at a question, also where the task's own stream goes on: a run with an interrupt is
+ * Ends the stream at a question, also where the task's own stream continues: a run with an interrupt is
  * over for its client.
  */
 function followOf({ first, rest }: OpenStream): Followed {

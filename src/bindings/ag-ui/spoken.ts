@@ -34,7 +34,7 @@ export class Spoken {
   }
 
   /**
-   * Says a whole text under an id. If it starts with what was said before, the rest is appended.
+   * Says a whole text under an id. If it starts with the text sent before, the rest is appended.
    * Otherwise it is another text and becomes another message, because sent text can't be withdrawn.
    */
   say(id: string, text: string, isLast: boolean): readonly AgUiEvent[] {
@@ -60,7 +60,7 @@ export class Spoken {
     return out;
   }
 
-  /** The last text that was said, to recognise a closing message that repeats it. */
+  /** The last text that was sent, to recognise a closing message that repeats it. */
   get last(): string {
     return this.#last?.text ?? '';
   }
@@ -98,7 +98,7 @@ export class Spoken {
     ];
   }
 
-  /** A tool call of the agent. Its arguments are complete when it is told. */
+  /** A tool call of the agent. Its arguments are complete from the start. */
   call(toolCallId: string, { tool, input }: Pick<ToolUse, 'tool' | 'input'>): readonly AgUiEvent[] {
     if (this.#calls.has(toolCallId)) return [];
     const ended = this.#interrupt();
@@ -134,7 +134,7 @@ export class Spoken {
     return [...this.#texts.values()].flatMap((known) => this.#end(known));
   }
 
-  /** Text that goes on after a tool call becomes a new message, so that the order stays visible. */
+  /** Text that continues after a tool call becomes a new message, so that the order stays visible. */
   #interrupt(): readonly AgUiEvent[] {
     const open = [...this.#texts.values()].filter(({ isOpen }) => isOpen);
     for (const known of open) known.isReplaced = true;

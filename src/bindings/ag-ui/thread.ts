@@ -19,7 +19,7 @@ function ownId(threadId: string, id: string): string {
 
 /**
  * The messages of one task, for a front end that opens its thread again: what the user said, the
- * agent's texts under the ids with which they go on, its questions and its closing words. Progress notes
+ * agent's texts under the ids with which they continue, its questions and its closing words. Progress notes
  * are left out.
  */
 export function taskMessages(threadId: string, { id, status, history = [], artifacts = [] }: Task): readonly JsonObject[] {
