@@ -18,6 +18,8 @@ export interface AgentDefinition<Skills extends readonly SkillDefinition[], Conv
   readonly recovery?: Agent['recovery'];
   /** What a repeated message id means: see `Agent`. Default `attach`. */
   readonly repeats?: NonNullable<Agent['repeats']>;
+  /** The stream of an A2A 0.3 caller stays open while the run waits in `turn.ask`: see `Agent`. Default false. */
+  readonly questionsKeepStream?: boolean;
   /** Creates the state of a conversation, once per context: `turn.conversation`. It is created again after a restart. */
   readonly open?: (contextId: ContextId) => Conversation | Promise<Conversation>;
   /** The card for authenticated callers. The agent's public card then says that there is one. */
@@ -51,7 +53,7 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
   definition: AgentDefinition<Skills, Conversation>,
 ): Agent {
   checkNames(definition);
-  const { open, extendedCard, repeats } = definition;
+  const { open, extendedCard, repeats, questionsKeepStream } = definition;
   const capabilities = { ...(extendedCard === undefined ? {} : { extendedAgentCard: true }), ...definition.capabilities };
   const card = createCard({ ...definition, capabilities });
   return {
@@ -59,6 +61,7 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
     recovery: definition.recovery ?? 'fail',
     run: (turn) => runTurn(definition, turn),
     ...(repeats === undefined ? {} : { repeats }),
+    ...(questionsKeepStream === undefined ? {} : { questionsKeepStream }),
     ...(open === undefined ? {} : { open: async (contextId) => open(contextId) }),
     ...(extendedCard === undefined ? {} : { extendedCard: async (principal) => extendedCard(card, principal) }),
   };
