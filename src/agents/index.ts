@@ -19,6 +19,7 @@ export type { CodingAgent, CodingLaunch } from './coding/launch.ts';
 export { CODING_AGENTS } from './coding/registry.ts';
 export { createCommandAgent } from './command/agent.ts';
 export type { CommandOptions } from './command/options.ts';
+export type { AgentConversation, ConversationLimits, TrimmedMessages } from './conversation.ts';
 export { type AgentDefinition, defineAgent } from './define.ts';
 export { type ExecutorOptions, fromExecutor } from './executor/from-executor.ts';
 export type { SdkCard, SdkEvent, SdkEventBus, SdkExecutor, SdkRequestContext } from './executor/sdk.ts';

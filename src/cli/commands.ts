@@ -8,6 +8,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'dev',
+    summary: 'Serve an agent while you write it: every change counts at once',
+    load: async () => (await import('./dev.ts')).devCommand,
+  },
+  {
     name: 'init',
     summary: 'Make a new agent project, with a test and a script that serves it',
     load: async () => (await import('./init.ts')).initCommand,

@@ -4,6 +4,7 @@ import { agentOf } from './agents.ts';
 import type { ExtendedCard } from './options.ts';
 import type { PushServiceParts } from './outbox/push-configs.ts';
 import { createPushService } from './outbox/push-configs.ts';
+import { readConversation } from './read/conversation.ts';
 import type { TaskRequest } from './read/find.ts';
 import { dialectOf, withTask } from './read/find.ts';
 import { foldTo, withHistory } from './read/fold.ts';
@@ -48,6 +49,8 @@ export function createService(parts: ServiceParts, agent: string, extendedCard?:
       if (extendedCard === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
       return extendedCard(agent, ctx);
     },
+    conversation: ({ contextId, tenant, ...range }, ctx) =>
+      readConversation(parts, { owner: ownerOf(ctx, tenant === undefined ? {} : { tenant }), agent, contextId }, range),
     originOf: (task, ctx) => dialectOf(parts, { owner: ownerOf(ctx, {}), agent, id: task }),
   };
 }

@@ -12,6 +12,7 @@ export * from './card.ts';
 export { type CardProblem, cardProblems } from './card-check.ts';
 export * from './choices.ts';
 export { addedParts, appendParts } from './chunks.ts';
+export * from './conversation.ts';
 export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';
 export * from './dialects/fault.ts';

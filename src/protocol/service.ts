@@ -1,4 +1,5 @@
 import type { AgentCard } from './card.ts';
+import type { ConversationPage, ConversationRequest } from './conversation.ts';
 import type { EventStream } from './events.ts';
 import type { DialectId, TaskId, TenantId } from './ids.ts';
 import type { Metadata } from './json.ts';
@@ -156,6 +157,11 @@ export interface A2AService {
    * service does not store it.
    */
   originOf?(task: TaskId, ctx: CallContext): DialectId | undefined;
+  /**
+   * The messages of one of the caller's contexts, newest page first. Not an operation of A2A: bridges to
+   * other protocols use it. Absent: the service stores no messages.
+   */
+  conversation?(request: ConversationRequest, ctx: CallContext): Promise<ConversationPage>;
   /**
    * The service honours `CallContext.reply`. Absent: the binding must read the stream and send the
    * reply itself.

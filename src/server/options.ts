@@ -7,6 +7,7 @@ import type { HostOriginOptions } from './access/host-origin.ts';
 import type { AgentLike, ServedAgent } from './agents/served-agent.ts';
 import type { AuditLog } from './audit/audit.ts';
 import type { ServerLimits } from './limits.ts';
+import type { CallRecord } from './observability/call-records.ts';
 import type { Log } from './observability/log.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { OtelApi } from './observability/tracing.ts';
@@ -93,6 +94,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly otel?: OtelApi | false;
   /** Wraps every run of an agent, for example to set an `AsyncLocalStorage`. */
   readonly aroundRun?: AroundRun;
+  /** Called after each call of an agent, and after each request that was refused before it. */
+  readonly onCall?: (call: CallRecord) => void;
   /** Sends the console's requests to agents on other nodes. Default: `outbound`. */
   readonly relay?: Fetch;
   /** The version that `/api/parley/v1/health` reports. */

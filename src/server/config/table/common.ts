@@ -33,6 +33,6 @@ export const COMMON_SETTINGS = {
     oneOf: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
     flag: 'log',
-    doc: 'The least important level to log. Logs are JSON lines on standard error.',
+    doc: 'The least important level to log. Logs go to standard error: text on a terminal, JSON lines elsewhere and with `--json`.',
   },
 } as const;
