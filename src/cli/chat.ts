@@ -129,7 +129,7 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
       }
     }
   } finally {
-    await thread.asked?.[Symbol.asyncDispose]();
+    await thread.asked?.close();
     prompt.close();
     interrupt.end();
   }
@@ -198,7 +198,7 @@ async function inputFor(line: string, thread: Thread, screen: Screen): Promise<r
     case 'new':
       delete thread.contextId;
       delete thread.taskId;
-      await thread.asked?.[Symbol.asyncDispose]();
+      await thread.asked?.close();
       delete thread.asked;
       screen.note('a new context begins', 'dim');
       return undefined;

@@ -64,7 +64,7 @@ export async function sendStreamingMessage(
     if (status !== undefined) onStatus?.(status.state, status.message === undefined ? undefined : getTextFromMessage(status.message));
   }
   const result = await handle.result();
-  await handle[Symbol.asyncDispose](); // nobody can answer a question on this stream
+  await handle.close(); // nobody can answer a question on this stream
   return result;
 }
 

@@ -37,11 +37,11 @@ describe('an agent that keeps its stream open at a question', () => {
     expect(server.answers).toEqual(['y', 'n']);
   });
 
-  it('is left by disposing of the handle', async () => {
+  it('is left by closing the handle', async () => {
     const handle = client.stream('1');
     await handle.question();
     expect(server.open()).toBe(1);
-    await handle[Symbol.asyncDispose]();
+    await handle.close();
     await eventually(() => server.open() === 0);
   });
 

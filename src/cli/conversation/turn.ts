@@ -38,7 +38,7 @@ export async function talk(input: readonly Part[], turn: ConversationOptions): P
     if (question === undefined) return result;
     const answer = await person.answer(question);
     if (answer === undefined) {
-      if (turn.onAsked === undefined) await handle[Symbol.asyncDispose]();
+      if (turn.onAsked === undefined) await handle.close();
       else turn.onAsked(handle);
       return result;
     }

@@ -34,7 +34,7 @@ export class AnswerHandle implements SendHandle {
   answer = (input: Input, options: CallOptions = {}): SendHandle =>
     new AnswerHandle(this.#next.then((next) => next.answer(input, options)));
 
-  [Symbol.asyncDispose] = async (): Promise<void> => (await this.#next)[Symbol.asyncDispose]();
+  close = async (): Promise<void> => (await this.#next).close();
 
   async *[Symbol.asyncIterator](): AsyncGenerator<TaskEvent, void> {
     yield* await this.#next;

@@ -20,7 +20,7 @@ import { TurnEvents } from './turn-events.ts';
  * if (question !== undefined) console.log(await handle.answer('For two').text());
  * ```
  */
-export interface SendHandle extends AsyncIterable<TaskEvent>, AsyncDisposable {
+export interface SendHandle extends AsyncIterable<TaskEvent> {
   /** The message that is sent. Its id makes a retry safe. */
   readonly message: Message;
   /** The settled task, or the direct message that the agent answered with. */
@@ -44,7 +44,7 @@ export interface SendHandle extends AsyncIterable<TaskEvent>, AsyncDisposable {
    * Stops reading; the task continues. Needed only where a question stays without an answer: an agent may keep its stream open at a
    * question, and the stream then waits for `answer`.
    */
-  [Symbol.asyncDispose](): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** What a handle needs from its client. */
@@ -143,7 +143,7 @@ export class Handle implements SendHandle {
     return await this.#explained(() => this.#env.service.cancel({ id }, this.#env.contextFor()));
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async close(): Promise<void> {
     if (this.#events?.isHeld === true) this.#letGo();
     await this.#events?.stop();
     this.#linked?.release();
