@@ -12,10 +12,11 @@ import type {
   TaskPage,
 } from '#protocol';
 import { pushConfigId, taskId } from '#protocol';
+import type { SendHandle } from './calls/handle.ts';
 import { pagesOf } from './calls/pages.ts';
 import type { CallOptions, Input, MessageThread } from './calls/request.ts';
 import { contextOf, messageOf } from './calls/request.ts';
-import type { HandleEnv, SendHandle } from './calls/send-handle.ts';
+import type { HandleEnv } from './calls/send-handle.ts';
 import { Handle } from './calls/send-handle.ts';
 import type { SendOptions } from './calls/send-options.ts';
 import type { SkillFunction, SkillSchemas } from './calls/skills.ts';

@@ -1,8 +1,8 @@
 import type { Artifact, Message, SendResult, Task, TaskEvent, TaskId } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
+import type { SendHandle } from './handle.ts';
 import type { Question } from './question.ts';
 import type { CallOptions, Input } from './request.ts';
-import type { SendHandle } from './send-handle.ts';
 
 /** The handle of an answer, before the question is known. */
 export class AnswerHandle implements SendHandle {
