@@ -1,4 +1,5 @@
 // What the other rooms of this package may use of `bindings`. The published names are in index.ts.
+export { AG_UI_BODY_BYTES_MAX, type AgUiOptions, answerAgUi, type OnHangUp } from './ag-ui/serve.ts';
 export type { Binding, BindingRoute, ClientBinding, RefusalOptions } from './binding.ts';
 export * from './body.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';

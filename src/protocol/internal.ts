@@ -39,6 +39,7 @@ export * from './operations.ts';
 export * from './parts.ts';
 export * from './ports.ts';
 export * from './push.ts';
+export * from './reports.ts';
 export * from './requests.ts';
 export * from './service.ts';
 export * from './signals.ts';

@@ -29,7 +29,7 @@ import type { OpenStreams } from './open-streams.ts';
 import { trackOpenStreams } from './open-streams.ts';
 import type { HandlerOptions, McpMount, Quota } from './options.ts';
 import { createSigner } from './push/signing-keys.ts';
-import { publicUrl, servingFor } from './routes/binding-options.ts';
+import { agUiOptions, publicUrl, servingFor } from './routes/binding-options.ts';
 import { createCards } from './routes/cards.ts';
 import { RELAY_LIMITS } from './routes/console-relay.ts';
 import type { RouteContext } from './routes/route-handlers.ts';
@@ -118,6 +118,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     cardAgeMsMax: limits.cardAgeMsMax,
     console: options.console,
     relay: options.relay ?? options.outbound?.fetchWithin(RELAY_LIMITS),
+    agUi: agUiOptions(options, limits),
     chats: createChatMemory(),
     bodyBytesMax: limits.bodyBytesMax,
     mcp: options.mcp === undefined ? undefined : mountedOnce(options.mcp),

@@ -1,4 +1,4 @@
-import type { Caller, HttpResponse } from '#bindings';
+import type { Caller, HttpResponse, OnHangUp } from '#bindings';
 import type { AroundRun, Blobs, EngineLimits, ReplyPublisher, Store } from '#engine';
 import type { AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuthMethod } from './access/authentication/auth-method.ts';
@@ -111,6 +111,8 @@ export interface ServingOptions extends HostOriginOptions {
    * Signs the cards. Set `url` too: without it the cards contain the host name that the caller chose.
    */
   readonly signer?: CardSigner;
+  /** The AG-UI endpoint. `onHangUp`: what happens to a task when its front end disconnects; default `continue`. */
+  readonly agUi?: { readonly onHangUp?: OnHangUp };
   /** Serves `/mcp`. */
   readonly mcp?: McpMount;
   /** While it returns true, new sends and streams are refused with UNAVAILABLE. */

@@ -58,6 +58,7 @@ const message = (more: object): object => ({
 });
 const chat = (metadata: object, stream: boolean): Request =>
   jsonRequest(`${BASE}/v1/chat/completions`, { model: 'keeper', messages: [{ role: 'user', content: 'more' }], metadata, stream });
+const agUi = (more: object): Request => jsonRequest(`${BASE}/ag-ui`, { threadId: task.contextId, runId: 'r', ...more });
 const mcp = (name: string, args: object): Request =>
   jsonRequest(`${BASE}/mcp`, rpc('tools/call', { name, arguments: args }), { Accept: 'application/json, text/event-stream' });
 const textOf = async (response: Response | Promise<Response>): Promise<string> => (await response).text();
@@ -78,6 +79,12 @@ const ROWS: readonly (readonly [binding: string, operation: string, run: (who: W
   ['OpenAI', 'continue a task', (who) => textOf(call(who, chat({ taskId: task.id }, false)))],
   ['OpenAI', 'continue a context', (who) => textOf(call(who, chat({ contextId: task.contextId }, false)))],
   ['OpenAI', 'stream a task', (who) => textOf(call(who, chat({ taskId: task.id }, true)))],
+  ['AG-UI', 'open the thread again', (who) => textOf(call(who, agUi({ messages: [] })))],
+  [
+    'AG-UI',
+    'answer in the thread',
+    (who) => textOf(call(who, agUi({ messages: [{ id: 'of-another-tenant', role: 'user', content: 'more' }] }))),
+  ],
   ['MCP', 'get', (who) => textOf(call(who, mcp('keeper_task', { taskId: task.id })))],
   ['MCP', 'continue', (who) => textOf(call(who, mcp('keeper', { message: 'more', taskId: task.id })))],
   [

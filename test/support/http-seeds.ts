@@ -54,6 +54,28 @@ function routes(port: number, token: string): readonly Wire[] {
       }),
     ],
     ['/agents/script/v1/chat/completions', JSON.stringify({ model: 'x', messages: [{ role: 'user', content: 'chunks=2' }] })],
+    [
+      '/ag-ui',
+      JSON.stringify({
+        ...{
+          threadId: 't',
+          runId: 'r',
+          protocolVersion: '1.0',
+          state: { a: 1 },
+          tools: [{ name: 'x' }],
+          context: [{ description: 'd', value: 'v' }],
+        },
+        messages: [
+          {
+            id: 'a-user-message-of-a-run',
+            role: 'user',
+            content: [{ type: 'image', source: { type: 'data', value: 'aGk=', mimeType: 'image/png' } }],
+          },
+        ],
+        forwardedProps: { a2a: { questions: 'text' } },
+        resume: [{ interruptId: 'task:question', status: 'resolved', payload: { optionId: 'yes' } }],
+      }),
+    ],
     ['/mcp', mcp('initialize', initialize)],
     ['/mcp', mcp('tools/list', {})],
     ['/mcp', mcp('tools/call', { name: 'a2a__echo__echo', arguments: { message: 'hi' }, _meta: { progressToken: 1 } })],

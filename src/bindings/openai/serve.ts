@@ -1,5 +1,5 @@
 import type { A2AService, AgentCard, CallContext, Json, Message, Part, SendRequest } from '#protocol';
-import { A2AError, answeringDialect, contextId, isA2AError, isInterrupted, messageId, taskId } from '#protocol';
+import { A2AError, answeringDialect, contextId, isInterrupted, messageId, taskId } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import { contextOf } from '../call-context.ts';
 import { disconnectSignal } from '../disconnect.ts';
@@ -9,7 +9,7 @@ import { eventAnswer } from '../event-stream.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { OpenStream } from '../open-stream.ts';
-import { openStream } from '../open-stream.ts';
+import { openSend } from '../open-stream.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, DEFAULT_KEEP_ALIVE_MS, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
@@ -106,7 +106,7 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
     if (httpRequest.signal.aborted) void stop(agent.service, reply, ctx);
   };
   try {
-    const events = await opened({ request: await sendRequest(exchange), ctx }, agent.service);
+    const events = await openSend(agent.service, await sendRequest(exchange), ctx);
     if (!request.stream) return await whole(exchange, { events, reply, heading, hungUp, forget: () => disconnect.release() });
     const wire: EventWire = {
       writer: chunkWriter(heading, reply, { includeUsage: request.includeUsage, onEnd: () => void remember(exchange, reply) }),
@@ -122,17 +122,6 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
   } catch (thrown) {
     disconnect.release();
     throw thrown;
-  }
-}
-
-/** Opens the stream. An agent without streaming is called with `send` instead. */
-async function opened(call: { readonly request: SendRequest; readonly ctx: CallContext }, service: A2AService): Promise<OpenStream> {
-  try {
-    return await openStream(service.stream(call.request, call.ctx));
-  } catch (thrown) {
-    if (!isA2AError(thrown) || thrown.kind !== 'STREAMING_NOT_SUPPORTED') throw thrown;
-    const event = await service.send(call.request, call.ctx);
-    return { first: { done: false, value: [{ event }] }, rest: { next: async () => ({ done: true, value: undefined }) } };
   }
 }
 

@@ -90,6 +90,7 @@ export async function serveConfigured(
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
         ...{ insecureBehindProxy, trustedProxies },
         ...{ allowedTargets, allowLoopbackTargets },
+        agUi: { onHangUp: settings.agUiOnHangUp },
         ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
         ...kept,
         ...opened,

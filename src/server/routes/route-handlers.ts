@@ -1,5 +1,5 @@
-import type { BindingServeOptions, Caller, ChatMemory, HttpRequest, HttpResponse } from '#bindings';
-import { answerChat, answerModels } from '#bindings';
+import type { AgUiOptions, BindingServeOptions, Caller, ChatMemory, HttpRequest, HttpResponse } from '#bindings';
+import { answerAgUi, answerChat, answerModels } from '#bindings';
 import type { AdminService, Fetch, Json } from '#protocol';
 import { LOCAL_CALLER } from '../access/authentication/caller.ts';
 import { adminAnswer } from '../admin/admin.ts';
@@ -44,6 +44,8 @@ export interface RouteContext {
   readonly onMesh: (name: string) => ServedAgent | undefined;
   /** Sends the console's requests to agents on other nodes. */
   readonly relay: Fetch | undefined;
+  /** How AG-UI runs are served: their larger bodies, and what a hang-up does. */
+  readonly agUi: Pick<AgUiOptions, 'bodyBytesMax' | 'jsonMembersMax' | 'onHangUp'>;
   readonly chats: ChatMemory;
   readonly bodyBytesMax: number;
   /** Serves agents as MCP tools. Undefined if this node does not. */
@@ -66,6 +68,7 @@ type RouteHandler = (site: RouteContext, visit: RoutedRequest) => HttpResponse |
 
 /** The handlers of the server's own routes. */
 const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
+  agUi: (site, visit) => answerAgUi(visit.httpRequest, visit.agent.service, { ...optionsFor(site, visit), ...site.agUi }),
   chat: (site, visit) => answerChat(visit.httpRequest, { ...optionsFor(site, visit), ...chatters(site, visit), memory: site.chats }),
   models: (site, { place, agent, ...visit }) =>
     answerModels(place.path.split('/')[3], chatters(site, { ...visit, place, agent }), site.changed),

@@ -13,6 +13,7 @@ export type RouteName =
   | 'metrics'
   | 'console'
   | 'welcome'
+  | 'agUi'
   | 'chat'
   | 'models'
   | 'mcp';
@@ -65,6 +66,7 @@ export const ROUTES: readonly Route[] = [
   { name: 'ard', at: 'node', methods: ['GET', 'HEAD'], paths: ['/ard/agents'], access: 'public' },
   { name: 'keys', at: 'node', methods: ['GET', 'HEAD'], paths: ['/.well-known/jwks.json'], access: 'public' },
   ...BINDING_ROUTES.filter(({ paths }) => paths !== undefined),
+  { name: 'agUi', at: 'agent', methods: ['POST'], paths: ['/ag-ui'], access: 'caller' },
   { name: 'chat', at: 'agent', methods: ['POST'], paths: ['/v1/chat/completions'], access: 'caller' },
   { name: 'models', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/v1/models'], under: '/v1/models', access: 'caller' },
   { name: 'mcp', at: 'agent', methods: ['GET', 'POST', 'DELETE'], paths: ['/mcp'], access: 'caller' },
@@ -77,7 +79,7 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /** First path segments that are never a tenant's name in HTTP+JSON. */
-const OURS: ReadonlySet<string> = new Set(['.well-known', 'agents', 'ard', 'api', 'console', 'mcp']);
+const OURS: ReadonlySet<string> = new Set(['.well-known', 'ag-ui', 'agents', 'ard', 'api', 'console', 'mcp']);
 
 /** A path, divided into the agent and the rest. */
 export interface RequestPath {

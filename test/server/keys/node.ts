@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { builtIn, raw, sendBody } from '../../support/server.ts';
 import type { Checks, Sent } from './serving.ts';
@@ -66,6 +67,24 @@ export const NODE_CHECKS: Checks = {
       },
       { console: () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the console' }) },
     ),
+  agUiOnHangUp: () =>
+    served({ agUiOnHangUp: 'cancel' }, async ({ url }) => {
+      const leave = new AbortController();
+      const body = JSON.stringify({
+        threadId: 'left',
+        runId: 'r',
+        messages: [{ id: 'message-of-a-run', role: 'user', content: 'sleep=60000' }],
+      });
+      const headers = { 'Content-Type': 'application/json' };
+      const response = await fetch(`${url}/ag-ui`, { method: 'POST', headers, body, signal: leave.signal });
+      const reader = response.body?.getReader();
+      await reader?.read();
+      leave.abort();
+      await eventually(async () => {
+        const { tasks } = (await (await fetch(`${url}/tasks?contextId=left`)).json()) as { tasks: { status: { state: string } }[] };
+        expect(tasks[0]?.status.state).toBe('TASK_STATE_CANCELED');
+      });
+    }),
   versionRequired: () =>
     served({ versionRequired: true }, async ({ url }) => {
       expect((await post(`${url}/message:send`, sendBody('x'))).status).toBe(400);
