@@ -1,4 +1,4 @@
-import type { Template } from '../template.ts';
+import type { Template } from './kind.ts';
 
 /** A coding CLI, or any other program. */
 export const cliTemplate: Template = {

@@ -1,4 +1,4 @@
-import type { Template } from '../template.ts';
+import type { Template } from './kind.ts';
 
 /** A function, with another agent that it may ask. */
 export const functionTemplate: Template = {

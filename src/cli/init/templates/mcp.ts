@@ -1,4 +1,4 @@
-import type { Template } from '../template.ts';
+import type { Template } from './kind.ts';
 
 /** The tools of an MCP server. */
 export const mcpTemplate: Template = {
