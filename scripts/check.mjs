@@ -19,6 +19,7 @@ step('wire names', () => runTool('node', ['--conditions=our-src', join(ROOT, 'sc
 step('words', () => spawnSync(process.execPath, [join(ROOT, 'scripts/words.mjs')], { stdio: 'inherit' }).status);
 step('doc comments', () => spawnSync(process.execPath, [join(ROOT, 'scripts/doc-comments.mjs')], { stdio: 'inherit' }).status);
 step('dependencies', () => runTool('node', [join(ROOT, 'scripts/lockfile.ts')]).status);
+step('generated code', () => spawnSync(process.execPath, [join(ROOT, 'scripts/protos.mjs'), '--check'], { stdio: 'inherit' }).status);
 step('generated docs', () => runTool('node', ['--conditions=our-src', join(ROOT, 'scripts/docs.ts'), '--check']).status);
 process.exit(failed === 0 ? 0 : 1);
 

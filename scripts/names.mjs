@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ROOT } from './install.mjs';
 
 const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'src'], { cwd: ROOT, encoding: 'utf8' });
-const files = [...new Set(list.split('\n'))].filter((name) => /[.]tsx?$/.test(name) && !/[.]test[.]tsx?$/.test(name));
+const files = [...new Set(list.split('\n'))].filter((name) => /[.]tsx?$/.test(name) && !/[.]test[.]tsx?$|[/]generated[/]/.test(name));
 const places = new Map();
 for (const file of files) {
   if (!existsSync(join(ROOT, file))) continue;

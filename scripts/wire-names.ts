@@ -10,6 +10,7 @@ const MAY_NAME: readonly (readonly [path: string, why: string])[] = [
   ['src/protocol/binding-names.ts', 'the names of the specification'],
   ['src/bindings/jsonrpc/', 'a binding'],
   ['src/bindings/rest/', 'a binding'],
+  ['src/bindings/grpc/', 'a binding'],
   ['src/bindings/links.ts', 'the table of bindings'],
   ['src/mesh/grammars/', 'the grammars, and the dialects that they carry'],
   ['src/server/config/table/mesh.ts', 'the values of the setting that chooses a grammar'],

@@ -31,6 +31,7 @@ export type Act =
 export function decide({ turns, tools }: Asked): Act {
   const asked = turns.findLastIndex((turn) => turn.role === 'user' && turn.text.includes('[['));
   const turn = turns[asked];
+  if (turn?.text.includes('[[mumble') === true && tools.length === 0) return mumbling(turn.text);
   if (turn === undefined && tools.length === 0) return { kind: 'say', text: `You said ${turns.at(-1)?.text ?? ''}` };
   if (turn === undefined || tools.length === 0) return { kind: 'say', text: 'ok' };
   const orders = [...turn.text.matchAll(/\[\[(\w+)\s*(.*?)\]\]/gs)];
@@ -47,7 +48,7 @@ export function decide({ turns, tools }: Asked): Act {
     case 'mumble':
       return { kind: 'mumble', words: Number(first), everyMs: Number(second) };
     case 'call':
-      return { kind: 'call', tool: first.trim(), input: record(JSON.parse(rest.slice(first.length + 1)) as Json) };
+      return { kind: 'call', tool: first.trim(), input: record(JSON.parse(second || '{}') as Json) };
     case 'report':
       return { kind: 'say', text: turns.at(-1)?.text ?? '' };
     case 'recall':
@@ -55,6 +56,11 @@ export function decide({ turns, tools }: Asked): Act {
     default:
       return { kind: 'say', text: rest };
   }
+}
+
+function mumbling(text: string): Act {
+  const [, words, everyMs] = /\[\[mumble (\d+)\|(\d+)\]\]/.exec(text) ?? [];
+  return { kind: 'mumble', words: Number(words), everyMs: Number(everyMs) };
 }
 
 /** Only a resumed session contains the earlier messages. */

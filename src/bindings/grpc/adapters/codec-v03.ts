@@ -1,0 +1,78 @@
+import type { Json, JsonObject, Logged, Operation, UnaryOperation } from '#protocol';
+import { isObject } from '#protocol';
+import { dialectNamed } from '../dialects.ts';
+import type { ProtoCodec } from './codec.ts';
+import { protoCodec } from './codec.ts';
+import { A2AService } from './generated/a2a_v03_pb.ts';
+
+/** A2A 0.3: its HTTP+JSON form is the ProtoJSON of its messages. Requests differ: there the path has what the message has. */
+export const CODEC_V03: ProtoCodec = protoCodec({
+  dialect: dialectNamed('v03.rest'),
+  service: A2AService,
+  methods: {
+    send: 'SendMessage',
+    stream: 'SendStreamingMessage',
+    get: 'GetTask',
+    cancel: 'CancelTask',
+    subscribe: 'TaskSubscription',
+    'push.create': 'CreateTaskPushNotificationConfig',
+    'push.get': 'GetTaskPushNotificationConfig',
+    'push.list': 'ListTaskPushNotificationConfig',
+    'push.delete': 'DeleteTaskPushNotificationConfig',
+    extendedCard: 'GetAgentCard',
+  },
+  request: (operation, json) => (isObject(json) ? named(operation, json) : json),
+  result: (operation, json) => (isObject(json) && isCard(operation) ? cardJson(json) : json),
+  event: closing,
+});
+
+/** The members of an HTTP path as the resource names of gRPC: `tasks/ID`, `tasks/ID/pushNotificationConfigs/ID`. */
+function named(operation: Operation, { id, taskId, ...rest }: JsonObject): JsonObject {
+  switch (operation) {
+    case 'get':
+    case 'cancel':
+    case 'subscribe':
+      return { ...rest, name: `tasks/${id}` };
+    case 'push.get':
+    case 'push.delete':
+      return { ...rest, name: `tasks/${taskId}/pushNotificationConfigs/${id}` };
+    case 'push.list':
+      return { ...rest, parent: `tasks/${taskId}` };
+    default:
+      return rest;
+  }
+}
+
+function isCard(operation: UnaryOperation): boolean {
+  return operation === 'extendedCard' || operation === 'card';
+}
+
+/** `security` is a list of maps in JSON, and a list of messages with a map in gRPC. */
+function cardJson(card: JsonObject): JsonObject {
+  const { security, skills, ...rest } = card;
+  return {
+    ...rest,
+    ...(security === undefined ? {} : { security: requirements(security) }),
+    ...(Array.isArray(skills) ? { skills: skills.map(skillJson) } : {}),
+  };
+}
+
+function skillJson(skill: Json): Json {
+  if (!isObject(skill) || skill['security'] === undefined) return skill;
+  return { ...skill, security: requirements(skill['security']) };
+}
+
+function requirements(security: Json): Json {
+  const list: readonly Json[] = Array.isArray(security) ? security : [];
+  return list.map((requirement) => ({ schemes: isObject(requirement) ? schemes(requirement) : {} }));
+}
+
+function schemes(requirement: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(requirement).map(([name, list]) => [name, { list }]));
+}
+
+/** A stream that ends with this event, although its state is not terminal, says so. */
+function closing(logged: Logged, json: Json): Json {
+  if (logged.closes !== true || !isObject(json) || !isObject(json['statusUpdate'])) return json;
+  return { statusUpdate: { ...json['statusUpdate'], final: true } };
+}
