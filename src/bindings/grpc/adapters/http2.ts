@@ -1,3 +1,5 @@
+/// <reference types="node" />
+// The console is compiled without the types of Node. It imports this file, and never runs it.
 import type { ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
 import type { Fetch } from '#protocol';
 import { isMediaType } from '../../media.ts';
