@@ -27,7 +27,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
       'test/contracts/broker.test.ts',
       'test/faults/b*.test.ts',
       'test/mesh/{artifact-places,calls,delegation,example,gateway,killed,sam,users,watch,monitor}.test.ts',
-      'test/mesh/mqtt01-*.test.ts',
+      'test/mesh/{mqtt01,sam}-*.test.ts',
     ],
   },
   {
@@ -51,7 +51,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   {
     what: 'the command line with every flag, and every setting',
     files: [
-      'test/cli/{agents,bad-input,dev,dialects,doctor,init,large-answers,leaving,local-token,serve,translate,uncaught-errors}.test.ts',
+      'test/cli/{agents,backup,bad-input,dev,dialects,doctor,init,large-answers,leaving,local-token,serve,translate,uncaught-errors}.test.ts',
       'test/cli/contract/**/*.test.ts',
       'test/bridges/{mock-cli,proxy}.test.ts',
       'test/security/{start,audit,s8-canaries}.test.ts',
