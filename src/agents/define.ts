@@ -20,6 +20,8 @@ export interface AgentDefinition<Skills extends readonly SkillDefinition[], Open
   readonly recovery?: Agent['recovery'];
   /** What a repeated message id means: see `Agent`. Default `attach`. */
   readonly repeats?: NonNullable<Agent['repeats']>;
+  /** The stream of an A2A 0.3 caller stays open while the run waits in `turn.ask`: see `Agent`. Default false. */
+  readonly questionsKeepStream?: boolean;
   /** Creates a value for a conversation, once per context: `turn.opened`. It is created again after a restart. */
   readonly open?: (contextId: ContextId) => Opened | Promise<Opened>;
   /** How much of the conversation `turn.conversation()` gives. Default: 100 messages, 262,144 characters. */
@@ -55,7 +57,7 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
   definition: AgentDefinition<Skills, Opened>,
 ): Agent {
   checkNames(definition);
-  const { open, extendedCard, repeats } = definition;
+  const { open, extendedCard, repeats, questionsKeepStream } = definition;
   const capabilities = { ...(extendedCard === undefined ? {} : { extendedAgentCard: true }), ...definition.capabilities };
   const card = createCard({ ...definition, capabilities });
   return {
@@ -63,6 +65,7 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
     recovery: definition.recovery ?? 'fail',
     run: (turn) => runTurn(definition, turn),
     ...(repeats === undefined ? {} : { repeats }),
+    ...(questionsKeepStream === undefined ? {} : { questionsKeepStream }),
     ...(open === undefined ? {} : { open: async (contextId) => open(contextId) }),
     ...(extendedCard === undefined ? {} : { extendedCard: async (principal) => extendedCard(card, principal) }),
   };

@@ -61,6 +61,16 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./audit.ts')).auditCommand,
   },
   {
+    name: 'backup',
+    summary: 'Copy the data of a node to a folder, while it runs or not',
+    load: async () => (await import('./backup.ts')).backupCommand,
+  },
+  {
+    name: 'restore',
+    summary: 'Make a data folder from a backup',
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
+  {
     name: 'trust',
     summary: 'Accept a configuration file in a folder that agents can write to',
     load: async () => (await import('./trust.ts')).trustCommand,

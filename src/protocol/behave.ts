@@ -73,6 +73,7 @@ function semanticsOf(traits: Traits): DialectSemantics {
     ...(traits.directMessage === 'as-task' ? { tasksOnly: true } : {}),
     ...(traits.subscribeFinished === 'error' ? {} : { showsFinished: true }),
     ...(traits.subscribeFinished === 'returns-status' ? { subscriptionEndsOnQuestion: true } : {}),
+    ...(traits.streamsThroughQuestions === true ? { streamsThroughQuestions: true } : {}),
     ...(traits.cancelsOnce === true ? { cancelsOnce: true } : {}),
     ...(traits.sendMsMax === undefined ? {} : { sendMsMax: traits.sendMsMax }),
     ...(traits.historyDefault === 'none' ? { historyLength: 0 } : {}),

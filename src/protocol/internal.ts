@@ -1,6 +1,7 @@
 // What the other rooms of this package may use of `protocol`. The published names are in index.ts.
 
 export * from './admin.ts';
+export * from './admin-backups.ts';
 export * from './admin-mesh.ts';
 export * from './admin-wire.ts';
 export * from './agent.ts';

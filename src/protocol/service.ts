@@ -75,6 +75,11 @@ export interface CallSemantics {
   readonly showsFinished?: true;
   /** A subscription ends when the task asks its caller something. Otherwise it continues. */
   readonly subscriptionEndsOnQuestion?: true;
+  /**
+   * The stream of a send stays open while a run waits for an answer, if the agent has `questionsKeepStream`. Otherwise it ends at every
+   * question.
+   */
+  readonly streamsThroughQuestions?: true;
   /** Canceling a canceled task again is an error. Otherwise the task is returned (A2A 1.0.1 §3.3.1). */
   readonly cancelsOnce?: true;
   /** Maximum time that a send waits. It then answers with the unfinished task. */

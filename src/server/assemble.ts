@@ -165,7 +165,7 @@ interface AdminParts extends Pick<ServedNode, 'log' | 'health' | 'traffic'> {
  */
 function adminOf(
   engine: Engine | undefined,
-  { audit }: HandlerOptions,
+  { audit, backups }: HandlerOptions,
   { log, health, traffic, mesh }: AdminParts,
 ): AdminService | undefined {
   if (engine === undefined) return undefined;
@@ -174,6 +174,7 @@ function adminOf(
     health: health.shown,
     wire: traffic,
     ...(mesh === undefined ? {} : { mesh: mesh.shown }),
+    ...(backups === undefined ? {} : { backups }),
     ...(audit === undefined ? {} : { audit: (request) => audit.read(request) }),
     ...(log.recent === undefined ? {} : { logs: ({ after = 0, limit = 1000 }) => log.recent?.(after, limit) ?? [] }),
   };

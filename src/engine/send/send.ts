@@ -132,7 +132,8 @@ async function* events(parts: SendParts, call: SendCall, { task, seq, unread }: 
       return;
     }
     task.announce();
-    yield* follow(parts, task, { from: seq, names, signal, endsOnQuestion: true, trim });
+    const staysOpen = call.facts.questionsKeepStream && names?.streamsThroughQuestions === true;
+    yield* follow(parts, task, { from: seq, names, signal, endsOnQuestion: staysOpen ? 'without-run' : true, trim });
   } finally {
     unread?.release();
     task.release();

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { exposureProblem } from '../access/exposure.ts';
@@ -23,6 +22,7 @@ import { connectionsRoom, heapMax, openFilesLimit, watchProcess } from './node/p
 import type { TlsOptions } from './node/tls.ts';
 import { proxiesOf } from './node/tls.ts';
 import { createOutbound } from './outbound.ts';
+import { packageVersion } from './package-version.ts';
 
 /** Options of `serve`. */
 export interface ServeOptions extends ServingOptions, PolicyOptions {
@@ -125,11 +125,6 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
       pulse.stop();
     }),
   };
-}
-
-function packageVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { readonly version?: string };
-  return manifest.version ?? '';
 }
 
 /** On a node that only this machine reaches, the console may call agents on this machine. */

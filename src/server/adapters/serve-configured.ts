@@ -78,7 +78,7 @@ export async function serveConfigured(
         found.map(({ source }) => source),
         settings.data,
       );
-  const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log);
+  const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log, settings);
   try {
     if (folder !== undefined && settings.audit) {
       const onError = (cause: unknown): void => log.error('the audit log could not be written', cause);

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -32,6 +32,16 @@ export const NODE_CHECKS: Checks = {
       expect(readdirSync(join(folder, 'data'))).toContain('tasks.db');
     }),
   memory: () => served({ data: join(folder, 'never'), memory: true }, async () => expect(readdirSync(folder)).not.toContain('never')),
+  acceptLoss: async () => {
+    const [live, copy] = [join(folder, 'live'), join(folder, 'copy')];
+    mkdirSync(copy);
+    await served({ data: live, memory: false }, async (server) => {
+      await send(server, 'x');
+      copyFileSync(join(live, 'tasks.db'), join(copy, 'tasks.db'));
+    });
+    await expect(served({ data: copy, memory: false }, async () => {})).rejects.toThrow('--accept-loss');
+    await served({ data: copy, memory: false, acceptLoss: true }, async (server) => void (await send(server, 'y')));
+  },
   allowedHosts: () =>
     served({ allowedHosts: ['lab.internal'] }, async ({ port }) => {
       const status = async (host: string): Promise<number> =>

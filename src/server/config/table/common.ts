@@ -28,6 +28,11 @@ export const COMMON_SETTINGS = {
     doc: 'The folder for tasks. Default: one for these agents, where the platform keeps application data.',
   },
   memory: { type: 'boolean', flag: 'memory', doc: 'Keep tasks in memory only.' },
+  acceptLoss: {
+    type: 'boolean',
+    flag: 'accept-loss',
+    doc: 'Start although the newest commits of the store are missing, and continue without them. Only for a start that an error has refused.',
+  },
   log: {
     type: 'choice',
     oneOf: ['debug', 'info', 'warn', 'error', 'silent'],
