@@ -38,7 +38,7 @@ export function describeSwarm(title: string): void {
       assert.match(output ?? '', /ran tests/);
     });
 
-    it('is told why a directive is refused', async () => {
+    it('gets the reason why a directive is refused', async () => {
       const { status, error } = await sendDirective(`${url}/a2a`, 'execute_task', { command: 'ls' });
       assert.equal(status, 'failed');
       assert.match(error ?? '', /./);
