@@ -64,7 +64,7 @@ describe('each release of 0.2', () => {
     expect(each((dialect) => dialect.error.write(new A2AError('TASK_FINISHED')).code)).toEqual(Array(7).fill(-32600));
     const header = 'X-A2A-Extensions';
     expect(each((dialect) => dialect.wire.extensionsHeader)).toEqual([undefined, undefined, undefined, undefined, header, header, header]);
-    expect(v02.traits).toEqual(v03.traits);
+    expect({ ...v02.traits, streamsThroughQuestions: true }).toEqual(v03.traits);
   });
 });
 

@@ -60,6 +60,7 @@ describe('behaviour of 0.3', () => {
       directMessage: 'allowed',
       historyDefault: 'all',
       subscribeFinished: 'returns-task',
+      streamsThroughQuestions: true,
     });
     const { httpStatusOnError: _, ...wire } = v03.wire;
     expect(wire).toEqual({
