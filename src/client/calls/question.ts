@@ -15,12 +15,22 @@ export interface Question {
   readonly choices: readonly Choice[];
 }
 
-/** The text of a result: of its message, else of its artifacts, else of its last status. */
+/** The text of a result: of its message, else of its artifacts, else of its last status, else of the status messages before it. */
 export function answerText({ task, message }: SendResult): string {
   if (message !== undefined) return getTextFromMessage(message);
   const texts = (task?.artifacts ?? []).map((artifact) => textIn(artifact)).filter((text) => text !== '');
   if (texts.length > 0) return texts.join('\n');
-  return task?.status.message === undefined ? '' : getTextFromMessage(task.status.message);
+  if (task?.status.message !== undefined) return getTextFromMessage(task.status.message);
+  return task === undefined ? '' : saidMeanwhile(task);
+}
+
+/** Some agents (Microsoft Agent Framework) answer only in status messages while they work: all that they said since the last message. */
+function saidMeanwhile({ history = [] }: Task): string {
+  const asked = history.findLastIndex(({ role }) => role === 'ROLE_USER');
+  return history
+    .slice(asked + 1)
+    .map(getTextFromMessage)
+    .join('\n');
 }
 
 /** The chunks of an artifact form one text. */
