@@ -25,7 +25,7 @@ export interface TrimmedMessages {
   readonly signal: AbortSignal;
 }
 
-/** What was said in a context before the current message. */
+/** The conversation before the current message. */
 export interface AgentConversation {
   /**
    * Messages of both sides, newest last. An answer is one message with the content of its artifacts;

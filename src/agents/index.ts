@@ -23,6 +23,15 @@ export type { AgentConversation, ConversationLimits, TrimmedMessages } from './c
 export { type AgentDefinition, defineAgent } from './define.ts';
 export { type ExecutorOptions, fromExecutor } from './executor/from-executor.ts';
 export type { SdkCard, SdkEvent, SdkEventBus, SdkExecutor, SdkRequestContext } from './executor/sdk.ts';
+export { type LlmAgentOptions, llmAgent } from './llm/agent.ts';
+export { type AiSdkModel, aiSdkModel } from './llm/ai-sdk.ts';
+export { type AnthropicEndpoint, anthropicModel } from './llm/anthropic.ts';
+export type { ToolApproval } from './llm/call-tool.ts';
+export { ModelError, type ModelErrorDetails, type ModelProblem } from './llm/errors.ts';
+export type { ModelEndpoint } from './llm/http.ts';
+export type { ChatModel, ModelCall, ModelChunk, ModelMessage, ModelRequest, ModelTool } from './llm/model.ts';
+export { openAiModel } from './llm/openai.ts';
+export type { LlmTool, LlmToolbox, LlmToolCall, LlmToolResult } from './llm/tools.ts';
 export type { AskOptions, Content, LastWord, Output } from './outputs.ts';
 export { artifact, ask, auth, complete, data, fail, message, reject, status, text } from './outputs.ts';
 export { type CardRewriting, PROXIED_CARD, proxyCard } from './proxy/card.ts';

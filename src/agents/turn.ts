@@ -60,7 +60,7 @@ export interface BaseTurn<Opened> extends Answer {
   /** Fires on cancel, on a timeout and on shutdown. Pass it to long operations. */
   readonly signal: AbortSignal;
   /**
-   * What was said in this context before this message, also in earlier tasks and before a restart. Read
+   * The messages and answers of this context before this message, also of earlier tasks and after a restart. Read
    * from disk when it is called; an agent that does not call it pays nothing. `defineAgent`'s
    * `conversation` limits it. A direct answer made with `message()` has no task and is not part of it.
    *

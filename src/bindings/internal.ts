@@ -5,6 +5,7 @@ export * from './body.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
 export { jsonBody, textStream } from './document-stream.ts';
 export * from './failures.ts';
+export { isGrpcWeb, platformFetch } from './grpc/platform-fetch.ts';
 export {
   type HttpRequest,
   type HttpResponse,
@@ -29,11 +30,15 @@ export {
 export { type LinkHeaders, type LinkOptions, type LinkTransport, serviceOver } from './link-service.ts';
 export { bindingOf, bindingWords, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding, type ProtocolBinding } from './links.ts';
 export { type ChatMemory, createChatMemory } from './openai/memory.ts';
+export type { ResponsesOptions } from './openai/responses/call.ts';
+export { answerConversations } from './openai/responses/conversations.ts';
+export { answerResponses } from './openai/responses/serve.ts';
 export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
 export { refusalBody } from './openai/write.ts';
 export type { BindingServeOptions, Caller } from './options.ts';
 export { BINDINGS } from './registry.ts';
 export { requestBytes } from './request-body.ts';
+export { requireExtensions } from './required-extensions.ts';
 export { writeSafely } from './responses.ts';
 export { restLink } from './rest/link.ts';
 export { hasRestRoute, serveRest } from './rest/serve.ts';

@@ -95,7 +95,7 @@ function decorated(next: A2AService, traits: Traits): A2AService {
   const sending = hidesHistory ? withoutSentHistory : (request: SendRequest) => request;
   const reading = hidesHistory ? withoutHistory : <T extends object>(request: T) => request;
   const get = (request: GetRequest, ctx: CallContext): Promise<Task> => next.get(reading(request), ctx);
-  const { originOf, keepsReplies, conversation } = next;
+  const { originOf, keepsReplies, conversation, forget } = next;
   return {
     send: (request, ctx) => {
       const result = next.send(sending(request), into(ctx));
@@ -131,6 +131,7 @@ function decorated(next: A2AService, traits: Traits): A2AService {
     extendedCard: (request, ctx) => next.extendedCard(request, into(ctx)),
     ...(originOf === undefined ? {} : { originOf: (task, ctx) => next.originOf?.(task, into(ctx)) }),
     ...(conversation === undefined ? {} : { conversation: (request, ctx) => conversation.call(next, request, into(ctx)) }),
+    ...(forget === undefined ? {} : { forget: (request, ctx) => forget.call(next, request, into(ctx)) }),
     ...(keepsReplies === undefined ? {} : { keepsReplies }),
   };
 }

@@ -13,11 +13,16 @@ export const MESH_NOTE = 'urn:parley:a2a:mesh:v1';
 /** An agent's summary of a conversation's older messages (`ConversationSummary`). */
 export const SUMMARY_NOTE = 'urn:parley:a2a:summary:v1';
 
-const NOTES: readonly string[] = [ORIGIN_NOTE, MESH_NOTE, SUMMARY_NOTE];
+/** The tool calls of a language model, one note for each step: the name with the step's number (`agents/llm`). */
+export const LLM_NOTE = 'urn:parley:a2a:llm:v1:';
+
+function isNote(name: string): boolean {
+  return name === ORIGIN_NOTE || name === MESH_NOTE || name === SUMMARY_NOTE || name.startsWith(LLM_NOTE);
+}
 
 /** The metadata without Parley's own members; undefined when nothing else is left. */
 export function withoutNotes(metadata: Metadata | undefined): Metadata | undefined {
-  if (metadata === undefined || !NOTES.some((note) => note in metadata)) return metadata;
-  const rest = Object.entries(metadata).filter(([name]) => !NOTES.includes(name));
+  if (metadata === undefined || !Object.keys(metadata).some(isNote)) return metadata;
+  const rest = Object.entries(metadata).filter(([name]) => !isNote(name));
   return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }

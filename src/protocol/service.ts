@@ -163,6 +163,11 @@ export interface A2AService {
    */
   conversation?(request: ConversationRequest, ctx: CallContext): Promise<ConversationPage>;
   /**
+   * Deletes one of the caller's tasks; a running one is canceled first. Not an operation of A2A: bridges
+   * to other protocols use it. Absent: the service can't delete tasks.
+   */
+  forget?(request: GetRequest, ctx: CallContext): Promise<void>;
+  /**
    * The service honours `CallContext.reply`. Absent: the binding must read the stream and send the
    * reply itself.
    */

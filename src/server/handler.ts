@@ -133,9 +133,11 @@ function refusedCall({ method, path }: HttpRequest, { response, caller }: Outcom
   return { who, dialect: '', operation: `${method} ${path}`, agent: '', outcome: String(response.status), ms: performance.now() - began };
 }
 
+const OPENAI_ROUTES: ReadonlySet<string> = new Set(['chat', 'models', 'responses', 'conversations']);
+
 /** OpenAI clients expect refusals in OpenAI's error format. The access checks know the other formats. */
 function inRouteFormat(route: Route | undefined, response: HttpResponse): HttpResponse {
-  if (route?.name !== 'chat' && route?.name !== 'models') return response;
+  if (!OPENAI_ROUTES.has(route?.name ?? '')) return response;
   const message = typeof response.body === 'string' ? /"message":"([^"]{1,200})"/.exec(response.body)?.[1] : undefined;
   const { 'Content-Length': _, ...headers } = response.headers;
   const body = JSON.stringify(refusalBody(response.status, message ?? 'access denied'));

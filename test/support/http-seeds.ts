@@ -55,6 +55,18 @@ function routes(port: number, token: string): readonly Wire[] {
     ],
     ['/agents/script/v1/chat/completions', JSON.stringify({ model: 'x', messages: [{ role: 'user', content: 'chunks=2' }] })],
     [
+      '/v1/responses',
+      JSON.stringify({
+        ...{ model: 'echo', metadata: { a: 'b' }, conversation: { id: 'c' }, tools: [{ type: 'function', name: 'f', parameters: {} }] },
+        input: [
+          { role: 'user', content: [{ type: 'input_text', text: 'hi' }] },
+          { type: 'function_call_output', call_id: 'call_x', output: 'y' },
+        ],
+      }),
+    ],
+    ['/v1/responses', JSON.stringify({ model: 'echo', input: 'hi', background: true, previous_response_id: 'resp_eyJ9' })],
+    ['/v1/conversations', '{}'],
+    [
       '/ag-ui',
       JSON.stringify({
         ...{

@@ -1,5 +1,6 @@
 import type { Json, JsonObject, Message, Task, TaskId } from '#protocol';
 import { getTextFromMessage } from '#protocol';
+import { turnsOf } from '../task-turns.ts';
 
 /** The id under which an artifact's text is a message of the assistant. */
 export function textIdOf(task: TaskId, artifact: string): string {
@@ -22,35 +23,17 @@ function ownId(threadId: string, id: string): string {
  * agent's texts under the ids with which they continue, its questions and its closing words. Progress notes
  * are left out.
  */
-export function taskMessages(threadId: string, { id, status, history = [], artifacts = [] }: Task): readonly JsonObject[] {
-  const asked = history.filter(({ role }) => role === 'ROLE_USER');
-  const texts = artifacts.flatMap(({ artifactId, parts }) => {
-    const content = parts.map(({ text }) => text ?? '').join('');
-    return content === '' ? [] : [{ turn: turnOf(artifactId, asked.length), message: assistantMessage(textIdOf(id, artifactId), content) }];
+export function taskMessages(threadId: string, task: Task): readonly JsonObject[] {
+  return turnsOf(task).flatMap(({ message, artifacts, status }) => {
+    const texts = artifacts.flatMap(({ artifactId, parts }) => {
+      const content = parts.map(({ text }) => text ?? '').join('');
+      return content === '' ? [] : [assistantMessage(textIdOf(task.id, artifactId), content)];
+    });
+    const words = status.message === undefined || status.state === 'TASK_STATE_WORKING' ? '' : getTextFromMessage(status.message);
+    const isSaid = words === '' || texts.some(({ content }) => content === words);
+    const closing = isSaid || status.message === undefined ? [] : [assistantMessage(status.message.messageId, words)];
+    return [...(message === undefined ? [] : [userMessage(threadId, message)]), ...texts, ...closing];
   });
-  const made = asked.flatMap((message, at) => [
-    ...(at === 0 ? [] : questionBefore(history, message)),
-    userMessage(threadId, message),
-    ...texts.filter(({ turn }) => turn === at + 1).map((text) => text.message),
-  ]);
-  const words = status.message === undefined || status.state === 'TASK_STATE_WORKING' ? '' : getTextFromMessage(status.message);
-  if (words === '' || status.message === undefined || texts.some(({ message }) => message['content'] === words)) return made;
-  return [...made, assistantMessage(status.message.messageId, words)];
-}
-
-/** Agents name the answer of a later turn `response-2`. Everything else counts to the last turn. */
-function turnOf(artifactId: string, turns: number): number {
-  const turn = Number(/-(\d+)$/.exec(artifactId)?.[1] ?? 0);
-  if (turn > 0 && turn <= turns) return turn;
-  return FIRST_ANSWERS.has(artifactId) ? 1 : turns;
-}
-
-const FIRST_ANSWERS: ReadonlySet<string> = new Set(['response', 'assistant-response']);
-
-/** The agent's message before a later message of the user is the question that it answers. */
-function questionBefore(history: readonly Message[], message: Message): readonly JsonObject[] {
-  const before = history[history.indexOf(message) - 1];
-  return before?.role === 'ROLE_AGENT' ? [assistantMessage(before.messageId, getTextFromMessage(before))] : [];
 }
 
 /** A message of an earlier task. */

@@ -15,6 +15,7 @@ import { callerOf, DEFAULT_ENV, DEFAULT_KEEP_ALIVE_MS, registryOf } from '../opt
 import { requestBytes, requestJson } from '../request-body.ts';
 import { errorHeaders, toCallerError } from '../responses.ts';
 import type { ChatIdentity, ChatMemory, Thread } from './memory.ts';
+import { preface } from './preface.ts';
 import type { ChatMessage, ChatRequest } from './read.ts';
 import { readChat } from './read.ts';
 import type { ChatReply } from './reply.ts';
@@ -70,7 +71,8 @@ export function answerModels(name: string | undefined, { agents }: Pick<ChatOpti
   return at === -1 ? refuse(noModel(name, agents)) : json(all[at] ?? null);
 }
 
-function agentFor({ model }: ChatRequest, { agents, only }: ChatOptions): ChatAgent {
+/** The agent that a request names, or the only one below an agent's own path. */
+export function agentFor({ model }: Pick<ChatRequest, 'model'>, { agents, only }: Pick<ChatOptions, 'agents' | 'only'>): ChatAgent {
   const found = only ?? agents.find(({ name }) => name === model);
   if (found === undefined) throw noModel(model, agents);
   return found;
@@ -147,7 +149,8 @@ async function whole(exchange: Exchange, { events, reply, heading, hungUp, forge
   return json(completion(heading, reply));
 }
 
-async function stop(service: A2AService, { taskId: id, state }: ChatReply, ctx: CallContext): Promise<void> {
+/** Cancels the task of an answer that nobody reads any more. */
+export async function stop(service: A2AService, { taskId: id, state }: ChatReply, ctx: CallContext): Promise<void> {
   if (id === undefined || state === 'TASK_STATE_COMPLETED') return;
   await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined); // fails if the task has ended meanwhile
 }
@@ -179,14 +182,6 @@ function threadIn({ contextId: context, taskId: task }: ChatRequest): Partial<Th
   };
 }
 
-function preface(before: readonly ChatMessage[]): readonly Part[] {
-  const system = before.filter(({ role }) => role === 'system').flatMap(({ parts }) => parts);
-  const talk = before.filter(({ role }) => role !== 'system');
-  if (talk.length === 0) return system;
-  const lines = talk.map(({ role, parts }) => `${role}: ${parts.map(({ text }) => text ?? '[file]').join(' ')}`);
-  return [...system, { text: `The conversation so far:\n${lines.join('\n')}\n\nNow:` }];
-}
-
 /** Stores the conversation with the new answer, which the next request will repeat. */
 async function remember(
   { options, request, caller, agent }: Exchange,
@@ -199,10 +194,11 @@ async function remember(
   await options.memory.remember(chat, isWaiting ? { contextId: context, taskId: task } : { contextId: context });
 }
 
-function refuse(error: A2AError): HttpResponse {
+/** An error response in OpenAI's form. */
+export function refuse(error: A2AError): HttpResponse {
   return json(errorBody(error), errorStatus(error), errorHeaders(error));
 }
 
-function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+export function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: jsonBody(value) };
 }

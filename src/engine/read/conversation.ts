@@ -199,7 +199,7 @@ async function saidIn(parts: ConversationParts, row: TaskRow, bytesMax: number):
   return said;
 }
 
-/** What was said in the current task before its current turn, durable or not. */
+/** The messages of the current task before its current turn, durable or not. */
 async function saidBeforeTurn(parts: ConversationParts, task: LiveTask, bytesMax: number): Promise<SaidInTask> {
   const said = new SaidInTask(task.row, bytesMax);
   const last = seqBefore(task.row.turn);

@@ -23,7 +23,7 @@ export class SaidInTask {
     this.bytesMax = bytesMax;
   }
 
-  /** The answer has reached its maximum size: further artifact updates need not be read. */
+  /** The answer has reached its maximum size: reading further artifact updates has no effect. */
   get isFull(): boolean {
     return this.#isCut;
   }

@@ -64,7 +64,7 @@ export function swarmAgent(options: SwarmOptions): Agent {
 }
 
 interface Outcome {
-  /** CortexPrism knows completed, failed and canceled. A refused directive has failed, with the reason. */
+  /** A refusal is a failure: CortexPrism takes every state that it does not expect, `REJECTED` too, for a success. */
   readonly end: typeof complete | typeof fail;
   readonly answer: JsonObject;
 }
@@ -76,7 +76,7 @@ async function execute(turn: AgentTurn, options: SwarmOptions, queue: PriorityQu
   try {
     const directive = readDirective(turn.message, begun);
     const problem = refusal(directive, turn.principal, options);
-    if (problem !== undefined) return { end: fail, answer: { status: 'failed', error: problem } };
+    if (problem !== undefined) return { end: fail, answer: { status: 'rejected', error: problem } };
     return await inTurn({ directive, turn, begun }, options, queue);
   } catch (thrown) {
     if (turn.signal.aborted) throw thrown;
@@ -96,7 +96,7 @@ interface Running {
 /** Waits for its place in the queue, but not beyond its expiry. */
 async function inTurn({ directive, turn, begun }: Running, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
   const { clock = systemClock } = options;
-  const expired: Outcome = { end: fail, answer: { status: 'failed', error: `${directive.directiveId} has expired` } };
+  const expired: Outcome = { end: fail, answer: { status: 'expired', error: `${directive.directiveId} has expired` } };
   if (directive.expiresAt <= begun) return expired;
   const waiting = linkSignals([turn.signal], directive.expiresAt - begun);
   let leave: () => void;

@@ -33,7 +33,7 @@ export interface OpenSwarmOptions {
 
 /** The response of a node. */
 export interface DirectiveAnswer {
-  /** How the directive ended, for example `completed` or `failed`. */
+  /** How the directive ended, for example `completed`, `rejected` or `expired`. */
   readonly status: string;
   /** The result. */
   readonly output?: Json;

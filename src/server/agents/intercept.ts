@@ -29,7 +29,7 @@ export interface CallInterceptor {
 
 /** The same service with `by` around every operation. */
 export function interceptCalls(service: A2AService, by: CallInterceptor): A2AService {
-  const { originOf, keepsReplies, conversation } = service;
+  const { originOf, keepsReplies, conversation, forget } = service;
   return {
     send: (request, ctx) => by.unary({ operation: 'send', request, ctx }, (inner) => service.send(request, inner)),
     stream: (request, ctx) => by.stream({ operation: 'stream', request, ctx }, (inner) => service.stream(request, inner)),
@@ -46,6 +46,13 @@ export function interceptCalls(service: A2AService, by: CallInterceptor): A2ASer
     extendedCard: (request, ctx) => by.unary({ operation: 'extendedCard', request, ctx }, (inner) => service.extendedCard(request, inner)),
     ...(originOf === undefined ? {} : { originOf: (task, ctx) => service.originOf?.(task, ctx) }),
     ...(keepsReplies === undefined ? {} : { keepsReplies }),
+    // Deleting a task needs the same right as canceling it.
+    ...(forget === undefined
+      ? {}
+      : {
+          forget: (request, ctx) =>
+            by.unary({ operation: 'cancel', request: { id: request.id }, ctx }, (inner) => forget.call(service, request, inner)),
+        }),
     // Reading a context's messages needs the same right as listing its tasks.
     ...(conversation === undefined
       ? {}

@@ -1,5 +1,5 @@
 import type { AgUiOptions, BindingServeOptions, Caller, ChatMemory, HttpRequest, HttpResponse } from '#bindings';
-import { answerAgUi, answerChat, answerModels } from '#bindings';
+import { answerAgUi, answerChat, answerConversations, answerModels, answerResponses } from '#bindings';
 import type { AdminService, Fetch, Json } from '#protocol';
 import { LOCAL_CALLER } from '../access/authentication/caller.ts';
 import { adminAnswer } from '../admin/admin.ts';
@@ -70,6 +70,9 @@ type RouteHandler = (site: RouteContext, visit: RoutedRequest) => HttpResponse |
 const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
   agUi: (site, visit) => answerAgUi(visit.httpRequest, visit.agent.service, { ...optionsFor(site, visit), ...site.agUi }),
   chat: (site, visit) => answerChat(visit.httpRequest, { ...optionsFor(site, visit), ...chatters(site, visit), memory: site.chats }),
+  responses: (site, visit) => answerResponses(visit.httpRequest, below(visit), { ...optionsFor(site, visit), ...chatters(site, visit) }),
+  conversations: (site, visit) =>
+    answerConversations(visit.httpRequest, below(visit), { ...optionsFor(site, visit), ...chatters(site, visit) }),
   models: (site, { place, agent, ...visit }) =>
     answerModels(place.path.split('/')[3], chatters(site, { ...visit, place, agent }), site.changed),
   mcp: (site, { httpRequest, agent, place, caller }) => {
@@ -110,6 +113,11 @@ export function respondOn(site: RouteContext, visit: RoutedRequest): HttpRespons
   const { route, httpRequest, agent } = visit;
   if (route.binding === undefined) return ROUTE_HANDLERS[route.name](site, visit);
   return route.binding.serve(httpRequest, agent.service, optionsFor(site, visit));
+}
+
+/** The segments below `/v1/responses` or `/v1/conversations`. */
+function below({ place }: RoutedRequest): readonly string[] {
+  return place.path.split('/').slice(3).map(decoded);
 }
 
 /** At the root, the request's model names the agent. Below an agent's path it is always that agent. */

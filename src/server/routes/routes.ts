@@ -15,6 +15,8 @@ export type RouteName =
   | 'welcome'
   | 'agUi'
   | 'chat'
+  | 'responses'
+  | 'conversations'
   | 'models'
   | 'mcp';
 
@@ -31,6 +33,8 @@ interface RouteRow {
    * `admin`.
    */
   readonly access: 'public' | 'caller' | 'admin';
+  /** A POST may have no body and no Content-Type. */
+  readonly bodyOptional?: true;
 }
 
 /** One row of the route table: a route of the server itself, or a binding. */
@@ -42,6 +46,8 @@ const BINDING_ROUTES: readonly Route[] = BINDINGS.map((binding) => {
   const { methods, paths } = binding.route;
   return { name: binding.id, binding, at: 'agent', methods, access: 'caller', ...(paths === undefined ? {} : { paths }) };
 });
+
+const OPENAI_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE'];
 
 /**
  * The route table. A path may have several rows with different methods. The paths of HTTP+JSON are
@@ -68,6 +74,24 @@ export const ROUTES: readonly Route[] = [
   ...BINDING_ROUTES.filter(({ paths }) => paths !== undefined),
   { name: 'agUi', at: 'agent', methods: ['POST'], paths: ['/ag-ui'], access: 'caller' },
   { name: 'chat', at: 'agent', methods: ['POST'], paths: ['/v1/chat/completions'], access: 'caller' },
+  {
+    name: 'responses',
+    at: 'agent',
+    methods: OPENAI_METHODS,
+    paths: ['/v1/responses'],
+    under: '/v1/responses',
+    access: 'caller',
+    bodyOptional: true,
+  },
+  {
+    name: 'conversations',
+    at: 'agent',
+    methods: OPENAI_METHODS,
+    paths: ['/v1/conversations'],
+    under: '/v1/conversations',
+    access: 'caller',
+    bodyOptional: true,
+  },
   { name: 'models', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/v1/models'], under: '/v1/models', access: 'caller' },
   { name: 'mcp', at: 'agent', methods: ['GET', 'POST', 'DELETE'], paths: ['/mcp'], access: 'caller' },
   { name: 'welcome', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/'], access: 'public' },
@@ -117,8 +141,9 @@ const NONE: readonly Route[] = [];
 export function routesAt({ agent, path }: RequestPath): readonly Route[] {
   const found = byPath.get(path);
   if (found !== undefined) return agent === undefined ? found : found.filter((route) => route.at === 'agent');
-  if (agent === undefined) {
-    for (const route of prefixes) if (path === route.under || path.startsWith(`${route.under}/`)) return [route];
+  for (const route of prefixes) {
+    const isHere = agent === undefined || route.at === 'agent';
+    if (isHere && (path === route.under || path.startsWith(`${route.under}/`))) return [route];
   }
   const first = path.slice(1, path.indexOf('/', 1) === -1 ? undefined : path.indexOf('/', 1));
   return OURS.has(first) ? NONE : BINDING_ROUTES.filter(({ binding }) => binding !== undefined && hasPath(binding, path));

@@ -88,7 +88,7 @@ export const PROTOCOL_SETTINGS = {
     oneOf: ['continue', 'cancel'],
     default: 'continue',
     flag: 'ag-ui-on-hang-up',
-    doc: 'What happens to a task when its AG-UI front end closes the connection. `continue`: it goes on, and the thread shows its answer later. `cancel`: it is canceled.',
+    doc: 'What happens to a task when its AG-UI front end closes the connection. `continue`: it continues, and the thread shows its answer later. `cancel`: it is canceled.',
   },
   versionRequired: {
     type: 'boolean',
