@@ -52,16 +52,24 @@ export interface PeerServer {
   readonly except?: Readonly<Record<string, string>>;
   readonly also?: readonly Conversation[];
   readonly env?: NodeJS.ProcessEnv;
+  /** Further flags of `parley proxy`. */
+  readonly proxyFlags?: string[];
 }
 
+/** A server that offers only gRPC, on a port of its own. The proxy may call that port only if it is told so. */
+export const OVER_GRPC: Pick<PeerServer, 'env' | 'proxyFlags'> = {
+  env: { PEER_BINDING: 'GRPC' },
+  proxyFlags: ['--allow-loopback-targets'],
+};
+
 /** Our client, their server: directly, and through a proxy of ours that re-publishes it. */
-export function describeServer({ title, command, except = {}, also = [], env = {} }: PeerServer): void {
+export function describeServer({ title, command, except = {}, also = [], env = {}, proxyFlags = [] }: PeerServer): void {
   suiteNeeding('its package', command !== undefined, `their server: ${title}`, () => {
     let server: ServedPeer;
     let proxy: OurNode;
     beforeAll(async () => {
       server = await servePeer(command ?? missing, env);
-      proxy = await ourNode({ command: ['proxy', server.url] });
+      proxy = await ourNode({ command: ['proxy', server.url], args: proxyFlags });
     });
     afterAll(async () => {
       await proxy.stop();
@@ -79,7 +87,7 @@ export function describeServer({ title, command, except = {}, also = [], env = {
     title: SLOW.title,
     run: async () => {
       const server = await servePeer(command, env);
-      const proxy = await ourNode({ command: ['proxy', server.url] });
+      const proxy = await ourNode({ command: ['proxy', server.url], args: proxyFlags });
       try {
         await Promise.all([
           twice(() => having(() => ourTalk(server.url, false), SLOW.run, {})),

@@ -80,7 +80,7 @@ export async function grpcJsServer(service: A2AService, options: GrpcJsOptions =
 function contextOf(metadata: GrpcMetadata, signal: AbortSignal): CallContext {
   const version = String(metadata.get('a2a-version')[0] ?? '1.0');
   if (!['1.0', '0.3'].includes(version)) throw new A2AError('VERSION_NOT_SUPPORTED', `A2A version ${version} is not supported`);
-  const extensions = String(metadata.get('a2a-extensions')[0] ?? '').split(',');
+  const extensions = String(metadata.get('a2a-extensions')[0] ?? metadata.get('x-a2a-extensions')[0] ?? '').split(',');
   const key = metadata.get('idempotency-key')[0];
   return { ...callContext(), extensions, signal, ...(key === undefined ? {} : { idempotencyKey: String(key) }) };
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { driverTalk } from '../driver.ts';
 import { goProgram } from '../install.ts';
-import { describeClient, describeLong, describeServer } from '../suite.ts';
+import { describeClient, describeLong, describeServer, OVER_GRPC } from '../suite.ts';
 
 interface GoRelease {
   readonly version: string;
@@ -12,7 +12,7 @@ interface GoRelease {
 }
 
 const RELEASES: readonly GoRelease[] = [
-  { version: '2.4.0', module: 'github.com/a2aproject/a2a-go/v2', folder: 'v2', bindings: ['JSONRPC', 'HTTP+JSON'] },
+  { version: '2.4.0', module: 'github.com/a2aproject/a2a-go/v2', folder: 'v2', bindings: ['JSONRPC', 'HTTP+JSON', 'GRPC'] },
   { version: '0.3.15', module: 'github.com/a2aproject/a2a-go', folder: 'v03', bindings: ['JSONRPC'] },
 ];
 
@@ -28,6 +28,7 @@ for (const { version, module, folder, bindings } of RELEASES) {
   }
   const command = program === undefined ? undefined : (port: number): readonly string[] => [program, 'server', String(port)];
   describeServer({ title: `a2a-go ${version}`, command, except: SERVER_EXCEPT });
+  if (bindings.includes('GRPC')) describeServer({ title: `a2a-go ${version}, GRPC`, command, except: SERVER_EXCEPT, ...OVER_GRPC });
 }
 
 describeLong();

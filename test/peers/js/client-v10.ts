@@ -1,14 +1,21 @@
 import type { Part, SendMessageRequest, StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
 import { Role, TaskState } from '@a2a-js/sdk';
-import type { Client } from '@a2a-js/sdk/client';
+import type { Client, TransportFactory } from '@a2a-js/sdk/client';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { TaskNotFoundError } from '@a2a-js/sdk/errors';
 import type { Reply, Say, Talk } from '../talk.ts';
 import { PeerError } from '../talk.ts';
 
+const TRANSPORTS: Readonly<Record<'JSONRPC' | 'HTTP+JSON' | 'GRPC', () => TransportFactory>> = {
+  JSONRPC: () => new JsonRpcTransportFactory(),
+  'HTTP+JSON': () => new RestTransportFactory(),
+  GRPC: () => new GrpcTransportFactory(),
+};
+
 /** The client of @a2a-js/sdk 1.x. */
-export function talkV10(url: string, binding: 'JSONRPC' | 'HTTP+JSON'): Talk {
-  const transports = [binding === 'JSONRPC' ? new JsonRpcTransportFactory() : new RestTransportFactory()];
+export function talkV10(url: string, binding: keyof typeof TRANSPORTS): Talk {
+  const transports = [TRANSPORTS[binding]()];
   const opened: Promise<Client> = new ClientFactory({ transports, cardResolver: new DefaultAgentCardResolver() }).createFromUrl(url);
   return {
     joinsText: true,

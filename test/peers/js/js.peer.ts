@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { describeClient, describeLong, describeServer, nodeCommand } from '../suite.ts';
+import { describeClient, describeLong, describeServer, nodeCommand, OVER_GRPC } from '../suite.ts';
 import { talkV02, talkV03 } from './client-v0x.ts';
 import { talkV10 } from './client-v10.ts';
 
@@ -14,10 +14,12 @@ for (const binding of BINDINGS) {
   describeClient({ title: `@a2a-js/sdk 1.3.0, ${binding}`, talk: (url) => talkV10(url, binding) });
   describeClient({ title: `@a2a-js/sdk 0.3.13, ${binding}`, talk: (url) => talkV03(url, binding) });
 }
+describeClient({ title: '@a2a-js/sdk 1.3.0, GRPC', talk: (url) => talkV10(url, 'GRPC') });
 describeClient({ title: '@a2a-js/sdk 0.2.5, JSONRPC', talk: talkV02 });
 
 for (const version of ['1.3.0', '0.3.13', '0.2.5']) {
   describeServer({ title: `@a2a-js/sdk ${version}`, command: nodeCommand(SERVER, version), except: SERVER_EXCEPT });
 }
+describeServer({ title: '@a2a-js/sdk 1.3.0, GRPC', command: nodeCommand(SERVER, '1.3.0'), except: SERVER_EXCEPT, ...OVER_GRPC });
 
 describeLong();

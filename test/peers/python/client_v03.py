@@ -1,4 +1,4 @@
-"""The client of a2a-sdk 0.3.x: `client_v03.py URL JSONRPC|HTTP+JSON`."""
+"""The client of a2a-sdk 0.3.x: `client_v03.py URL JSONRPC|HTTP+JSON|GRPC`."""
 import asyncio
 import sys
 
@@ -32,11 +32,23 @@ class Client:
         return reply(await self.unary.cancel_task(TaskIdParams(id=task)))
 
 
+def open_channel(address):
+    import grpc  # only where the package for gRPC is installed
+
+    return grpc.aio.insecure_channel(address)
+
+
 async def main(url, binding):
     async with httpx.AsyncClient(timeout=120) as http:
         card = await A2ACardResolver(http, url).get_agent_card()
         make = lambda streaming: ClientFactory(
-            ClientConfig(streaming=streaming, httpx_client=http, supported_transports=[binding], use_client_preference=True)
+            ClientConfig(
+                streaming=streaming,
+                httpx_client=http,
+                grpc_channel_factory=open_channel,
+                supported_transports=[binding],
+                use_client_preference=True,
+            )
         ).create(card)
         await drive(Client(make(True), make(False)))
 

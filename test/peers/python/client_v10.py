@@ -1,9 +1,10 @@
-"""The client of a2a-sdk 1.x: `client_v10.py URL JSONRPC|HTTP+JSON`."""
+"""The client of a2a-sdk 1.x: `client_v10.py URL JSONRPC|HTTP+JSON|GRPC`."""
 import asyncio
 import base64
 import sys
 import uuid
 
+import grpc
 import httpx
 from google.protobuf import json_format
 
@@ -92,7 +93,13 @@ class Client:
 async def main(url, binding):
     async with httpx.AsyncClient(timeout=120) as http:
         make = lambda streaming: ClientFactory(
-            ClientConfig(streaming=streaming, httpx_client=http, supported_protocol_bindings=[binding], use_client_preference=True)
+            ClientConfig(
+                streaming=streaming,
+                httpx_client=http,
+                grpc_channel_factory=grpc.aio.insecure_channel,
+                supported_protocol_bindings=[binding],
+                use_client_preference=True,
+            )
         ).create_from_url(url)
         await drive(Client(await make(True), await make(False)))
 

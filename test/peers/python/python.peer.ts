@@ -1,6 +1,6 @@
 import { driverTalk } from '../driver.ts';
 import { pythonWith } from '../install.ts';
-import { describeClient, describeLong, describeServer } from '../suite.ts';
+import { describeClient, describeLong, describeServer, OVER_GRPC } from '../suite.ts';
 
 const HERE = new URL('.', import.meta.url).pathname;
 
@@ -9,14 +9,30 @@ interface Release {
   readonly client: string;
   readonly server: string;
   readonly bindings: readonly string[];
+  /** The SDK's package for gRPC is installed too, and its server offers it. */
+  readonly hasGrpc?: true;
   readonly hasList: boolean;
   /** What its server can't do, beside SERVER_EXCEPT. */
   readonly serverExcept?: Readonly<Record<string, string>>;
 }
 
 const RELEASES: readonly Release[] = [
-  { version: '1.3.0', client: 'client_v10.py', server: 'server_v10.py', bindings: ['JSONRPC', 'HTTP+JSON'], hasList: true },
-  { version: '0.3.26', client: 'client_v03.py', server: 'server_v03.py', bindings: ['JSONRPC', 'HTTP+JSON'], hasList: false },
+  {
+    version: '1.3.0',
+    client: 'client_v10.py',
+    server: 'server_v10.py',
+    bindings: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
+    hasGrpc: true,
+    hasList: true,
+  },
+  {
+    version: '0.3.26',
+    client: 'client_v03.py',
+    server: 'server_v03.py',
+    bindings: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
+    hasGrpc: true,
+    hasList: false,
+  },
   { version: '0.3.22', client: 'client_v03.py', server: 'server_v03.py', bindings: ['JSONRPC', 'HTTP+JSON'], hasList: false },
   {
     version: '0.2.16',
@@ -31,15 +47,18 @@ const RELEASES: readonly Release[] = [
 /** What the test agent does not do on their server. */
 const SERVER_EXCEPT = { approval: 'their executor can’t ask in the middle of a run', list: 'not in every version' };
 
-for (const { version, client, server, bindings, hasList, serverExcept } of RELEASES) {
-  const python = pythonWith(`a2a-sdk-${version}`, [`a2a-sdk[http-server]==${version}`, 'uvicorn']);
+for (const { version, client, server, bindings, hasGrpc, hasList, serverExcept } of RELEASES) {
+  const [name, extras] = hasGrpc === true ? ['a2a-sdk-grpc', 'http-server,grpc'] : ['a2a-sdk', 'http-server'];
+  const python = pythonWith(`${name}-${version}`, [`a2a-sdk[${extras}]==${version}`, 'uvicorn']);
   for (const binding of bindings) {
     const command = (url: string) => [python ?? '', `${HERE}${client}`, url, ...(bindings.length > 1 ? [binding] : [])];
     const talk = python === undefined ? undefined : (url: string) => driverTalk(command(url), { hasList });
     describeClient({ title: `Python a2a-sdk ${version}, ${binding}`, talk });
   }
   const serve = python === undefined ? undefined : (port: number) => [python, `${HERE}${server}`, String(port)];
-  describeServer({ title: `Python a2a-sdk ${version}`, command: serve, except: { ...SERVER_EXCEPT, ...serverExcept } });
+  const common = { command: serve, except: { ...SERVER_EXCEPT, ...serverExcept } };
+  describeServer({ title: `Python a2a-sdk ${version}`, ...common });
+  if (hasGrpc === true) describeServer({ title: `Python a2a-sdk ${version}, GRPC`, ...common, ...OVER_GRPC });
 }
 
 describeLong();

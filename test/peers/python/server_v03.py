@@ -1,5 +1,6 @@
-"""The server of a2a-sdk 0.2 and 0.3: `server_v03.py PORT`. Prints `ready` when it accepts requests."""
+"""The server of a2a-sdk 0.2 and 0.3: `server_v03.py PORT`. With PEER_BINDING=GRPC its card offers only gRPC. Prints `ready` when it accepts requests."""
 import asyncio
+import os
 import sys
 
 import uvicorn
@@ -64,9 +65,25 @@ def card(port):
     )
 
 
+async def serve_grpc(handler, described):
+    import grpc  # only where the package for gRPC is installed
+    from a2a.grpc import a2a_pb2_grpc
+    from a2a.server.request_handlers import GrpcHandler
+
+    rpc = grpc.aio.server()
+    a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(described, handler), rpc)
+    described.url = f"127.0.0.1:{rpc.add_insecure_port('127.0.0.1:0')}"
+    described.preferred_transport = 'GRPC'
+    await rpc.start()
+    return rpc  # it stops when nobody holds it
+
+
 async def main(port):
     handler = DefaultRequestHandler(agent_executor=Executor(), task_store=InMemoryTaskStore())
-    app = A2AStarletteApplication(agent_card=card(port), http_handler=handler).build()
+    described = card(port)
+    if os.environ.get('PEER_BINDING') == 'GRPC':
+        rpc = await serve_grpc(handler, described)  # noqa: F841
+    app = A2AStarletteApplication(agent_card=described, http_handler=handler).build()
     server = uvicorn.Server(uvicorn.Config(app, host='127.0.0.1', port=int(port), log_level='warning'))
     asyncio.get_running_loop().call_later(0.5, lambda: print('ready', flush=True))
     await server.serve()

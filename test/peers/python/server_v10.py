@@ -1,18 +1,22 @@
-"""The server of a2a-sdk 1.x: `server_v10.py PORT`. Prints `ready` when it accepts requests."""
+"""The server of a2a-sdk 1.x: `server_v10.py PORT`. With PEER_BINDING=GRPC its card offers only gRPC. Prints `ready` when it accepts requests."""
 import asyncio
+import os
 import sys
 
+import grpc
 import uvicorn
 from starlette.applications import Starlette
 
 from a2a.helpers.proto_helpers import new_task_from_user_message, new_text_part
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.request_handlers.grpc_handler import GrpcHandler
 from a2a.server.routes.agent_card_routes import create_agent_card_routes
 from a2a.server.routes.jsonrpc_routes import create_jsonrpc_routes
 from a2a.server.routes.rest_routes import create_rest_routes
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
 from a2a.types import a2a_pb2 as pb
+from a2a.types import a2a_pb2_grpc
 
 from behaviour import behave
 
@@ -69,6 +73,13 @@ def card(port):
 async def main(port):
     described = card(port)
     handler = DefaultRequestHandler(agent_executor=Executor(), task_store=InMemoryTaskStore(), agent_card=described)
+    if os.environ.get('PEER_BINDING') == 'GRPC':
+        rpc = grpc.aio.server()
+        a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(handler), rpc)
+        address = f"127.0.0.1:{rpc.add_insecure_port('127.0.0.1:0')}"
+        del described.supported_interfaces[:]
+        described.supported_interfaces.append(pb.AgentInterface(url=address, protocol_binding='GRPC', protocol_version='1.0'))
+        await rpc.start()
     routes = [*create_agent_card_routes(described), *create_jsonrpc_routes(handler, '/rpc'), *create_rest_routes(handler)]
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), host='127.0.0.1', port=int(port), log_level='warning'))
     asyncio.get_running_loop().call_later(0.5, lambda: print('ready', flush=True))

@@ -9,6 +9,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 type client struct {
@@ -22,8 +25,13 @@ func newClient(url, binding string) (talker, error) {
 		return nil, err
 	}
 	config := a2aclient.Config{PreferredTransports: []a2a.TransportProtocol{a2a.TransportProtocol(binding)}}
-	inner, err := a2aclient.NewFromCard(ctx, card, a2aclient.WithConfig(config))
+	inner, err := a2aclient.NewFromCard(ctx, card, a2aclient.WithConfig(config), withGRPC())
 	return client{inner}, err
+}
+
+// withGRPC lets the client call gRPC without TLS, as the tests do.
+func withGRPC() a2aclient.FactoryOption {
+	return a2agrpc.WithGRPCTransport(grpc.WithTransportCredentials(insecure.NewCredentials()))
 }
 
 func (c client) send(message say) (reply, error) {

@@ -10,7 +10,9 @@ import (
 	"os"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"google.golang.org/grpc"
 )
 
 func main() {
@@ -100,6 +102,13 @@ func serve(port string) error {
 		Skills:             []a2a.AgentSkill{{ID: "talk", Name: "talk", Description: "Talks.", Tags: []string{"test"}}},
 	}
 	handler := a2asrv.NewHandler(executor{})
+	if os.Getenv("PEER_BINDING") == "GRPC" {
+		address, err := serveGRPC(handler)
+		if err != nil {
+			return err
+		}
+		card.SupportedInterfaces = []*a2a.AgentInterface{a2a.NewAgentInterface(address, a2a.TransportProtocolGRPC)}
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(handler))
 	mux.Handle("/", a2asrv.NewRESTHandler(handler))
@@ -110,4 +119,16 @@ func serve(port string) error {
 	}
 	fmt.Println("ready")
 	return http.Serve(listener, mux)
+}
+
+// serveGRPC serves the agent over gRPC on a free port, and returns its address.
+func serveGRPC(handler a2asrv.RequestHandler) (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	server := grpc.NewServer()
+	a2agrpc.NewHandler(handler).RegisterWith(server)
+	go func() { log.Fatal(server.Serve(listener)) }()
+	return listener.Addr().String(), nil
 }
