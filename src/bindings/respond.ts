@@ -56,7 +56,7 @@ export function respond(incoming: IncomingCall, responseWriter: ResponseWriter):
 }
 
 /** Rejects a call that does not request an extension which the agent requires (A2A 1.0.1 §3.3.4). */
-function checkExtensions({ httpRequest, dialect, options }: IncomingCall): void {
+export function checkExtensions({ httpRequest, dialect, options }: Pick<IncomingCall, 'httpRequest' | 'dialect' | 'options'>): void {
   const { requiredExtensions = [] } = options;
   if (requiredExtensions.length === 0) return;
   const requested = extensionsOf(httpRequest, dialect);

@@ -67,6 +67,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     changed,
     security,
     signer: options.signer,
+    grpc: options.grpc ?? false,
   });
   const where = publicUrl(options.url);
   // The first agent is served at the root and at /agents/{name}; its card names the root.

@@ -6,6 +6,10 @@ import { limitDefaults } from '#engine';
  */
 export const SERVER_LIMITS = {
   bodyBytesMax: { default: 1_048_576, doc: 'Maximum body of a request. Larger content goes by reference.' },
+  grpcAnswerBytesMax: {
+    default: 4_194_304,
+    doc: 'Maximum size of one message of an answer over gRPC. Clients refuse larger ones by default.',
+  },
   jsonDepthMax: { default: 64, doc: 'Maximum nesting of arrays and objects.' },
   jsonMembersMax: { default: 50_000, doc: 'Maximum number of arrays, objects and members of objects in one request.' },
   messagePartsMax: { default: 100, doc: 'Maximum number of parts of one message.' },

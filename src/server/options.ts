@@ -108,6 +108,11 @@ export interface ServingOptions extends HostOriginOptions {
    * Signs the cards. Set `url` too: without it the cards contain the host name that the caller chose.
    */
   readonly signer?: CardSigner;
+  /**
+   * `serve`: serves HTTP/2 on the same port, and gRPC, gRPC-Web and Connect; default true.
+   * `createHandler`: the host serves them, so cards name them; default false.
+   */
+  readonly grpc?: boolean;
   /** Serves `/mcp`. */
   readonly mcp?: McpMount;
   /** While it returns true, new sends and streams are refused with UNAVAILABLE. */

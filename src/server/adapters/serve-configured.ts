@@ -62,7 +62,7 @@ export async function serveConfigured(
   { log, onBroken, aroundRun, fetch: get, mcp, replyPublisher, mesh, known, signer, console: files }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
-  const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
+  const { insecureBehindProxy, trustedProxies, socket, grpc, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
   const { token, ...secured } = accessFromSettings(settings, {
@@ -87,7 +87,7 @@ export async function serveConfigured(
       found.map(({ agent }) => agent),
       {
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
-        ...{ insecureBehindProxy, trustedProxies },
+        ...{ insecureBehindProxy, trustedProxies, grpc },
         ...{ allowedTargets, allowLoopbackTargets },
         ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
         ...kept,

@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
-import { BINDINGS } from '#bindings';
+import { BINDINGS, grpcInterfaces } from '#bindings';
 import type { AgentCard, CardSigner } from '#protocol';
 import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
 import type { CardSecurity } from '../access/authentication/card-security.ts';
@@ -14,6 +14,8 @@ export interface CardsOptions {
   readonly changed: Date;
   /** Makes the cards declare what the node enforces. */
   readonly security: CardSecurity;
+  /** Whether cards name the interface of gRPC. */
+  readonly grpc: boolean;
   /** Signs the served document. */
   readonly signer?: CardSigner | undefined;
 }
@@ -45,7 +47,7 @@ const KEPT_MAX = 256;
  * Serves the cards. Each is written once per base URL and shape; its ETag is the hash of these bytes
  * (docs/cards.md).
  */
-export function createCards({ form, ageMsMax, changed, security, signer }: CardsOptions): Cards {
+export function createCards({ form, ageMsMax, changed, security, signer, grpc }: CardsOptions): Cards {
   const written = new WeakMap<AgentCard, Map<string, Promise<Written>>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
   const lastModified = changed.toUTCString();
@@ -53,7 +55,10 @@ export function createCards({ form, ageMsMax, changed, security, signer }: Cards
   const cardAt = (card: AgentCard, base: string): AgentCard => {
     const known = completed.get(card) ?? new Map<string, AgentCard>();
     completed.set(card, known);
-    const complete = known.get(base) ?? { ...security.card(card), supportedInterfaces: interfacesFor(base, BINDINGS) };
+    const complete = known.get(base) ?? {
+      ...security.card(card),
+      supportedInterfaces: [...interfacesFor(base, BINDINGS), ...(grpc ? grpcInterfaces(base) : [])],
+    };
     if (known.size < KEPT_MAX) known.set(base, complete);
     return complete;
   };

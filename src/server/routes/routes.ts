@@ -1,5 +1,5 @@
 import type { Binding } from '#bindings';
-import { BINDINGS } from '#bindings';
+import { BINDINGS, GRPC_OPERATOR_SERVICES, GRPC_SERVICES } from '#bindings';
 
 /** The names of the server's own routes. Routes of bindings have the binding's id as their name. */
 export type RouteName =
@@ -15,7 +15,9 @@ export type RouteName =
   | 'welcome'
   | 'chat'
   | 'models'
-  | 'mcp';
+  | 'mcp'
+  | 'grpc'
+  | 'grpc-operators';
 
 interface RouteRow {
   /** `agent`: at the root and below each `/agents/{name}`. `node`: at the root only. */
@@ -41,6 +43,10 @@ const BINDING_ROUTES: readonly Route[] = BINDINGS.map((binding) => {
   const { methods, paths } = binding.route;
   return { name: binding.id, binding, at: 'agent', methods, access: 'caller', ...(paths === undefined ? {} : { paths }) };
 });
+
+/** The calls of a gRPC service. Agents other than the root have them below their own path too. */
+const grpcRoutes = (services: readonly string[], row: Pick<RouteRow, 'at' | 'access'> & { readonly name: RouteName }): readonly Route[] =>
+  services.map((service) => ({ ...row, methods: ['POST'], under: `/${service}` }));
 
 /**
  * The route table. A path may have several rows with different methods. The paths of HTTP+JSON are
@@ -68,6 +74,8 @@ export const ROUTES: readonly Route[] = [
   { name: 'chat', at: 'agent', methods: ['POST'], paths: ['/v1/chat/completions'], access: 'caller' },
   { name: 'models', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/v1/models'], under: '/v1/models', access: 'caller' },
   { name: 'mcp', at: 'agent', methods: ['GET', 'POST', 'DELETE'], paths: ['/mcp'], access: 'caller' },
+  ...grpcRoutes(GRPC_SERVICES, { name: 'grpc', at: 'agent', access: 'caller' }),
+  ...grpcRoutes(GRPC_OPERATOR_SERVICES, { name: 'grpc-operators', at: 'node', access: 'public' }),
   { name: 'welcome', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/'], access: 'public' },
   { name: 'admin', at: 'node', methods: ['GET', 'HEAD', 'POST', 'DELETE'], under: '/api/parley/v1', access: 'admin' },
   { name: 'console', at: 'node', methods: ['GET', 'HEAD'], under: '/console', access: 'public' },
@@ -77,7 +85,11 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /** First path segments that are never a tenant's name in HTTP+JSON. */
-const OURS: ReadonlySet<string> = new Set(['.well-known', 'agents', 'ard', 'api', 'console', 'mcp']);
+const OURS: ReadonlySet<string> = new Set([
+  ...['.well-known', 'agents', 'ard', 'api', 'console', 'mcp'],
+  ...GRPC_SERVICES,
+  ...GRPC_OPERATOR_SERVICES,
+]);
 
 /** A path, divided into the agent and the rest. */
 export interface RequestPath {
@@ -115,8 +127,8 @@ const NONE: readonly Route[] = [];
 export function routesAt({ agent, path }: RequestPath): readonly Route[] {
   const found = byPath.get(path);
   if (found !== undefined) return agent === undefined ? found : found.filter((route) => route.at === 'agent');
-  if (agent === undefined) {
-    for (const route of prefixes) if (path === route.under || path.startsWith(`${route.under}/`)) return [route];
+  for (const route of prefixes) {
+    if ((agent === undefined || route.at === 'agent') && (path === route.under || path.startsWith(`${route.under}/`))) return [route];
   }
   const first = path.slice(1, path.indexOf('/', 1) === -1 ? undefined : path.indexOf('/', 1));
   return OURS.has(first) ? NONE : BINDING_ROUTES.filter(({ binding }) => binding !== undefined && hasPath(binding, path));
