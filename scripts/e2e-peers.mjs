@@ -14,8 +14,11 @@ await ensureInstalled();
 const { status } = runTool('vitest', ['run', '--config', 'vitest.peers.config.ts', ...names], {
   env: { ...process.env, PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}` },
 });
-if (!args.includes('--no-write')) writeMatrix(JSON.parse(readFileSync(FOUND, 'utf8')));
-process.exit(status ?? 1);
+const found = JSON.parse(readFileSync(FOUND, 'utf8'));
+if (!args.includes('--no-write')) writeMatrix(found);
+const absent = names.filter((name) => !found.testResults.some((file) => file.name.includes(`/peers/${name}/`)));
+for (const name of absent) process.stderr.write(`e2e:peers: there is no peer ${name} in test/peers\n`);
+process.exit(absent.length > 0 ? 1 : (status ?? 1));
 
 /** One row per peer. Rows of peers that did not run this time stay as they are. */
 function writeMatrix({ testResults }) {

@@ -3,7 +3,7 @@
 // (`id-token: write` on GitHub, SIGSTORE_ID_TOKEN on GitLab): package.json asks for provenance, so npm refuses to publish from elsewhere.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, ROOT } from './install.mjs';
 
@@ -21,11 +21,20 @@ if (notes === '') stop('CHANGELOG.md has nothing under "Unreleased". Describe th
 
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER);
-const manifests = ['package.json', 'package-lock.json', 'CHANGELOG.md'].map((name) => [join(ROOT, name), readFileSync(join(ROOT, name))]);
+// From the first release on, README, guides and new projects use the published package instead of a clone.
+const PUBLISHED = 'src/cli/init/published.ts';
+const guides = ['README.md', ...readdirSync(join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`)];
+const manifests = ['package.json', 'package-lock.json', 'CHANGELOG.md', PUBLISHED, ...guides].map((name) => [
+  join(ROOT, name),
+  readFileSync(join(ROOT, name)),
+]);
 try {
   npm(['version', version, '--no-git-tag-version', '--allow-same-version']);
   const today = new Date().toISOString().slice(0, 10);
   writeFileSync(CHANGELOG, changelog.replace(/^## Unreleased\n/m, `## Unreleased\n\n## ${version} (${today})\n`));
+  edit(PUBLISHED, (text) => text.replace('= false', '= true'));
+  for (const page of guides)
+    edit(page, (text) => text.replaceAll('bin/parley', 'npx parley-a2a').replaceAll('npm start', 'npx parley-a2a serve'));
   const [{ filename }] = JSON.parse(npm(['pack', '--json', '--pack-destination', FOLDER]));
   const sbom = `parley-a2a-${version}.spdx.json`;
   writeFileSync(join(FOLDER, sbom), output(process.execPath, [join(ROOT, 'scripts/sbom.mjs')]));
@@ -41,6 +50,10 @@ console.log(
     ? 'Dry run: the files are in release/; package.json and CHANGELOG.md are unchanged.'
     : `The files are in release/. Next: git commit -am "Release ${version}" && git tag v${version}, then, in CI: npm publish release/parley-a2a-${version}.tgz`,
 );
+
+function edit(name, change) {
+  writeFileSync(join(ROOT, name), change(readFileSync(join(ROOT, name), 'utf8')));
+}
 
 function npm(args) {
   return output('npm', [...args, '--loglevel=error']);

@@ -9,6 +9,9 @@ const tier = args[0] === '--tier' ? args.splice(0, 2)[1] : 'default';
 const isRest = args.includes('--rest');
 const given = args.filter((arg) => arg !== '--rest');
 
+/** Folders of test/peers. The run fails if one of them is left out. */
+const PEERS = ['js', 'go', 'python', 'promptkit'];
+
 await ensureInstalled();
 const steps = tier === 'all' ? [...(isRest ? [] : [vitest('default')]), consoleFiles, vitest('rest'), codingAgents, peers] : [vitest(tier)];
 let failed = 0;
@@ -29,9 +32,9 @@ function codingAgents() {
   return runTool('node', [join(ROOT, 'scripts/e2e-agents.mjs'), '--no-write', 'claude', 'gemini', 'qwen']).status ?? 1;
 }
 
-/** Other people's SDKs, which are installed into .cache, in whole conversations. */
+/** Other people's programs in whole conversations: SDKs, which are installed into .cache, and players of products. */
 function peers() {
-  return runTool('node', [join(ROOT, 'scripts/e2e-peers.mjs'), '--no-write', 'js', 'go', 'python']).status ?? 1;
+  return runTool('node', [join(ROOT, 'scripts/e2e-peers.mjs'), '--no-write', ...PEERS]).status ?? 1;
 }
 
 function environment(more) {

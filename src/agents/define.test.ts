@@ -170,13 +170,13 @@ describe('the turn', () => {
       ...NAMED,
       open: async (id) => ({ id, seen: 2 }),
       run: (turn) => {
-        expectTypeOf(turn.conversation.seen).toEqualTypeOf<number>();
-        return `${turn.conversation.seen}`;
+        expectTypeOf(turn.opened.seen).toEqualTypeOf<number>();
+        return `${turn.opened.seen}`;
       },
     });
-    const conversation = await agent.open?.(contextId('c'));
-    expect(conversation).toEqual({ id: 'c', seen: 2 });
-    expect((await outputs(agent, fakeTurn('hi', { conversation }))).map(inShort)).toEqual(['text 2']);
+    const opened = await agent.open?.(contextId('c'));
+    expect(opened).toEqual({ id: 'c', seen: 2 });
+    expect((await outputs(agent, fakeTurn('hi', { opened }))).map(inShort)).toEqual(['text 2']);
   });
 
   it('asks within the run, and returns the chosen option', async () => {

@@ -1,6 +1,8 @@
 import type { Agent, AgentCard, AgentOutput, ContextId, Principal, Turn } from '#protocol';
 import type { CardDefinition } from './card.ts';
 import { createCard } from './card.ts';
+import type { ConversationLimits } from './conversation.ts';
+import { conversationReader } from './conversation.ts';
 import type { LastWord } from './outputs.ts';
 import { ask } from './outputs.ts';
 import type { ChosenSkill, SkillDefinition, SkillOutput } from './skills.ts';
@@ -11,19 +13,23 @@ import type { Returned, Yielded } from './yielded.ts';
 import { checkedReturn, checkedYield, iteratorOf } from './yielded.ts';
 
 /** What `defineAgent` takes: the content of the card, and the function that answers messages. */
-export interface AgentDefinition<Skills extends readonly SkillDefinition[], Conversation> extends CardDefinition {
+export interface AgentDefinition<Skills extends readonly SkillDefinition[], Opened> extends CardDefinition {
   /** Skills of the card. A skill with schemas has its input and output checked. */
   readonly skills?: Skills;
   /** What to do with a run that a crash interrupted. Default `fail`; choose another if repeating the run does no harm. */
   readonly recovery?: Agent['recovery'];
   /** What a repeated message id means: see `Agent`. Default `attach`. */
   readonly repeats?: NonNullable<Agent['repeats']>;
-  /** Creates the state of a conversation, once per context: `turn.conversation`. It is created again after a restart. */
-  readonly open?: (contextId: ContextId) => Conversation | Promise<Conversation>;
+  /** The stream of an A2A 0.3 caller stays open while the run waits in `turn.ask`: see `Agent`. Default false. */
+  readonly questionsKeepStream?: boolean;
+  /** Creates a value for a conversation, once per context: `turn.opened`. It is created again after a restart. */
+  readonly open?: (contextId: ContextId) => Opened | Promise<Opened>;
+  /** How much of the conversation `turn.conversation()` gives. Default: 100 messages, 262,144 characters. */
+  readonly conversation?: ConversationLimits;
   /** The card for authenticated callers. The agent's public card then says that there is one. */
   readonly extendedCard?: (card: AgentCard, principal: Principal) => AgentCard | Promise<AgentCard>;
   /** Answers one message. A generator yields while it works, a function returns its answer. Both may return a final message. */
-  readonly run: (turn: AgentTurn<Conversation, Skills>) => Running<Skills>;
+  readonly run: (turn: AgentTurn<Opened, Skills>) => Running<Skills>;
 }
 
 type Running<Skills extends readonly SkillDefinition[]> =
@@ -47,11 +53,11 @@ type Result<Skills extends readonly SkillDefinition[]> =
  * const shout = defineAgent({ name: 'shout', description: 'Says it louder.', run: (turn) => turn.text.toUpperCase() });
  * ```
  */
-export function defineAgent<const Skills extends readonly SkillDefinition[] = readonly [], Conversation = undefined>(
-  definition: AgentDefinition<Skills, Conversation>,
+export function defineAgent<const Skills extends readonly SkillDefinition[] = readonly [], Opened = undefined>(
+  definition: AgentDefinition<Skills, Opened>,
 ): Agent {
   checkNames(definition);
-  const { open, extendedCard, repeats } = definition;
+  const { open, extendedCard, repeats, questionsKeepStream } = definition;
   const capabilities = { ...(extendedCard === undefined ? {} : { extendedAgentCard: true }), ...definition.capabilities };
   const card = createCard({ ...definition, capabilities });
   return {
@@ -59,6 +65,7 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
     recovery: definition.recovery ?? 'fail',
     run: (turn) => runTurn(definition, turn),
     ...(repeats === undefined ? {} : { repeats }),
+    ...(questionsKeepStream === undefined ? {} : { questionsKeepStream }),
     ...(open === undefined ? {} : { open: async (contextId) => open(contextId) }),
     ...(extendedCard === undefined ? {} : { extendedCard: async (principal) => extendedCard(card, principal) }),
   };
@@ -66,8 +73,8 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
 
 const NO_SKILL: ChosenSkill = { skill: undefined, input: undefined };
 
-async function* runTurn<Skills extends readonly SkillDefinition[], Conversation>(
-  definition: AgentDefinition<Skills, Conversation>,
+async function* runTurn<Skills extends readonly SkillDefinition[], Opened>(
+  definition: AgentDefinition<Skills, Opened>,
   turn: Turn,
 ): AsyncGenerator<AgentOutput> {
   const unanswered = unansweredApproval(turn);
@@ -82,14 +89,17 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Conversation>
     return;
   }
   const { skill, input } = chosen;
+  const conversation = conversationReader(turn, definition.conversation);
   // The engine keeps the value that this agent's `open` returned, and `chooseSkill` returns what the schemas returned.
-  const given = { ...baseTurn(turn), skill: skill?.id, input } as unknown as AgentTurn<Conversation, Skills>;
+  const given = { ...baseTurn(turn, conversation.read), skill: skill?.id, input } as unknown as AgentTurn<Opened, Skills>;
   let result: unknown = await definition.run(given);
   const steps = iteratorOf(result);
   if (steps !== undefined) {
     try {
       let step = await steps.next();
       for (; step.done !== true; step = await steps.next()) {
+        const note = conversation.takeNote();
+        if (note !== undefined) yield note;
         const output = checkedYield(step.value, skill);
         yield output instanceof Promise ? await output : output;
       }
@@ -100,6 +110,8 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Conversation>
       await steps.return?.();
     }
   }
+  const note = conversation.takeNote();
+  if (note !== undefined) yield note;
   const last = await checkedReturn(result, skill);
   if (last !== undefined) yield last;
 }

@@ -7,6 +7,7 @@ import {
   getToolResultFromMessage,
   isDataPart,
 } from '#protocol';
+import type { AgentConversation } from './conversation.ts';
 import type { AskOptions, Content } from './outputs.ts';
 import { questionMessage } from './outputs.ts';
 import type { SkillDefinition, SkillInput } from './skills.ts';
@@ -39,17 +40,17 @@ export interface Answer extends MessageContent {
 /**
  * One message to the agent, with its context. It may answer a question with which an earlier run ended.
  */
-export interface BaseTurn<Conversation> extends Answer {
+export interface BaseTurn<Opened> extends Answer {
   /** The task with this message added. */
   readonly task: Task;
   /** Id of the conversation. */
   readonly contextId: ContextId;
-  /** Earlier messages of the task, oldest first. */
+  /** Earlier messages of the task, oldest first. `conversation` gives those of earlier tasks too. */
   readonly history: readonly Message[];
   /** The authenticated caller. */
   readonly principal: Principal;
   /** The value that `open` returned for this context. */
-  readonly conversation: Conversation;
+  readonly opened: Opened;
   /** Media types that the caller accepts. Empty: all. */
   readonly acceptedOutputModes: readonly string[];
   /** Counts from 1; more than 1 only after a crash, under recovery `retry` or `resume`. */
@@ -58,6 +59,16 @@ export interface BaseTurn<Conversation> extends Answer {
   readonly trace: TraceContext | undefined;
   /** Fires on cancel, on a timeout and on shutdown. Pass it to long operations. */
   readonly signal: AbortSignal;
+  /**
+   * The messages and answers of this context before this message, also of earlier tasks and after a restart. Read
+   * from disk when it is called; an agent that does not call it pays nothing. `defineAgent`'s
+   * `conversation` limits it. A direct answer made with `message()` has no task and is not part of it.
+   *
+   * ```ts
+   * const { messages } = await turn.conversation();
+   * ```
+   */
+  conversation(): Promise<AgentConversation>;
   /**
    * Asks the caller and waits for the answer within the run. The task is input-required meanwhile.
    *
@@ -91,8 +102,7 @@ type SkillChoice<Skills extends readonly SkillDefinition[]> = Skills extends rea
  * The argument of `run`. `turn.skill === 'id'` narrows `turn.input` to the result type of that skill's
  * schema.
  */
-export type AgentTurn<Conversation = undefined, Skills extends readonly SkillDefinition[] = readonly []> = BaseTurn<Conversation> &
-  SkillChoice<Skills>;
+export type AgentTurn<Opened = undefined, Skills extends readonly SkillDefinition[] = readonly []> = BaseTurn<Opened> & SkillChoice<Skills>;
 
 /** Parses a message into text, data and files. */
 export function said(message: Message): MessageContent {
@@ -123,12 +133,12 @@ export function unansweredApproval({ history, message }: Pick<Turn, 'history' | 
 }
 
 /** The turn for `run`. `define.ts` adds `skill` and `input`, where their types are known. */
-export function baseTurn(turn: Turn): BaseTurn<unknown> {
-  const { task, contextId, history, principal, conversation, acceptedOutputModes, attempt, signal, durable } = turn;
+export function baseTurn(turn: Turn, conversation: () => Promise<AgentConversation>): BaseTurn<unknown> {
+  const { task, contextId, history, principal, opened, acceptedOutputModes, attempt, signal, durable } = turn;
   const asked = history.findLast((message) => message.role === 'ROLE_AGENT');
   return {
     ...answerTo(asked, turn.message),
-    ...{ task, contextId, history, principal, conversation, acceptedOutputModes, attempt, signal, durable },
+    ...{ task, contextId, history, principal, opened, acceptedOutputModes, attempt, signal, durable, conversation },
     trace: turn.trace,
     ask: async (content, options = {}) => {
       const question = questionMessage(content, options);

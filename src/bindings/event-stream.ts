@@ -18,6 +18,8 @@ export interface EventWire {
   readonly isReset: boolean;
   /** Writes an error that happens after the first event, when it is too late for an error response. */
   errorFrame(thrown: unknown): Frame;
+  /** Frames that come last when the server ends the stream, for wires whose readers need an end. */
+  lastFrames?(): readonly Frame[];
   /** Gets the task at the end of the stream. Called only if the writer has `endsWithTask`. */
   taskAtEnd(id: TaskId): Promise<Task | undefined>;
   /** Called when the client disconnects or the stream fails. */
@@ -108,9 +110,11 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
 
   finish(text: string): void {
     if (this.#isOver) return;
+    const last = encodeFrames(this.#wire.lastFrames?.() ?? []);
+    const end = typeof last === 'string' ? last + text : text;
     this.#leave();
-    if (this.#wake === undefined) this.#ready = `${this.#ready ?? ''}${text}`;
-    else this.#say(text);
+    if (this.#wake === undefined) this.#ready = `${this.#ready ?? ''}${end}`;
+    else this.#say(end);
   }
 
   onEnd(listener: (flow: ResponseStream) => void): void {

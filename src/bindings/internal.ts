@@ -1,4 +1,5 @@
 // What the other rooms of this package may use of `bindings`. The published names are in index.ts.
+export { AG_UI_BODY_BYTES_MAX, type AgUiOptions, answerAgUi, type OnHangUp } from './ag-ui/serve.ts';
 export type { Binding, BindingRoute, ClientBinding, RefusalOptions } from './binding.ts';
 export * from './body.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
@@ -37,6 +38,9 @@ export {
 export { type LinkHeaders, type LinkOptions, type LinkTransport, serviceOver } from './link-service.ts';
 export { bindingOf, bindingWords, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding, type ProtocolBinding } from './links.ts';
 export { type ChatMemory, createChatMemory } from './openai/memory.ts';
+export type { ResponsesOptions } from './openai/responses/call.ts';
+export { answerConversations } from './openai/responses/conversations.ts';
+export { answerResponses } from './openai/responses/serve.ts';
 export { answerChat, answerModels, type ChatAgent, type ChatOptions } from './openai/serve.ts';
 export { refusalBody } from './openai/write.ts';
 export type { BindingServeOptions, Caller } from './options.ts';

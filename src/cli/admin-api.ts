@@ -3,7 +3,7 @@ import { CliError } from './command.ts';
 
 /** The admin API of a running node (docs/admin-api.md). */
 export interface AdminApi {
-  ask(method: 'GET' | 'POST' | 'DELETE', path: string): Promise<unknown>;
+  ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>;
 }
 
 /** Calls the admin API of a node. Throws a CliError if the node can't be reached or refuses the request. */
@@ -12,8 +12,10 @@ export function adminApi(url: string, token: string | undefined): AdminApi {
   const base = `${withoutEndSlashes(url)}/api/parley/v1`;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return {
-    ask: async (method, path) => {
-      const response = await fetch(`${base}${path}`, { method, headers, redirect: 'error' }).catch((thrown: unknown) => {
+    ask: async (method, path, body) => {
+      const sent =
+        body === undefined ? { headers } : { headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+      const response = await fetch(`${base}${path}`, { method, ...sent, redirect: 'error' }).catch((thrown: unknown) => {
         throw new CliError(`nothing answers at ${url}`, {
           code: 'A2ACLI_ERR_UNREACHABLE',
           hint: `is parley serve running there? (${reasonOf(thrown)})`,

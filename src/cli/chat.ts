@@ -80,6 +80,8 @@ function isScript(asked: RunContext): boolean {
 interface Thread {
   contextId?: string;
   taskId?: string;
+  /** The call that waits for an answer. Its agent may keep the stream open until then. */
+  asked?: SendHandle;
   files: Part[];
 }
 
@@ -105,11 +107,15 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
       if (input === 'quit') return;
       if (input === undefined) continue;
       try {
-        const { files: _, ...ids } = thread;
+        const { files: _, asked: before, ...ids } = thread;
+        delete thread.asked;
+        const onAsked = (handle: SendHandle): void => {
+          thread.asked = handle;
+        };
         const onHandle = (handle: SendHandle | undefined): void => {
           current = handle;
         };
-        const result = await talk(input, { client, screen, person, onHandle, thread: ids, signal });
+        const result = await talk(input, { client, screen, person, onHandle, thread: ids, asked: before, onAsked, signal });
         thread.files = [];
         carry(thread, result);
         await told(asked, result, { screen, resume: call.agent });
@@ -123,6 +129,7 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
       }
     }
   } finally {
+    await thread.asked?.close();
     prompt.close();
     interrupt.end();
   }
@@ -191,6 +198,8 @@ async function inputFor(line: string, thread: Thread, screen: Screen): Promise<r
     case 'new':
       delete thread.contextId;
       delete thread.taskId;
+      await thread.asked?.close();
+      delete thread.asked;
       screen.note('a new context begins', 'dim');
       return undefined;
     case 'ids':

@@ -8,6 +8,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'dev',
+    summary: 'Serve an agent while you write it: every change counts at once',
+    load: async () => (await import('./dev.ts')).devCommand,
+  },
+  {
     name: 'init',
     summary: 'Make a new agent project, with a test and a script that serves it',
     load: async () => (await import('./init.ts')).initCommand,
@@ -54,6 +59,16 @@ export const COMMANDS: readonly Entry[] = [
     name: 'audit',
     summary: 'Show and verify the audit log of a node',
     load: async () => (await import('./audit.ts')).auditCommand,
+  },
+  {
+    name: 'backup',
+    summary: 'Copy the data of a node to a folder, while it runs or not',
+    load: async () => (await import('./backup.ts')).backupCommand,
+  },
+  {
+    name: 'restore',
+    summary: 'Make a data folder from a backup',
+    load: async () => (await import('./restore.ts')).restoreCommand,
   },
   {
     name: 'trust',

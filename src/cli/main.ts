@@ -91,7 +91,7 @@ function say(text: string): number {
   return 0;
 }
 
-const SERVING: ReadonlySet<string> = new Set(['serve', 'server', 'demo-server', 'mesh', 'mock', 'proxy', 'mcp']);
+const SERVING: ReadonlySet<string> = new Set(['serve', 'dev', 'server', 'demo-server', 'mesh', 'mock', 'proxy', 'mcp']);
 
 // Stopping bin/parley in a checkout must stop this process. A kill -9 of it does not reach this process by itself.
 if (process.env['PARLEY_LAUNCHED'] !== undefined && process.channel !== undefined) {

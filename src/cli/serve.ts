@@ -1,4 +1,4 @@
-import type { AgentLike, Log, McpMount, Settings } from '#server';
+import type { AgentLike, CallRecord, Log, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import { createConsole } from '../server/adapters/console.ts';
@@ -11,6 +11,7 @@ import { helpFor } from './flags/help.ts';
 import { parse } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { missingPackage } from './output/missing-package.ts';
+import { readableLog } from './output/readable-log.ts';
 import { checkRules, commandAgent } from './serve/command-agents.ts';
 import { findAgent } from './serve/find-agent.ts';
 import type { ServeFlags } from './serve/flags.ts';
@@ -18,7 +19,7 @@ import { readServeFlags, serveFlags } from './serve/flags.ts';
 import { boundYoungHeap } from './serve/heap-limit.ts';
 import { asServeFailure } from './serve/start-errors.ts';
 import { guardProcess } from './serve/uncaught-errors.ts';
-import { readyLine, welcome } from './serve/welcome.ts';
+import { readyLine, stoppingText, welcome } from './serve/welcome.ts';
 
 const SPEC: CommandSpec = {
   name: 'serve',
@@ -62,37 +63,62 @@ export interface ServeSource extends Pick<ServeConfiguredOptions, 'signer'> {
   readonly find: FindAgent;
   /** A program to serve, with its arguments. */
   readonly command?: readonly string[];
+  /** Called after each call of an agent. */
+  readonly onCall?: (call: CallRecord, serving: Pick<StartedNode, 'log'>) => void;
+  /** Called when the node is ready. Returns what to do when it stops. */
+  readonly onServed?: (serving: StartedNode) => () => void;
+}
+
+/** A node that a command has started. */
+export interface StartedNode {
+  readonly served: ConfiguredServer;
+  readonly settings: Settings;
+  readonly log: Log;
 }
 
 /** Serves until a signal arrives. Returns the exit code. */
-export async function serveAgents(flags: ServeFlags, { find, command, ...more }: ServeSource): Promise<number> {
+export async function serveAgents(flags: ServeFlags, { find, command, onCall, onServed, ...more }: ServeSource): Promise<number> {
   boundYoungHeap();
   const settings = await settingsFor(flags);
   checkRules(settings);
   const found = await foundAgents(settings, { find, command, isAlone: !flags.settings.has('agents') });
-  const log = logFor(settings);
+  const log = terminalLog(settings, flags);
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
   if (flags.stdio) return await serveOnPipes(found, settings, log);
-  const files = createConsole({ say: (line) => log.info(line) });
   const broken = Promise.withResolvers<number>();
   const onBroken = (): void => {
     log.error('the store has failed; stopping, so that a restart can recover what is on disk');
     broken.resolve(1);
   };
   const guard = guardProcess(log);
-  const { aroundRun } = guard;
-  const served = await startServing(found, settings, { log, onBroken, aroundRun, mcp: mountMcp, console: files, ...more });
+  const served = await startServing(found, settings, {
+    ...{ log, onBroken, aroundRun: guard.aroundRun, mcp: mountMcp, console: createConsole({ say: (line) => log.info(line) }) },
+    ...(onCall === undefined ? {} : { onCall: (call) => onCall(call, { log }) }),
+    ...more,
+  });
   // Before the ready line: a signal right after it must be handled too.
   const stopped = untilSignal();
   const isFirst = command === undefined && !flags.settings.has('agents') && settings.agents[0] === 'demo';
   process.stdout.write(flags.json ? readyLine(served) : welcome(served, settings, isFirst));
+  const ending = onServed?.({ served, settings, log });
   const code = await Promise.race([stopped.then(() => 0), broken.promise, guard.broken.then(() => 1)]);
-  if (flags.json) process.stdout.write('{"event":"stopping"}\n');
+  ending?.();
+  process.stdout.write(flags.json ? '{"event":"stopping"}\n' : stoppingText(served.handler.activity(), settings));
+  // An agent that waits for nothing but itself would otherwise end the process, with exit code 13, before its task is saved.
+  const awake = setInterval(() => undefined, 60_000);
   await served.close();
   await Promise.all(found.map(({ agent }) => letGo(agent)));
-  if (flags.json) process.stdout.write('{"event":"stopped"}\n');
+  clearInterval(awake);
+  process.stdout.write(flags.json ? '{"event":"stopped"}\n' : 'Stopped.\n');
   endSoon(code);
   return code;
+}
+
+/** On a terminal the log is text for people. With `--json`, or without a terminal, it is JSON lines. */
+function terminalLog(settings: Settings, { json }: ServeFlags): Log {
+  if (json || process.stderr.isTTY !== true) return logFor(settings);
+  const coloured = (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
+  return logFor(settings, (line) => process.stderr.write(line), readableLog({ coloured, cwd: process.cwd() }));
 }
 
 /** Exits even if an agent left a timer or a socket open. */

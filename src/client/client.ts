@@ -12,10 +12,11 @@ import type {
   TaskPage,
 } from '#protocol';
 import { pushConfigId, taskId } from '#protocol';
+import type { SendHandle } from './calls/handle.ts';
 import { pagesOf } from './calls/pages.ts';
 import type { CallOptions, Input, MessageThread } from './calls/request.ts';
 import { contextOf, messageOf } from './calls/request.ts';
-import type { HandleEnv, SendHandle } from './calls/send-handle.ts';
+import type { HandleEnv } from './calls/send-handle.ts';
 import { Handle } from './calls/send-handle.ts';
 import type { SendOptions } from './calls/send-options.ts';
 import type { SkillFunction, SkillSchemas } from './calls/skills.ts';
@@ -84,12 +85,12 @@ export class A2AClient {
 
   /** Sends a message. The handle waits for the result, or yields events if they are read. */
   send(input: Input, options: SendOptions = {}): SendHandle {
-    return new Handle(this.#request(input, options), this.#env(options), false);
+    return new Handle(this.#request(input, options), this.#env(options), { prefersStream: false });
   }
 
   /** Sends a message and asks for a stream, if the agent has streams. */
   stream(input: Input, options: SendOptions = {}): SendHandle {
-    return new Handle(this.#request(input, options), this.#env(options), true);
+    return new Handle(this.#request(input, options), this.#env(options), { prefersStream: true });
   }
 
   /**
@@ -190,9 +191,10 @@ export class A2AClient {
       streams: this.#established.has('stream') && this.card?.capabilities.streaming !== false,
       canPoll: this.#established.has('get'),
       explain: (thrown) => this.#explain(thrown),
-      continue: (task, input, more) => {
+      continue: (task, { input, options: more, held }) => {
         const thread = { taskId: task.id, ...(task.contextId === undefined ? {} : { contextId: task.contextId }) };
-        return this.send(input, { ...more, ...thread });
+        const reading = { prefersStream: false, ...(held === undefined ? {} : { held }) };
+        return new Handle(this.#request(input, { ...more, ...thread }), this.#env(more), reading);
       },
     };
   }

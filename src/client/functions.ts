@@ -63,7 +63,9 @@ export async function sendStreamingMessage(
     const status = statusUpdate?.status ?? task?.status;
     if (status !== undefined) onStatus?.(status.state, status.message === undefined ? undefined : getTextFromMessage(status.message));
   }
-  return await handle.result();
+  const result = await handle.result();
+  await handle.close(); // nobody can answer a question on this stream
+  return result;
 }
 
 /**

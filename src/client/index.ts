@@ -11,10 +11,11 @@
 export type { ProtocolBinding } from '#bindings';
 export type { StandardSchema } from '#protocol';
 export type { Auth, Authenticator, PresentedCredentials, Secret } from './auth/credentials.ts';
+export type { SendHandle } from './calls/handle.ts';
+export type { Question } from './calls/question.ts';
+export { answerText, questionOf } from './calls/question.ts';
 export type { CallOptions, Input, MessageLike } from './calls/request.ts';
 export { isSettled } from './calls/request.ts';
-export type { Question, SendHandle } from './calls/send-handle.ts';
-export { answerText, questionOf } from './calls/send-handle.ts';
 export type { SendOptions } from './calls/send-options.ts';
 export type { SkillFunction, SkillSchemas } from './calls/skills.ts';
 export type { ListOptions, PushCalls, TaskList } from './client.ts';

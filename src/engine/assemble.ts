@@ -87,8 +87,7 @@ export function assemble(options: EngineOptions): Assembled {
   const retention: RetentionParts = { ...base, stopTask: (task, reason) => stopTask(turnParts, task, reason) };
   const service: ServiceParts = {
     ...base,
-    turns: createTurns(turnParts),
-    recentSends,
+    ...{ turns: createTurns(turnParts), retention, recentSends },
     idempotency: options.idempotency ?? 'key',
     secret: options.secret ?? crypto.getRandomValues(new Uint8Array(32)),
     nextKey: () => {

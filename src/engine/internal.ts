@@ -1,3 +1,4 @@
 // What the other rooms of this package may use of `engine`: its public door, and names that are no part of the published API.
 export * from './index.ts';
 export { ENGINE_LIMITS, type LimitDeclaration, limitDefaults } from './limits.ts';
+export { allTasks, logOf, type TasksVerdict, verifyTasks } from './read/verify.ts';

@@ -4,6 +4,7 @@ import { agentOf } from './agents.ts';
 import type { ExtendedCard } from './options.ts';
 import type { PushServiceParts } from './outbox/push-configs.ts';
 import { createPushService } from './outbox/push-configs.ts';
+import { readConversation } from './read/conversation.ts';
 import type { TaskRequest } from './read/find.ts';
 import { dialectOf, withTask } from './read/find.ts';
 import { foldTo, withHistory } from './read/fold.ts';
@@ -17,6 +18,8 @@ import type { SendParts } from './send/send.ts';
 import { send, stream } from './send/send.ts';
 import { ownerOf } from './tasks/keys.ts';
 import type { LiveTask } from './tasks/live-task.ts';
+import type { RetentionParts } from './tasks/retention.ts';
+import { deleteNow } from './tasks/retention.ts';
 
 /** What the service of one agent needs of the engine. */
 export interface ServiceParts extends SendParts, ListParts, SubscribeParts, PushServiceParts {
@@ -24,6 +27,7 @@ export interface ServiceParts extends SendParts, ListParts, SubscribeParts, Push
   readonly commits: SendParts['commits'];
   readonly limits: SendParts['limits'];
   readonly report: (what: string, cause: unknown) => void;
+  readonly retention: RetentionParts;
 }
 
 /**
@@ -48,6 +52,9 @@ export function createService(parts: ServiceParts, agent: string, extendedCard?:
       if (extendedCard === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
       return extendedCard(agent, ctx);
     },
+    conversation: ({ contextId, tenant, ...range }, ctx) =>
+      readConversation(parts, { owner: ownerOf(ctx, tenant === undefined ? {} : { tenant }), agent, contextId }, range),
+    forget: (request, ctx) => forget(parts, { agent, request, ctx }),
     originOf: (task, ctx) => dialectOf(parts, { owner: ownerOf(ctx, {}), agent, id: task }),
   };
 }
@@ -107,6 +114,16 @@ async function cancel(parts: ServiceParts, asked: TaskRequest): Promise<Task> {
     if (hasNoRun) tellAgent(parts, task, folded);
     return renameTask(folded, nameFor(row, asked.ctx.semantics));
   });
+}
+
+/** Deletes a task of the caller. Its readers are disconnected. */
+async function forget(parts: ServiceParts, asked: TaskRequest): Promise<void> {
+  const row = await withTask(parts, asked, async (task) => {
+    if (!isTerminal(task.row.state)) parts.turns.stop(task, 'canceled');
+    await parts.commits.settled();
+    return { ...task.row };
+  });
+  await deleteNow(parts.retention, row);
 }
 
 /** Without a run there is no abort signal, so `canceled` tells the agent of the cancel. */

@@ -1,3 +1,4 @@
+import type { AdminBackups } from './admin-backups.ts';
 import type { AdminMesh } from './admin-mesh.ts';
 import type { AdminWire } from './admin-wire.ts';
 import type { AuditPage, AuditRequest } from './audit.ts';
@@ -58,6 +59,8 @@ export interface AdminService {
   mesh?(): AdminMesh;
   /** The traffic recorder. Absent when this node has none. */
   readonly wire?: AdminWire;
+  /** Backups. Absent when the node's data is not in a folder. */
+  readonly backups?: AdminBackups;
 }
 
 /** A task as a row of a list: what it is and who owns it, without its content. */

@@ -1,4 +1,5 @@
 import type { AgentCard } from './card.ts';
+import type { ConversationPage, ConversationRange } from './conversation.ts';
 import type { TaskArtifactUpdate, TaskStatusUpdate } from './events.ts';
 import type { ContextId } from './ids.ts';
 import type { Json, Metadata, OneOf } from './json.ts';
@@ -25,7 +26,7 @@ export interface Turn {
   /**
    * The value that the agent's `open` returned for this context; undefined for an agent without `open`.
    */
-  readonly conversation: unknown;
+  readonly opened: unknown;
   /** Media types that the caller accepts. Empty: everything. */
   readonly acceptedOutputModes: readonly string[];
   /**
@@ -57,6 +58,11 @@ export interface Turn {
    * an agent can keep notes there.
    */
   before(): Promise<Task | undefined>;
+  /**
+   * What the caller and the agent said to each other in this context before this message, oldest first.
+   * Read from disk when it is called.
+   */
+  conversation(range?: ConversationRange): Promise<ConversationPage>;
 }
 
 /**
@@ -149,6 +155,11 @@ export interface Agent {
    * compare them with the card.
    */
   readonly checksInputModes?: true;
+  /**
+   * While a run waits in `turn.ask`, the stream of an A2A 0.3 caller stays open, and the work after the answer continues on it, as
+   * coding-agent-a2a does. Default: the stream ends at the question, where the clients of the official SDKs ask their users.
+   */
+  readonly questionsKeepStream?: boolean;
   /** Answers one message. Called once for each attempt of a turn. */
   run(turn: Turn): AsyncIterable<AgentOutput>;
   /**

@@ -87,9 +87,9 @@ describe('behave', () => {
   it.each([
     ['v10', undefined],
     ['v10.mqtt', { taskNames: 'once', tasksOnly: true }],
-    ['v03', { continuesByContext: true, showsFinished: true, cancelsOnce: true }],
+    ['v03', { continuesByContext: true, showsFinished: true, streamsThroughQuestions: true, cancelsOnce: true }],
     ['v01', { taskNames: 'reusable', mintedMessageId: true, tasksOnly: true, showsFinished: true }],
-    ['society', { taskNames: 'reusable', mintedMessageId: true, tasksOnly: true }],
+    ['society', { taskNames: 'reusable', mintedMessageId: true, tasksOnly: true, sendMsMax: 25_000 }],
     ['sam', { taskNames: 'reusable', tasksOnly: true }],
     ['promptkit', { continuesByContext: true, tasksOnly: true, showsFinished: true, subscriptionEndsOnQuestion: true, sendMsMax: 50_000 }],
     ['cortex', { continuesByContext: true, tasksOnly: true, showsFinished: true }],

@@ -73,6 +73,7 @@ function semanticsOf(traits: Traits): DialectSemantics {
     ...(traits.directMessage === 'as-task' ? { tasksOnly: true } : {}),
     ...(traits.subscribeFinished === 'error' ? {} : { showsFinished: true }),
     ...(traits.subscribeFinished === 'returns-status' ? { subscriptionEndsOnQuestion: true } : {}),
+    ...(traits.streamsThroughQuestions === true ? { streamsThroughQuestions: true } : {}),
     ...(traits.cancelsOnce === true ? { cancelsOnce: true } : {}),
     ...(traits.sendMsMax === undefined ? {} : { sendMsMax: traits.sendMsMax }),
     ...(traits.historyDefault === 'none' ? { historyLength: 0 } : {}),
@@ -94,7 +95,7 @@ function decorated(next: A2AService, traits: Traits): A2AService {
   const sending = hidesHistory ? withoutSentHistory : (request: SendRequest) => request;
   const reading = hidesHistory ? withoutHistory : <T extends object>(request: T) => request;
   const get = (request: GetRequest, ctx: CallContext): Promise<Task> => next.get(reading(request), ctx);
-  const { originOf, keepsReplies } = next;
+  const { originOf, keepsReplies, conversation, forget } = next;
   return {
     send: (request, ctx) => {
       const result = next.send(sending(request), into(ctx));
@@ -129,6 +130,8 @@ function decorated(next: A2AService, traits: Traits): A2AService {
     },
     extendedCard: (request, ctx) => next.extendedCard(request, into(ctx)),
     ...(originOf === undefined ? {} : { originOf: (task, ctx) => next.originOf?.(task, into(ctx)) }),
+    ...(conversation === undefined ? {} : { conversation: (request, ctx) => conversation.call(next, request, into(ctx)) }),
+    ...(forget === undefined ? {} : { forget: (request, ctx) => forget.call(next, request, into(ctx)) }),
     ...(keepsReplies === undefined ? {} : { keepsReplies }),
   };
 }

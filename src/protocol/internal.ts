@@ -1,6 +1,7 @@
 // What the other rooms of this package may use of `protocol`. The published names are in index.ts.
 
 export * from './admin.ts';
+export * from './admin-backups.ts';
 export * from './admin-mesh.ts';
 export * from './admin-wire.ts';
 export * from './agent.ts';
@@ -12,6 +13,7 @@ export * from './card.ts';
 export { type CardProblem, cardProblems } from './card-check.ts';
 export * from './choices.ts';
 export { addedParts, appendParts } from './chunks.ts';
+export * from './conversation.ts';
 export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';
 export * from './dialects/fault.ts';
@@ -38,6 +40,7 @@ export * from './operations.ts';
 export * from './parts.ts';
 export * from './ports.ts';
 export * from './push.ts';
+export * from './reports.ts';
 export * from './requests.ts';
 export * from './service.ts';
 export * from './signals.ts';

@@ -1,4 +1,5 @@
 import type { AgentCard } from './card.ts';
+import type { ConversationPage, ConversationRequest } from './conversation.ts';
 import type { EventStream } from './events.ts';
 import type { DialectId, TaskId, TenantId } from './ids.ts';
 import type { Metadata } from './json.ts';
@@ -74,6 +75,11 @@ export interface CallSemantics {
   readonly showsFinished?: true;
   /** A subscription ends when the task asks its caller something. Otherwise it continues. */
   readonly subscriptionEndsOnQuestion?: true;
+  /**
+   * The stream of a send stays open while a run waits for an answer, if the agent has `questionsKeepStream`. Otherwise it ends at every
+   * question.
+   */
+  readonly streamsThroughQuestions?: true;
   /** Canceling a canceled task again is an error. Otherwise the task is returned (A2A 1.0.1 §3.3.1). */
   readonly cancelsOnce?: true;
   /** Maximum time that a send waits. It then answers with the unfinished task. */
@@ -151,6 +157,16 @@ export interface A2AService {
    * service does not store it.
    */
   originOf?(task: TaskId, ctx: CallContext): DialectId | undefined;
+  /**
+   * The messages of one of the caller's contexts, newest page first. Not an operation of A2A: bridges to
+   * other protocols use it. Absent: the service stores no messages.
+   */
+  conversation?(request: ConversationRequest, ctx: CallContext): Promise<ConversationPage>;
+  /**
+   * Deletes one of the caller's tasks; a running one is canceled first. Not an operation of A2A: bridges
+   * to other protocols use it. Absent: the service can't delete tasks.
+   */
+  forget?(request: GetRequest, ctx: CallContext): Promise<void>;
   /**
    * The service honours `CallContext.reply`. Absent: the binding must read the stream and send the
    * reply itself.

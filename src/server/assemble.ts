@@ -4,11 +4,12 @@ import type { AdminService, AgentCard } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import { AS_DECLARED, cardSecurityOf } from './access/authentication/card-security.ts';
 import { createCapacity } from './access/limits/capacity.ts';
-import type { AgentList } from './agents/agent-list.ts';
+import type { AgentList, AgentListOptions } from './agents/agent-list.ts';
 import { checkCommands, createAgentList, namedAgents } from './agents/agent-list.ts';
 import { engineFor } from './agents/create-engine.ts';
 import type { MeshAgents } from './agents/mesh-agents.ts';
 import { meshAgents } from './agents/mesh-agents.ts';
+import type { ServedAgent } from './agents/served-agent.ts';
 import type { Audit } from './audit/audit.ts';
 import { createAudit, NO_AUDIT } from './audit/audit.ts';
 import { PROTOCOL_SETTINGS } from './config/table/network.ts';
@@ -17,6 +18,7 @@ import { startLifecycle } from './lifecycle.ts';
 import type { ServerLimits } from './limits.ts';
 import { DEFAULT_SERVER_LIMITS } from './limits.ts';
 import { meter } from './observability/call-metrics.ts';
+import { recordCalls } from './observability/call-records.ts';
 import type { Health } from './observability/health.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
@@ -27,12 +29,24 @@ import type { OpenStreams } from './open-streams.ts';
 import { trackOpenStreams } from './open-streams.ts';
 import type { HandlerOptions, McpMount, Quota } from './options.ts';
 import { createSigner } from './push/signing-keys.ts';
-import { publicUrl, servingFor } from './routes/binding-options.ts';
+import { agUiOptions, publicUrl, servingFor } from './routes/binding-options.ts';
 import { createCards } from './routes/cards.ts';
 import { RELAY_LIMITS } from './routes/console-relay.ts';
 import type { RouteContext } from './routes/route-handlers.ts';
 import type { TrafficRecorder } from './traffic/recorder.ts';
 import { createTrafficRecorder } from './traffic/recorder.ts';
+
+/** What a node is doing now. */
+export interface NodeActivity {
+  /** Turns that work. */
+  readonly running: number;
+  /** Turns that wait for a free slot. */
+  readonly queued: number;
+  /** Runs that wait for an answer of their caller. */
+  readonly asking: number;
+  /** Open streams. */
+  readonly streams: number;
+}
 
 /**
  * The parts of a running node: its agents, the engine below them, and its records (log, metrics, audit
@@ -47,6 +61,7 @@ export interface ServedNode extends NodeLifecycle, Pick<AgentList, 'add' | 'remo
   readonly audit: Audit;
   readonly health: Health;
   readonly traffic: TrafficRecorder;
+  activity(): NodeActivity;
 }
 
 /** Creates the parts of a node from its options, connects them, and starts the engine. */
@@ -58,7 +73,6 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   const changed = new Date();
   const given = namedAgents(options);
   checkCommands(given, options);
-  const [root] = given.keys();
   const audit = options.audit === undefined ? NO_AUDIT : createAudit(options.audit);
   const security = options.authenticate === undefined ? cardSecurityOf(options.auth ?? []) : AS_DECLARED;
   const cards = createCards({
@@ -71,19 +85,24 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   });
   const where = publicUrl(options.url);
   // The first agent is served at the root and at /agents/{name}; its card names the root.
-  const baseOf = (name: string): string => `${where.base()}${name === root ? '' : `/agents/${name}`}`;
+  const baseOf = (name: string): string => `${where.base()}${name === list.agents[0]?.name ? '' : `/agents/${name}`}`;
   const quotaOf = options.quotaOf ?? quotaBy(limits);
   const signer = createSigner(options.keys?.signing);
   const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
   const engine = engineFor(given, { options: { ...options, quotaOf }, metrics, log, tracing, signer, limits, completed });
   const capacity = createCapacity({ streamsMax: limits.streamsMax, isOverloaded: options.isOverloaded, quotaOf, metrics });
-  const list = createAgentList(given, { engine, measure: meter(metrics, capacity), audit, options });
+  const measure = measuring(meter(metrics, capacity), options);
+  const list = createAgentList(given, { engine, measure, audit, options });
   const { agents } = list;
   metrics.gauge({ name: 'parley_streams_open', help: 'Open streams.' }, () => openStreams.count);
   const [health, traffic] = [createHealth(metrics, options.version ?? ''), createTrafficRecorder()];
   const lifecycle = startLifecycle({ options, engine, agents, log, limits, tracing, audit });
   list.onAdded(lifecycle.trace);
   const mesh = options.mesh && meshAgents(options.mesh, list.make, (name) => agents.some((agent) => agent.name === name));
+  const activity = (): NodeActivity => {
+    const { running = 0, queued = 0, asking = 0 } = engine?.stats() ?? {};
+    return { running: running - asking, queued, asking, streams: openStreams.count };
+  };
   const routing: RouteContext = {
     agents,
     cards,
@@ -100,6 +119,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     cardAgeMsMax: limits.cardAgeMsMax,
     console: options.console,
     relay: options.relay ?? options.outbound?.fetchWithin(RELAY_LIMITS),
+    agUi: agUiOptions(options, limits),
     chats: createChatMemory(),
     bodyBytesMax: limits.bodyBytesMax,
     mcp: options.mcp === undefined ? undefined : mountedOnce(options.mcp),
@@ -107,17 +127,23 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     isBroken: () => engine?.stats().isBroken ?? false,
   };
   const { add, remove } = list;
-  return Object.assign(lifecycle, { routing, openStreams, log, limits, audit, health, traffic, add, remove });
+  return Object.assign(lifecycle, { routing, openStreams, log, limits, audit, health, traffic, add, remove, activity });
 }
 
-/** Creates the MCP handler of the whole node, and that of each agent, on first use. */
+function measuring(measure: AgentListOptions['measure'], { onCall }: HandlerOptions): AgentListOptions['measure'] {
+  return onCall === undefined ? measure : (service, agent) => recordCalls(measure(service, agent), agent, onCall);
+}
+
+/** Creates the MCP handler of the whole node, and that of each agent, on first use and after an agent was replaced. */
 function mountedOnce(mount: McpMount): McpMount {
-  const made = new Map<string, ReturnType<McpMount>>();
+  const made = new Map<string, { readonly agents: readonly ServedAgent[]; readonly mounted: ReturnType<McpMount> }>();
   return (agents) => {
     const name = agents.map((agent) => agent.name).join('/');
-    const known = made.get(name) ?? mount(agents);
-    made.set(name, known);
-    return known;
+    const known = made.get(name);
+    if (known?.agents.every((agent, at) => agent === agents[at]) === true) return known.mounted;
+    const mounted = mount([...agents]);
+    made.set(name, { agents: [...agents], mounted });
+    return mounted;
   };
 }
 
@@ -140,7 +166,7 @@ interface AdminParts extends Pick<ServedNode, 'log' | 'health' | 'traffic'> {
  */
 function adminOf(
   engine: Engine | undefined,
-  { audit }: HandlerOptions,
+  { audit, backups }: HandlerOptions,
   { log, health, traffic, mesh }: AdminParts,
 ): AdminService | undefined {
   if (engine === undefined) return undefined;
@@ -149,6 +175,7 @@ function adminOf(
     health: health.shown,
     wire: traffic,
     ...(mesh === undefined ? {} : { mesh: mesh.shown }),
+    ...(backups === undefined ? {} : { backups }),
     ...(audit === undefined ? {} : { audit: (request) => audit.read(request) }),
     ...(log.recent === undefined ? {} : { logs: ({ after = 0, limit = 1000 }) => log.recent?.(after, limit) ?? [] }),
   };

@@ -5,7 +5,9 @@ import { createAccess } from './access/access.ts';
 import type { AuthenticatedCaller } from './access/authentication/caller.ts';
 import { callerKey, isLocal } from './access/authentication/caller.ts';
 import type { ServedAgent } from './agents/served-agent.ts';
+import type { NodeActivity } from './assemble.ts';
 import { assembleNode } from './assemble.ts';
+import type { CallRecord } from './observability/call-records.ts';
 import type { HandlerOptions } from './options.ts';
 import { createAdmission } from './routes/admit-call.ts';
 import type { FoundRoute } from './routes/find-route.ts';
@@ -32,10 +34,15 @@ export interface Handler {
   readonly ready: Promise<void>;
   /** The served agents, the root agent first. Changes with `add` and `remove`. */
   readonly agents: readonly ServedAgent[];
-  /** Serves an agent at `/agents/{name}`, in place of the agent of that name if there is one. */
-  add(name: string, agent: Agent): ServedAgent;
+  /**
+   * Serves an agent at `/agents/{name}`, in place of the agent `instead`. Default: in place of the agent of that name, if there is one.
+   * Running turns of the replaced agent finish.
+   */
+  add(name: string, agent: Agent, instead?: string): ServedAgent;
   /** Stops serving an agent and keeps its tasks. The first agent can't be removed. */
   remove(name: string): void;
+  /** What the node is doing now: running turns, open streams. */
+  activity(): NodeActivity;
   /** Takes a sample of the metrics for `/api/parley/v1/health`. The host calls it every few seconds. */
   sample(): void;
   /** Shuts down: refuses new requests, ends streams with a reconnect time, waits for running agents, and closes the store. */
@@ -46,6 +53,8 @@ interface Outcome {
   readonly route: Route | undefined;
   readonly response: HttpResponse;
   readonly caller?: AuthenticatedCaller | undefined;
+  /** The request did not reach its route. */
+  readonly isRefused?: true;
 }
 
 const REQUESTS = { name: 'parley_http_requests_total', help: 'HTTP requests by route and status.', labels: ['route', 'status'] } as const;
@@ -69,8 +78,9 @@ export function createHandler(options: HandlerOptions): Handler {
     const found = findRoute(request, routing.agents);
     const checking = access.check(request, () => found.route);
     const { response: refused, route, caller } = checking instanceof Promise ? await checking : checking;
-    if (refused !== undefined) return { route, response: inRouteFormat(route, refused), caller };
-    if (found.agent === undefined || route === undefined || caller === undefined) return { route: undefined, response: noRoute(found) };
+    if (refused !== undefined) return { route, response: inRouteFormat(route, refused), caller, isRefused: true };
+    if (found.agent === undefined || route === undefined || caller === undefined)
+      return { route: undefined, response: noRoute(found), isRefused: true };
     if (node.starting !== undefined) await node.starting;
     const httpRequest = access.countBody(caller, request, route);
     const response = await respondOn(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
@@ -78,12 +88,13 @@ export function createHandler(options: HandlerOptions): Handler {
     return { route, response: request.method === 'HEAD' ? headOf(response) : response, caller };
   };
   const respond = async (received: HttpRequest): Promise<HttpResponse> => {
-    const recording = traffic.begin(received);
+    const [began, recording] = [performance.now(), traffic.begin(received)];
     const request = recording?.request ?? received;
     try {
       const outcome = await handle(request);
       const { route, response, caller } = outcome;
       requests.add([route?.name ?? 'none', String(response.status)]);
+      if (outcome.isRefused === true && options.onCall !== undefined) options.onCall(refusedCall(request, outcome, began));
       if (log.isOn('debug')) log.debug('request', { method: request.method, path: request.path, status: response.status });
       if (response.body !== null && typeof response.body !== 'string') openStreams.track(response.body, caller?.isStillValid);
       const headers = { ...response.headers, ...NO_SNIFF, ...access.corsHeaders(request) };
@@ -105,6 +116,7 @@ export function createHandler(options: HandlerOptions): Handler {
     agents: routing.agents,
     add: node.add,
     remove: node.remove,
+    activity: node.activity,
     sample: health.sample,
     close: async () => {
       node.refuseRequests();
@@ -114,9 +126,16 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
+function refusedCall({ method, path }: HttpRequest, { response, caller }: Outcome, began: number): CallRecord {
+  const who = caller?.principal.id ?? '';
+  return { who, dialect: '', operation: `${method} ${path}`, agent: '', outcome: String(response.status), ms: performance.now() - began };
+}
+
+const OPENAI_ROUTES: ReadonlySet<string> = new Set(['chat', 'models', 'responses', 'conversations']);
+
 /** OpenAI clients expect refusals in OpenAI's error format. The access checks know the other formats. */
 function inRouteFormat(route: Route | undefined, response: HttpResponse): HttpResponse {
-  if (route?.name !== 'chat' && route?.name !== 'models') return response;
+  if (!OPENAI_ROUTES.has(route?.name ?? '')) return response;
   const message = typeof response.body === 'string' ? /"message":"([^"]{1,200})"/.exec(response.body)?.[1] : undefined;
   const { 'Content-Length': _, ...headers } = response.headers;
   const body = JSON.stringify(refusalBody(response.status, message ?? 'access denied'));

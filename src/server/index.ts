@@ -19,11 +19,13 @@ export { type MutualTlsOptions, mutualTls } from './access/authentication/mtls.t
 export { CALLER_SCOPES } from './access/authorisation/scopes.ts';
 export type { AccessRefusal } from './access/refusal.ts';
 export type { AgentLike, ServedAgent } from './agents/served-agent.ts';
+export type { NodeActivity } from './assemble.ts';
 export type { AuditLog } from './audit/audit.ts';
 export type { RemoteAgent } from './config/setting.ts';
 export { defineConfig, type ParleyConfig, type Settings } from './config/settings.ts';
 export { createHandler, type Handler } from './handler.ts';
 export { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts';
+export type { CallRecord } from './observability/call-records.ts';
 export { createLog, type Log, type LogLevel } from './observability/log.ts';
 export { createMetrics, type Metrics } from './observability/metrics.ts';
 export type { HandlerOptions, McpMount, MeshPort, Quota, ServingOptions } from './options.ts';

@@ -10,6 +10,10 @@ export const SERVER_LIMITS = {
     default: 4_194_304,
     doc: 'Maximum size of one message of an answer over gRPC. Clients refuse larger ones by default.',
   },
+  agUiBodyBytesMax: {
+    default: 10_485_760,
+    doc: 'Maximum body of an AG-UI run. A front end repeats the whole thread in each request; only the newest messages are kept.',
+  },
   jsonDepthMax: { default: 64, doc: 'Maximum nesting of arrays and objects.' },
   jsonMembersMax: { default: 50_000, doc: 'Maximum number of arrays, objects and members of objects in one request.' },
   messagePartsMax: { default: 100, doc: 'Maximum number of parts of one message.' },

@@ -1,12 +1,13 @@
-import type { Caller, HttpResponse } from '#bindings';
+import type { Caller, HttpResponse, OnHangUp } from '#bindings';
 import type { AroundRun, Blobs, EngineLimits, ReplyPublisher, Store } from '#engine';
-import type { AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
+import type { AdminBackups, AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuthMethod } from './access/authentication/auth-method.ts';
 import type { Authenticate } from './access/authentication/caller.ts';
 import type { HostOriginOptions } from './access/host-origin.ts';
 import type { AgentLike, ServedAgent } from './agents/served-agent.ts';
 import type { AuditLog } from './audit/audit.ts';
 import type { ServerLimits } from './limits.ts';
+import type { CallRecord } from './observability/call-records.ts';
 import type { Log } from './observability/log.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { OtelApi } from './observability/tracing.ts';
@@ -85,6 +86,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly replyPublisher?: ReplyPublisher;
   /** Shows the mesh in the admin API: `meshView` of `parley-a2a/mesh`. */
   readonly mesh?: MeshPort;
+  /** Backs up the data of the node for `POST /api/parley/v1/backup`. */
+  readonly backups?: AdminBackups;
   /** Default: nothing is logged. */
   readonly log?: Log;
   /** Default: a new set, which `/metrics` serves. */
@@ -93,6 +96,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly otel?: OtelApi | false;
   /** Wraps every run of an agent, for example to set an `AsyncLocalStorage`. */
   readonly aroundRun?: AroundRun;
+  /** Called after each call of an agent, and after each request that was refused before it. */
+  readonly onCall?: (call: CallRecord) => void;
   /** Sends the console's requests to agents on other nodes. Default: `outbound`. */
   readonly relay?: Fetch;
   /** The version that `/api/parley/v1/health` reports. */
@@ -113,6 +118,8 @@ export interface ServingOptions extends HostOriginOptions {
    * `createHandler`: the host serves them, so cards name them; default false.
    */
   readonly grpc?: boolean;
+  /** The AG-UI endpoint. `onHangUp`: what happens to a task when its front end disconnects; default `continue`. */
+  readonly agUi?: { readonly onHangUp?: OnHangUp };
   /** Serves `/mcp`. */
   readonly mcp?: McpMount;
   /** While it returns true, new sends and streams are refused with UNAVAILABLE. */

@@ -22,4 +22,5 @@ export type { MockFailure, MockMatch, MockReply, MockRule } from './mock/rules.t
 export { NAMING_SCHEMES, type NamingScheme, type SkillFilter } from './names.ts';
 export { callOpenAiTool, type OpenAiTool, type OpenAiToolCall, toOpenAiTools } from './openai.ts';
 export { outcomeJson, type ToolOutcome } from './outcome.ts';
+export { agentToolbox, joinToolboxes } from './toolbox.ts';
 export { createA2AToolWrapper, type WrappedError, type WrappedResult, type WrappedTool } from './wrapper.ts';

@@ -57,6 +57,11 @@ function short(name: string): string {
   return `${name.slice(0, NAME_CHARS_MAX - 8)}_${sum.toString(36).padStart(7, '0')}`;
 }
 
+/** A name with only the characters that language models' APIs allow. */
+export function safeName(name: string): string {
+  return short(name.replaceAll(/[^A-Za-z0-9_-]/g, '_') || 'tool');
+}
+
 /** Makes a name unique: the second one is `name_2`. */
 export function distinct(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;

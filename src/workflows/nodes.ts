@@ -34,6 +34,7 @@ async function tryNode(run: Running, node: WorkflowNode, position: NodePosition)
       node_id: node.id,
       node_type: node.type,
       path: position.path,
+      ...(node.type === 'agent' || node.type === 'workflow' ? { agent_name: node.agent } : {}),
     });
     switch (node.type) {
       case 'agent':

@@ -119,9 +119,9 @@ describe('a conversation', () => {
         opened.push(contextId);
         return { count: 0 };
       },
-      run: ({ conversation }) => {
-        conversation.count += 1;
-        return `${conversation.count}`;
+      run: ({ opened: state }) => {
+        state.count += 1;
+        return `${state.count}`;
       },
     });
     const talk = await talkWith(agent);

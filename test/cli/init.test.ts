@@ -12,15 +12,19 @@ const folder = join(scratch, 'Word Counter');
 
 /** Runs as a user would, without the environment of this process. */
 function npm(...args: readonly string[]) {
+  return npmIn(folder, args);
+}
+
+function npmIn(cwd: string, args: readonly string[]) {
   const { NODE_OPTIONS: _, VITEST: __, ...env } = process.env;
-  return spawnSync('npm', [...args], { cwd: folder, encoding: 'utf8', env, timeout: 110_000 });
+  return spawnSync('npm', [...args], { cwd, encoding: 'utf8', env, timeout: 110_000 });
 }
 
 describe('parley init', () => {
   it('creates a project', () => {
     const { code, out, err } = parley(['init', folder]);
-    expect([code, err]).toEqual([0, '']);
-    expect(out).toMatch(/^Created word-counter in .*[\s\S]*npm test[\s\S]*npm start/);
+    expect([code, err.replace(/^Compiling .*\n/, '')]).toEqual([0, '']);
+    expect(out).toMatch(/^Created word-counter in .*[\s\S]*npm test[\s\S]*npm run dev/);
     expect(readdirSync(folder).sort()).toEqual([
       '.gitignore',
       'README.md',
@@ -57,6 +61,24 @@ describe('parley init', () => {
     expect([code, out]).toEqual([0, '3 words.\n']);
   });
 
+  it('writes nothing that depends on a published package, and no special conditions', () => {
+    const { scripts, dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    expect(scripts).toEqual({ dev: 'parley dev', start: 'parley serve ./agent.ts', test: 'node --test', check: 'tsc' });
+    expect(dependencies).toEqual({ 'parley-a2a': expect.stringMatching(/^file:\//) });
+    expect(readFileSync(join(folder, 'tsconfig.json'), 'utf8')).not.toContain('our-src');
+  });
+
+  for (const template of ['cli', 'mcp']) {
+    it(`creates a project of the kind ${template} whose test passes and whose types are correct`, () => {
+      const place = join(scratch, template);
+      expect(parley(['init', place, '--template', template]).code).toBe(0);
+      for (const script of ['test', 'check']) {
+        const run = npmIn(place, ['run', script]);
+        expect(run.status, run.stdout + run.stderr).toBe(0);
+      }
+    }, 240_000);
+  }
+
   it('does not change existing files', () => {
     const before = readFileSync(join(folder, 'agent.ts'), 'utf8');
     const again = parley(['init', folder]);
@@ -65,6 +87,7 @@ describe('parley init', () => {
     expect(readFileSync(join(folder, 'agent.ts'), 'utf8')).toBe(before);
     expect(parley(['init', join(scratch, '---')]).err).toMatch(/can't be made into a name/);
     expect(parley(['init', join(folder, 'agent.ts')]).err).toMatch(/is a file/);
+    expect(parley(['init', join(scratch, 'x'), '--template', 'mpc']).err).toMatch(/there is no template mpc[\s\S]*did you mean mcp/);
     expect(parley(['init', '--nmae', 'x']).err).toMatch(/has no flag --nmae\n.*\nHint: did you mean --name\?/);
   });
 });

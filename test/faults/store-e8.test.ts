@@ -70,6 +70,17 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    what: 'a copy of the main file of a store in use, without its WAL',
+    fault: 'damaged',
+    says: /a copy of a database that was in use.*--accept-loss/,
+    prepare: async () => {
+      const path = await crashedStore();
+      const copy = freshPath();
+      copyFileSync(path, copy);
+      return copy;
+    },
+  },
+  {
     what: 'no database, but its marks',
     fault: 'missing',
     says: /is missing/,

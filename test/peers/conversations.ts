@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict';
+import { eventually } from '../support/eventually.ts';
 import type { Reply, Talk } from './talk.ts';
 
 /** One scripted conversation. It throws when the other side was misunderstood. */
-export interface Conversation {
+export interface Conversation<T extends Talk = Talk> {
   readonly id: string;
   readonly title: string;
-  readonly run: (talk: Talk) => Promise<void>;
+  /** Only for nodes of ours. */
+  readonly needsRestart?: true;
+  readonly run: (talk: T, world: World) => Promise<void>;
+}
+
+/** What a conversation can do to the agent's side, beside talking. */
+export interface World {
+  /** The address of our node. */
+  readonly url?: string;
+  /** Kills our node with SIGKILL and starts it again, with the same address and data. Absent: the node is not ours. */
+  restart?(): Promise<void>;
 }
 
 /** TaskNotFoundError. */
@@ -119,13 +130,49 @@ export const CONVERSATIONS: readonly Conversation[] = [
       assert.equal(whole(await talk.get(must(made.taskId, 'the answer is a task'))), 'echo: hello list');
     },
   },
+  {
+    id: 'restart',
+    title: 'an agent that is killed in the middle and restarted finishes its answer',
+    needsRestart: true,
+    run: async (talk, { restart }) => {
+      const begun = await talk.begin({ text: 'slow 2' });
+      const id = must(begun.taskId, 'the stream names its task');
+      await restart?.();
+      await eventually(async () => assert.equal((await talk.get(id)).state, 'completed'));
+      assert.equal(whole(await talk.get(id)), 'waited 2 s');
+    },
+  },
 ];
 
-function whole(reply: Reply): string {
+/** Two of these run side by side. Each takes longer than Society's client waits; one after the other, longer than PromptKit's. */
+export const SLOW: Conversation = {
+  id: 'slow',
+  title: 'two answers of 45 s, side by side',
+  run: async (talk) => {
+    const reply = await talk.send({ text: 'slow 45' });
+    assert.equal(reply.state, 'completed');
+    assert.equal(whole(reply), 'waited 45 s');
+  },
+};
+
+/** For products whose clients never send a task id. */
+export const BY_CONTEXT: Conversation = {
+  id: 'by-context',
+  title: 'a question, answered by context alone',
+  run: async (talk) => {
+    const asked = await talk.send({ text: 'question' });
+    assert.equal(asked.state, 'input-required');
+    const done = await talk.send({ text: 'green', contextId: must(asked.contextId, 'the question names its context') });
+    assert.equal(done.state, 'completed');
+    assert.match(whole(done), /You chose green\.$/);
+  },
+};
+
+export function whole(reply: Reply): string {
   return reply.texts.join('');
 }
 
-function must<T>(value: T | undefined, what: string): T {
+export function must<T>(value: T | undefined, what: string): T {
   assert.ok(value !== undefined, what);
   return value;
 }

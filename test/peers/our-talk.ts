@@ -6,7 +6,7 @@ import { PeerError } from './talk.ts';
 
 /** Our own client as one side of a conversation. */
 export async function ourTalk(url: string, joinsText: boolean): Promise<Talk> {
-  const client = await A2AClient.connect(url);
+  const client = await A2AClient.connect(url, { timeoutMs: 120_000 });
   const optionsOf = ({ contextId, taskId }: Say) => ({
     ...(contextId === undefined ? {} : { contextId }),
     ...(taskId === undefined ? {} : { taskId }),

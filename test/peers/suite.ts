@@ -1,45 +1,48 @@
-import { afterAll, beforeAll, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
-import { CONVERSATIONS } from './conversations.ts';
+import type { Conversation, World } from './conversations.ts';
+import { CONVERSATIONS, SLOW } from './conversations.ts';
 import { ourTalk } from './our-talk.ts';
 import type { ServedPeer } from './serve-peer.ts';
-import { servePeer } from './serve-peer.ts';
+import { freePort, servePeer } from './serve-peer.ts';
 import type { Talk } from './talk.ts';
 
 const AGENT = new URL('agent.ts', import.meta.url).pathname;
 
-export interface PeerClient {
+export interface PeerClient<T extends Talk = Talk> {
   /** As docs/interop.md names it: `Python a2a-sdk 1.3.0, JSON-RPC`. */
   readonly title: string;
   /** Undefined: it could not be installed. */
-  readonly talk: ((url: string) => Talk) | undefined;
+  readonly talk: ((url: string) => T | Promise<T>) | undefined;
   /** Conversations that the peer itself can't have, with the reason. */
   readonly except?: Readonly<Record<string, string>>;
+  /** Conversations that only this peer has. */
+  readonly also?: readonly Conversation<T>[];
+  /** The long answer, where this peer reads it in its own way. */
+  readonly slow?: Conversation<T>;
 }
 
 /** Their client, our server: every conversation, each with a new client. */
-export function describeClient({ title, talk, except = {} }: PeerClient): void {
+export function describeClient<T extends Talk>({ title, talk, except = {}, also = [], slow = SLOW }: PeerClient<T>): void {
   const open = talk ?? missing;
   suiteNeeding('its package', talk !== undefined, `their client: ${title}`, () => {
-    let node: Parley;
+    let node: OurNode;
     beforeAll(async () => {
-      node = await parleyServe({ args: [AGENT, '--memory'] });
+      node = await ourNode({ args: [AGENT] });
     });
     afterAll(() => node.stop());
-    for (const { id, title: what, run } of CONVERSATIONS) {
+    for (const { id, title: what, run } of [...CONVERSATIONS, ...also]) {
       if (except[id] !== undefined) continue;
-      it(what, async () => {
-        const side = open(node.url);
-        try {
-          await run(side);
-        } finally {
-          await side.close();
-        }
-      });
+      it(what, () => having(() => open(node.url), run, node));
     }
   });
+  if (talk === undefined || except[slow.id] !== undefined) return;
+  long.push({ peer: `their client: ${title}`, title: slow.title, run: (url) => twice(() => having(() => talk(url), slow.run, {})) });
 }
 
 export interface PeerServer {
@@ -47,27 +50,108 @@ export interface PeerServer {
   /** The command that serves on a port and prints `ready`. Undefined: it could not be installed. */
   readonly command: ((port: number) => readonly string[]) | undefined;
   readonly except?: Readonly<Record<string, string>>;
+  readonly also?: readonly Conversation[];
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Our client, their server: directly, and through a proxy of ours that re-publishes it. */
-export function describeServer({ title, command, except = {} }: PeerServer): void {
+export function describeServer({ title, command, except = {}, also = [], env = {} }: PeerServer): void {
   suiteNeeding('its package', command !== undefined, `their server: ${title}`, () => {
     let server: ServedPeer;
-    let proxy: Parley;
+    let proxy: OurNode;
     beforeAll(async () => {
-      server = await servePeer(command ?? missing);
-      proxy = await parleyServe({ command: ['proxy', server.url], args: ['--memory'] });
+      server = await servePeer(command ?? missing, env);
+      proxy = await ourNode({ command: ['proxy', server.url] });
     });
     afterAll(async () => {
       await proxy.stop();
       await server.stop();
     });
-    for (const { id, title: what, run } of CONVERSATIONS) {
+    for (const { id, title: what, needsRestart, run } of [...CONVERSATIONS, ...also]) {
       if (except[id] !== undefined) continue;
-      it(what, async () => run(await ourTalk(server.url, false)));
-      it(`${what}, through parley proxy`, async () => run(await ourTalk(proxy.url, true)));
+      if (needsRestart !== true) it(what, () => having(() => ourTalk(server.url, false), run, {}));
+      it(`${what}, through parley proxy`, () => having(() => ourTalk(proxy.url, true), run, proxy));
     }
   });
+  if (command === undefined || except[SLOW.id] !== undefined) return;
+  long.push({
+    peer: `their server: ${title}`,
+    title: SLOW.title,
+    run: async () => {
+      const server = await servePeer(command, env);
+      const proxy = await ourNode({ command: ['proxy', server.url] });
+      try {
+        await Promise.all([
+          twice(() => having(() => ourTalk(server.url, false), SLOW.run, {})),
+          twice(() => having(() => ourTalk(proxy.url, true), SLOW.run, {})),
+        ]);
+      } finally {
+        await proxy.stop();
+        await server.stop();
+      }
+    },
+  });
+}
+
+/** Conversations that wait for most of a minute. */
+const long: { readonly peer: string; readonly title: string; readonly run: (url: string) => Promise<void> }[] = [];
+
+/** Runs what takes long with all peers of a file at the same time. Called at the end of each file. */
+export function describeLong(): void {
+  if (long.length === 0) return;
+  let node: OurNode;
+  beforeAll(async () => {
+    node = await ourNode({ args: [AGENT] });
+  });
+  afterAll(() => node.stop());
+  for (const { peer, title, run } of long) {
+    describe.concurrent(peer, () => {
+      it.concurrent(title, () => run(node.url));
+    });
+  }
+}
+
+async function having<T extends Talk>(open: () => T | Promise<T>, run: Conversation<T>['run'], world: World): Promise<void> {
+  const talk = await open();
+  try {
+    await run(talk, world);
+  } finally {
+    await talk.close();
+  }
+}
+
+async function twice(run: () => Promise<void>): Promise<void> {
+  await Promise.all([run(), run()]);
+}
+
+/** A node of ours that can be killed and started again, with the same address and data. */
+interface OurNode extends World {
+  readonly url: string;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function ourNode({ command = ['serve'], args = [] }: { readonly command?: string[]; readonly args?: string[] }): Promise<OurNode> {
+  const data = mkdtempSync(join(tmpdir(), 'parley-peers-'));
+  const port = await freePort();
+  const start = (): Promise<Parley> => parleyServe({ command, args: [...args, '--data', data, '--port', String(port)] });
+  let node = await start();
+  return {
+    url: node.url,
+    restart: async () => {
+      await node.kill();
+      node = await start();
+    },
+    stop: async () => {
+      await node.stop();
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The command of a server that is a file of ours. */
+export function nodeCommand(file: string, ...args: readonly string[]): (port: number) => readonly string[] {
+  return (port) => [process.execPath, '--disable-warning=ExperimentalWarning', file, ...args, String(port)];
 }
 
 function missing(): never {

@@ -58,6 +58,9 @@ const message = (more: object): object => ({
 });
 const chat = (metadata: object, stream: boolean): Request =>
   jsonRequest(`${BASE}/v1/chat/completions`, { model: 'keeper', messages: [{ role: 'user', content: 'more' }], metadata, stream });
+const responseOf = (id: string): string => `resp_${Buffer.from(JSON.stringify(['keeper', id, 'm', 1])).toString('base64url')}`;
+const respond = (more: object): Request => jsonRequest(`${BASE}/v1/responses`, { model: 'keeper', input: 'more', ...more });
+const agUi = (more: object): Request => jsonRequest(`${BASE}/ag-ui`, { threadId: task.contextId, runId: 'r', ...more });
 const mcp = (name: string, args: object): Request =>
   jsonRequest(`${BASE}/mcp`, rpc('tools/call', { name, arguments: args }), { Accept: 'application/json, text/event-stream' });
 const textOf = async (response: Response | Promise<Response>): Promise<string> => (await response).text();
@@ -78,6 +81,26 @@ const ROWS: readonly (readonly [binding: string, operation: string, run: (who: W
   ['OpenAI', 'continue a task', (who) => textOf(call(who, chat({ taskId: task.id }, false)))],
   ['OpenAI', 'continue a context', (who) => textOf(call(who, chat({ contextId: task.contextId }, false)))],
   ['OpenAI', 'stream a task', (who) => textOf(call(who, chat({ taskId: task.id }, true)))],
+  ['OpenAI', 'read a response', (who) => textOf(call(who, new Request(`${BASE}/v1/responses/${responseOf(task.id)}`)))],
+  [
+    'OpenAI',
+    'delete a response',
+    (who) => textOf(call(who, new Request(`${BASE}/v1/responses/${responseOf(task.id)}`, { method: 'DELETE' }))),
+  ],
+  ['OpenAI', 'continue a response', (who) => textOf(call(who, respond({ previous_response_id: responseOf(task.id) })))],
+  ['OpenAI', 'respond in a conversation', (who) => textOf(call(who, respond({ conversation: task.contextId })))],
+  ['OpenAI', 'list a conversation', (who) => textOf(call(who, new Request(`${BASE}/v1/conversations/${task.contextId}/items`)))],
+  [
+    'OpenAI',
+    'delete a conversation',
+    (who) => textOf(call(who, new Request(`${BASE}/v1/conversations/${task.contextId}`, { method: 'DELETE' }))),
+  ],
+  ['AG-UI', 'open the thread again', (who) => textOf(call(who, agUi({ messages: [] })))],
+  [
+    'AG-UI',
+    'answer in the thread',
+    (who) => textOf(call(who, agUi({ messages: [{ id: 'of-another-tenant', role: 'user', content: 'more' }] }))),
+  ],
   ['MCP', 'get', (who) => textOf(call(who, mcp('keeper_task', { taskId: task.id })))],
   ['MCP', 'continue', (who) => textOf(call(who, mcp('keeper', { message: 'more', taskId: task.id })))],
   [

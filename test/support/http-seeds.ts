@@ -54,6 +54,40 @@ function routes(port: number, token: string): readonly Wire[] {
       }),
     ],
     ['/agents/script/v1/chat/completions', JSON.stringify({ model: 'x', messages: [{ role: 'user', content: 'chunks=2' }] })],
+    [
+      '/v1/responses',
+      JSON.stringify({
+        ...{ model: 'echo', metadata: { a: 'b' }, conversation: { id: 'c' }, tools: [{ type: 'function', name: 'f', parameters: {} }] },
+        input: [
+          { role: 'user', content: [{ type: 'input_text', text: 'hi' }] },
+          { type: 'function_call_output', call_id: 'call_x', output: 'y' },
+        ],
+      }),
+    ],
+    ['/v1/responses', JSON.stringify({ model: 'echo', input: 'hi', background: true, previous_response_id: 'resp_eyJ9' })],
+    ['/v1/conversations', '{}'],
+    [
+      '/ag-ui',
+      JSON.stringify({
+        ...{
+          threadId: 't',
+          runId: 'r',
+          protocolVersion: '1.0',
+          state: { a: 1 },
+          tools: [{ name: 'x' }],
+          context: [{ description: 'd', value: 'v' }],
+        },
+        messages: [
+          {
+            id: 'a-user-message-of-a-run',
+            role: 'user',
+            content: [{ type: 'image', source: { type: 'data', value: 'aGk=', mimeType: 'image/png' } }],
+          },
+        ],
+        forwardedProps: { a2a: { questions: 'text' } },
+        resume: [{ interruptId: 'task:question', status: 'resolved', payload: { optionId: 'yes' } }],
+      }),
+    ],
     ['/mcp', mcp('initialize', initialize)],
     ['/mcp', mcp('tools/list', {})],
     ['/mcp', mcp('tools/call', { name: 'a2a__echo__echo', arguments: { message: 'hi' }, _meta: { progressToken: 1 } })],

@@ -4,7 +4,7 @@ import { artifactId, contextId, createTaskStatus, createUserMessage, getTextFrom
 export interface FakeTurn extends MessageOptions {
   readonly history?: readonly Message[];
   readonly artifacts?: readonly Artifact[];
-  readonly conversation?: unknown;
+  readonly opened?: unknown;
   readonly attempt?: number;
   readonly signal?: AbortSignal;
   readonly taskMetadata?: Message['metadata'];
@@ -31,7 +31,7 @@ export function fakeTurn(content: string | readonly Part[], options: FakeTurn = 
     contextId: contextId('context-1'),
     history,
     principal: LOCAL_PRINCIPAL,
-    conversation: options.conversation,
+    opened: options.opened,
     acceptedOutputModes: [],
     attempt: options.attempt ?? 1,
     signal: options.signal ?? new AbortController().signal,
@@ -39,6 +39,7 @@ export function fakeTurn(content: string | readonly Part[], options: FakeTurn = 
     durable: async () => {},
     hasNext: () => false,
     before: async () => undefined,
+    conversation: async () => ({ messages: history }),
     ask: async (question) => {
       asked.push(question);
       return createUserMessage(answers.shift() ?? '');

@@ -62,7 +62,7 @@ export async function* file(turn: DemoTurn): ReturnType<Act> {
 export async function* facts(turn: DemoTurn): ReturnType<Act> {
   const { task, contextId, parts } = turn;
   yield data(
-    { taskId: task.id, contextId, principal: turn.principal.id, parts: parts.length, messages: turn.conversation.messages },
+    { taskId: task.id, contextId, principal: turn.principal.id, parts: parts.length, messages: turn.opened.messages },
     { name: 'facts' },
   );
 }

@@ -9,8 +9,8 @@ import { createDemo } from './demo.ts';
 const demo = createDemo({ wordMs: 0, stepMs: 0 });
 
 async function said(content: string | readonly Part[], options: FakeTurn = {}): Promise<readonly AgentOutput[]> {
-  const conversation = options.conversation ?? (await demo.open?.(contextId('c')));
-  return outputs(demo, fakeTurn(content, { ...options, conversation }));
+  const opened = options.opened ?? (await demo.open?.(contextId('c')));
+  return outputs(demo, fakeTurn(content, { ...options, opened }));
 }
 
 const textOf = (all: readonly AgentOutput[]): string => all.map((output) => (output.kind === 'text' ? output.text : '')).join('');
@@ -27,10 +27,10 @@ describe('demo', () => {
   });
 
   it('greets once in a conversation, and counts messages', async () => {
-    const conversation = await demo.open?.(contextId('c'));
-    await said('help', { conversation });
-    expect(textOf(await said('help', { conversation }))).not.toContain('Hello!');
-    expect(textOf(await said('Nice weather', { conversation }))).toContain('This is message 3 in this conversation');
+    const opened = await demo.open?.(contextId('c'));
+    await said('help', { opened });
+    expect(textOf(await said('help', { opened }))).not.toContain('Hello!');
+    expect(textOf(await said('Nice weather', { opened }))).toContain('This is message 3 in this conversation');
   });
 
   it('answers anything else with its commands', async () => {
@@ -51,7 +51,7 @@ describe('demo', () => {
     const stop = new AbortController();
     const heard: string[] = [];
     const running = (async () => {
-      const turn = fakeTurn('stream', { conversation: { messages: 0 }, signal: stop.signal });
+      const turn = fakeTurn('stream', { opened: { messages: 0 }, signal: stop.signal });
       for await (const output of createDemo().run(turn)) heard.push(inShort(output));
     })();
     await vi.advanceTimersByTimeAsync(100);
@@ -143,7 +143,7 @@ describe('an approval', () => {
 
   it('can be answered in another process, which reads the question from the history', async () => {
     const other = createDemo({ wordMs: 0, stepMs: 0 });
-    const turn = fakeTurn('yes', { history: [createUserMessage('approve'), await question()], conversation: { messages: 0 } });
+    const turn = fakeTurn('yes', { history: [createUserMessage('approve'), await question()], opened: { messages: 0 } });
     expect((await outputs(other, turn)).map(({ kind }) => kind)).toEqual(['artifact', 'complete']);
   });
 });

@@ -40,7 +40,7 @@ export function createDemo({ wordMs = 30, stepMs = 1000 }: Partial<Pace> = {}): 
     recovery: 'retry',
     open: (): DemoConversation => ({ messages: 0 }),
     run: (turn) => {
-      turn.conversation.messages += 1;
+      turn.opened.messages += 1;
       const act = isAnswer(turn) ? decided : actFor(turn.text);
       return act(turn, pace);
     },
@@ -63,7 +63,7 @@ function actFor(text: string): Act {
 }
 
 async function* help(turn: DemoTurn): ReturnType<Act> {
-  const isFirst = turn.conversation.messages === 1;
+  const isFirst = turn.opened.messages === 1;
   yield isFirst
     ? 'Hello! I am the demo agent of Parley. I need no key and no network. Try one of these words:\n\n'
     : 'Try one of these words:\n\n';
@@ -72,7 +72,7 @@ async function* help(turn: DemoTurn): ReturnType<Act> {
 }
 
 async function* reply(turn: DemoTurn): ReturnType<Act> {
-  const { messages } = turn.conversation;
+  const { messages } = turn.opened;
   const count = messages === 1 ? 'your first message' : `message ${messages}`;
   const sent = turn.files.length > 0 ? `${turn.files.length} file${turn.files.length === 1 ? '' : 's'}` : 'no file';
   yield `This is ${count} in this conversation, with ${sent} and ${turn.text.length} characters. `;

@@ -88,7 +88,7 @@ async function extendedCard({ service, origin }: Proxy, options: ProxyOptions): 
  * known.
  */
 async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
-  const conversation = turn.conversation as Conversation | undefined;
+  const conversation = turn.opened as Conversation | undefined;
   const merge = startMerge(turn.task);
   let known = originOf(turn.task);
   // It is unknown whether the origin has the message, and a message that is sent twice may be executed twice.

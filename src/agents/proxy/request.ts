@@ -38,7 +38,7 @@ export async function requestFor(turn: Turn, message: Message): Promise<SendRequ
  * or none.
  */
 async function conversationOf(turn: Turn): Promise<ContextId | undefined> {
-  const { contextId: remembered } = turn.conversation as Conversation;
+  const { contextId: remembered } = turn.opened as Conversation;
   if (remembered !== undefined) return remembered;
   const before = await turn.before();
   return before === undefined ? undefined : originOf(before)?.contextId;

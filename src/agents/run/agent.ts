@@ -24,6 +24,10 @@ export interface RunOptions {
    * A question without an answer counts as denied after this time in milliseconds. Default 15 minutes.
    */
   readonly approvalMs?: number;
+  /**
+   * At a question, the stream of an A2A 0.3 caller stays open until the work is done (`Agent.questionsKeepStream`). Default true.
+   */
+  readonly questionsKeepStream?: boolean;
   /** Maximum number of concurrent runs; others wait. Two runs never share a folder. Default 4. */
   readonly concurrency?: number;
   /**
@@ -95,6 +99,7 @@ export function runningAgent(driver: Driver, card: CardDefinition, options: RunO
     // The run may have changed files and other systems, so it is never repeated automatically.
     recovery: 'fail',
     runsCommands: true,
+    questionsKeepStream: options.questionsKeepStream ?? true,
     ...runner,
   };
 }

@@ -1,5 +1,6 @@
 import type { Part, RawObject } from '#protocol';
-import { A2AError, isObject } from '#protocol';
+import { isObject } from '#protocol';
+import { filePart, objectAt, requiredText, textIn, wrongField } from './fields.ts';
 
 /** One message of a chat. */
 export interface ChatMessage {
@@ -29,10 +30,10 @@ export interface ChatRequest {
  */
 export function readChat(raw: unknown): ChatRequest {
   const body = objectAt(raw, 'the body');
-  if (typeof body['model'] !== 'string' || body['model'] === '') throw wrong('model', 'must be the name of an agent');
+  if (typeof body['model'] !== 'string' || body['model'] === '') throw wrongField('model', 'must be the name of an agent');
   const { messages, n, metadata } = body;
-  if (!Array.isArray(messages) || messages.length === 0) throw wrong('messages', 'must be a list with at least one message');
-  if (n !== undefined && n !== null && n !== 1) throw wrong('n', 'must be 1: an agent gives one answer');
+  if (!Array.isArray(messages) || messages.length === 0) throw wrongField('messages', 'must be a list with at least one message');
+  if (n !== undefined && n !== null && n !== 1) throw wrongField('n', 'must be 1: an agent gives one answer');
   const options = body['stream_options'];
   return {
     model: body['model'],
@@ -48,7 +49,7 @@ export function readChat(raw: unknown): ChatRequest {
 function readMessage(value: unknown, where: string): readonly ChatMessage[] {
   const message = objectAt(value, where);
   const role = ROLES.get(message['role']);
-  if (role === undefined) throw wrong(`${where}.role`, 'must be system, developer, user, assistant or tool');
+  if (role === undefined) throw wrongField(`${where}.role`, 'must be system, developer, user, assistant or tool');
   if (role === 'tool') return [];
   const parts = readContent(message['content'], `${where}.content`);
   return parts.length === 0 ? [] : [{ role, parts }];
@@ -66,7 +67,7 @@ const ROLES: ReadonlyMap<unknown, ChatMessage['role'] | 'tool'> = new Map<unknow
 function readContent(content: unknown, where: string): readonly Part[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
-  if (!Array.isArray(content)) throw wrong(where, 'must be text or a list of parts');
+  if (!Array.isArray(content)) throw wrongField(where, 'must be text or a list of parts');
   return content.map((part, at) => readPart(objectAt(part, `${where}[${at}]`), `${where}[${at}]`));
 }
 
@@ -96,41 +97,6 @@ function readPart(part: RawObject, where: string): Part {
       return filename === undefined ? made : { ...made, filename };
     }
     default:
-      throw wrong(`${where}.type`, 'must be text, image_url, input_audio or file');
+      throw wrongField(`${where}.type`, 'must be text, image_url, input_audio or file');
   }
-}
-
-interface Guess {
-  readonly mediaType: string;
-  readonly where: string;
-}
-
-/** Reads a file from a `data:` URL or from base64, or refers to it by an http(s) URL. */
-function filePart(url: string, { mediaType, where }: Guess): Part {
-  const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,([A-Za-z0-9+/=_-]*)$/.exec(url);
-  if (inline !== null) return { raw: inline[2] ?? '', mediaType: inline[1] || mediaType };
-  if (url.startsWith('data:')) throw wrong(where, 'must be base64');
-  if (/^https?:\/\//.test(url)) return { url, mediaType };
-  if (/^[A-Za-z0-9+/=\s]+$/.test(url)) return { raw: url.replaceAll(/\s/g, ''), mediaType };
-  throw wrong(where, 'must be a URL or base64');
-}
-
-function requiredText(value: RawObject, name: string, where: string): string {
-  const text = value[name];
-  if (typeof text !== 'string') throw wrong(`${where}.${name}`, 'must be text');
-  return text;
-}
-
-function textIn(value: unknown, name: string): string | undefined {
-  const text = isObject(value) ? value[name] : undefined;
-  return typeof text === 'string' && text !== '' ? text : undefined;
-}
-
-function objectAt(value: unknown, where: string): RawObject {
-  if (!isObject(value)) throw wrong(where, 'must be an object');
-  return value;
-}
-
-function wrong(field: string, problem: string): A2AError {
-  return new A2AError('INVALID_PARAMS', `${field} ${problem}`, { field });
 }

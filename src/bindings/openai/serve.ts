@@ -1,5 +1,5 @@
 import type { A2AService, AgentCard, CallContext, Json, Message, Part, SendRequest } from '#protocol';
-import { A2AError, answeringDialect, contextId, isA2AError, isInterrupted, messageId, taskId } from '#protocol';
+import { A2AError, answeringDialect, contextId, isInterrupted, messageId, taskId } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
 import { contextOf } from '../call-context.ts';
 import { disconnectSignal } from '../disconnect.ts';
@@ -9,12 +9,13 @@ import { eventAnswer } from '../event-stream.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { OpenStream } from '../open-stream.ts';
-import { openStream } from '../open-stream.ts';
+import { openSend } from '../open-stream.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, DEFAULT_KEEP_ALIVE_MS, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
 import { errorHeaders, toCallerError } from '../responses.ts';
 import type { ChatIdentity, ChatMemory, Thread } from './memory.ts';
+import { preface } from './preface.ts';
 import type { ChatMessage, ChatRequest } from './read.ts';
 import { readChat } from './read.ts';
 import type { ChatReply } from './reply.ts';
@@ -70,7 +71,8 @@ export function answerModels(name: string | undefined, { agents }: Pick<ChatOpti
   return at === -1 ? refuse(noModel(name, agents)) : json(all[at] ?? null);
 }
 
-function agentFor({ model }: ChatRequest, { agents, only }: ChatOptions): ChatAgent {
+/** The agent that a request names, or the only one below an agent's own path. */
+export function agentFor({ model }: Pick<ChatRequest, 'model'>, { agents, only }: Pick<ChatOptions, 'agents' | 'only'>): ChatAgent {
   const found = only ?? agents.find(({ name }) => name === model);
   if (found === undefined) throw noModel(model, agents);
   return found;
@@ -106,7 +108,7 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
     if (httpRequest.signal.aborted) void stop(agent.service, reply, ctx);
   };
   try {
-    const events = await opened({ request: await sendRequest(exchange), ctx }, agent.service);
+    const events = await openSend(agent.service, await sendRequest(exchange), ctx);
     if (!request.stream) return await whole(exchange, { events, reply, heading, hungUp, forget: () => disconnect.release() });
     const wire: EventWire = {
       writer: chunkWriter(heading, reply, { includeUsage: request.includeUsage, onEnd: () => void remember(exchange, reply) }),
@@ -122,17 +124,6 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
   } catch (thrown) {
     disconnect.release();
     throw thrown;
-  }
-}
-
-/** Opens the stream. An agent without streaming is called with `send` instead. */
-async function opened(call: { readonly request: SendRequest; readonly ctx: CallContext }, service: A2AService): Promise<OpenStream> {
-  try {
-    return await openStream(service.stream(call.request, call.ctx));
-  } catch (thrown) {
-    if (!isA2AError(thrown) || thrown.kind !== 'STREAMING_NOT_SUPPORTED') throw thrown;
-    const event = await service.send(call.request, call.ctx);
-    return { first: { done: false, value: [{ event }] }, rest: { next: async () => ({ done: true, value: undefined }) } };
   }
 }
 
@@ -158,7 +149,8 @@ async function whole(exchange: Exchange, { events, reply, heading, hungUp, forge
   return json(completion(heading, reply));
 }
 
-async function stop(service: A2AService, { taskId: id, state }: ChatReply, ctx: CallContext): Promise<void> {
+/** Cancels the task of an answer that nobody reads any more. */
+export async function stop(service: A2AService, { taskId: id, state }: ChatReply, ctx: CallContext): Promise<void> {
   if (id === undefined || state === 'TASK_STATE_COMPLETED') return;
   await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined); // fails if the task has ended meanwhile
 }
@@ -190,14 +182,6 @@ function threadIn({ contextId: context, taskId: task }: ChatRequest): Partial<Th
   };
 }
 
-function preface(before: readonly ChatMessage[]): readonly Part[] {
-  const system = before.filter(({ role }) => role === 'system').flatMap(({ parts }) => parts);
-  const talk = before.filter(({ role }) => role !== 'system');
-  if (talk.length === 0) return system;
-  const lines = talk.map(({ role, parts }) => `${role}: ${parts.map(({ text }) => text ?? '[file]').join(' ')}`);
-  return [...system, { text: `The conversation so far:\n${lines.join('\n')}\n\nNow:` }];
-}
-
 /** Stores the conversation with the new answer, which the next request will repeat. */
 async function remember(
   { options, request, caller, agent }: Exchange,
@@ -210,10 +194,11 @@ async function remember(
   await options.memory.remember(chat, isWaiting ? { contextId: context, taskId: task } : { contextId: context });
 }
 
-function refuse(error: A2AError): HttpResponse {
+/** An error response in OpenAI's form. */
+export function refuse(error: A2AError): HttpResponse {
   return json(errorBody(error), errorStatus(error), errorHeaders(error));
 }
 
-function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+export function json(value: Json, status = 200, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return { status, headers: { ...headers, 'Content-Type': JSON_TYPE }, body: jsonBody(value) };
 }

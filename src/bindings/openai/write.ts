@@ -88,7 +88,7 @@ export function errorBody(error: A2AError): JsonObject {
       message: error.message,
       type: TYPES[http] ?? 'server_error',
       param: error.details.field ?? null,
-      code: CODES[error.kind] ?? error.kind.toLowerCase(),
+      code: error.details.info?.['openai'] ?? CODES[error.kind] ?? error.kind.toLowerCase(),
     },
   };
 }

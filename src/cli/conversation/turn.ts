@@ -14,13 +14,17 @@ export interface ConversationOptions {
   /** Called with the running call, so that Ctrl-C can cancel it. */
   readonly onHandle: (handle: SendHandle | undefined) => void;
   readonly thread: { readonly taskId?: string; readonly contextId?: string };
+  /** The call whose question the message answers. */
+  readonly asked?: SendHandle | undefined;
+  /** Gets the call of a question that stays without an answer, to be answered later. Absent: its stream is closed. */
+  readonly onAsked?: (handle: SendHandle) => void;
   readonly signal: AbortSignal;
 }
 
 /** Sends one message, shows the answer as it arrives, and answers questions. */
 export async function talk(input: readonly Part[], turn: ConversationOptions): Promise<SendResult> {
   const { client, screen, person, onHandle, signal } = turn;
-  let handle = client.stream(input, { ...turn.thread, signal });
+  let handle = turn.asked === undefined ? client.stream(input, { ...turn.thread, signal }) : turn.asked.answer(input, { signal });
   const shown = new Shown(screen);
   for (;;) {
     onHandle(handle);
@@ -33,7 +37,11 @@ export async function talk(input: readonly Part[], turn: ConversationOptions): P
     shown.rest(result, question);
     if (question === undefined) return result;
     const answer = await person.answer(question);
-    if (answer === undefined) return result;
+    if (answer === undefined) {
+      if (turn.onAsked === undefined) await handle.close();
+      else turn.onAsked(handle);
+      return result;
+    }
     if (question.kind === 'auth' && isEmpty(answer)) {
       const task = await untilAuthorized(client, question, turn);
       shown.rest({ task }, undefined);

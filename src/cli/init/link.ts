@@ -1,40 +1,48 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildCheckout } from './build.ts';
+import { IS_PUBLISHED } from './published.ts';
 
 /** The packages that a new project needs, linked from this machine without a download. */
 export interface Tools {
-  /** For package.json: this checkout, or the published version. */
+  /** For package.json: where this package is on this machine, or its published version. */
   readonly dependency: string;
-  /** A checkout is run from its sources, with the export condition `our-src`. */
-  readonly isCheckout: boolean;
-  readonly versions: { readonly typescript: string; readonly types: string };
-  /** Links the packages that this machine has into the project. `npm install` brings the others. */
-  link(): void;
+  /** The version of another package that this package is tested with. */
+  versionOf(name: string): string;
+  /** Links these packages into the project, as far as this machine has them. `npm install` brings the others. */
+  link(packages: readonly string[], say: (line: string) => void): void;
 }
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url)).replace(/[\\/]$/, '');
+
+interface Manifest {
+  readonly version: string;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
 
 /** Finds out how a new project in this folder can use this package. */
 export function linkTools(folder: string): Tools {
-  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    readonly version: string;
-    readonly devDependencies: Readonly<Record<string, string>>;
-  };
+  const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const isCheckout = existsSync(join(ROOT, 'src/cli/main.ts'));
   return {
-    dependency: isCheckout ? `file:${ROOT.replace(/[\\/]$/, '')}` : `^${manifest.version}`,
-    isCheckout,
-    versions: { typescript: manifest.devDependencies['typescript'] ?? '^7', types: manifest.devDependencies['@types/node'] ?? '^24' },
-    link: () => {
+    dependency: IS_PUBLISHED && !isCheckout ? `^${manifest.version}` : `file:${ROOT}`,
+    versionOf: (name) => manifest.optionalDependencies?.[name] ?? manifest.devDependencies?.[name] ?? '*',
+    link: (packages, say) => {
+      if (isCheckout) buildCheckout(ROOT, say);
       const modules = join(folder, 'node_modules');
       symlink(ROOT, join(modules, 'parley-a2a'));
       symlink(join(ROOT, 'bin/parley'), join(modules, '.bin/parley'));
-      const ours = [join(ROOT, 'node_modules'), dirname(ROOT.replace(/[\\/]$/, ''))].find((place) => existsSync(join(place, 'typescript')));
-      if (ours === undefined) return;
-      for (const name of ['typescript', '@types/node']) symlink(join(ours, name), join(modules, name));
-      // The project's scripts run TypeScript. If the machine's Node is too old for that, they use the Node that this package brought.
-      for (const name of ['tsc', 'node']) symlink(join(ours, '.bin', name), join(modules, '.bin', name));
+      // Beside this package if it is installed, below it in a checkout.
+      const places = [join(ROOT, 'node_modules'), dirname(ROOT)];
+      const linkFrom = (path: string): void => {
+        const place = places.find((each) => existsSync(join(each, path)));
+        if (place !== undefined) symlink(join(place, path), join(modules, path));
+      };
+      for (const name of packages) linkFrom(name);
+      // The project's scripts run TypeScript. If the machine's Node is too old for that, they use the Node of the checkout.
+      for (const name of ['tsc', 'node']) linkFrom(join('.bin', name));
     },
   };
 }

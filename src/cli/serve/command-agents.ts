@@ -74,6 +74,7 @@ function runOptions(name: string, settings: Settings): RunOptions {
     ...(roots.length === 0 ? {} : { roots }),
     approvals: policyOf(run),
     approvalMs: run.approvalMs,
+    questionsKeepStream: run.questionStreams === 'open',
     concurrency: run.concurrency,
     sandbox: run.sandbox,
     network: run.network,

@@ -10,8 +10,11 @@ import { isAddress } from '../agent/address.ts';
 import { CliError } from '../command.ts';
 import { codingAgent, codingNames } from './command-agents.ts';
 
+/** Loads the default export of a file. */
+export type LoadModule = (path: string) => Promise<unknown>;
+
 /** Finds an AGENT of the command line or the configuration. */
-export async function findAgent(given: string | AgentLike, settings: Settings): Promise<FoundAgent> {
+export async function findAgent(given: string | AgentLike, settings: Settings, load: LoadModule = defaultExportOf): Promise<FoundAgent> {
   if (typeof given !== 'string') return { agent: given, source: given.card.name };
   const builtIn = builtInAgents.get(given);
   if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
@@ -19,7 +22,7 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
     const { mcpServed } = await import('./mcp-agent.ts');
     return await mcpServed(given, settings);
   }
-  if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given);
+  if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given, load);
   if (settings.a2a.remoteAgents[given] !== undefined || isAddress(given)) {
     const { proxied } = await import('../remote/proxy-agent.ts');
     return await proxied(given, settings);
@@ -37,11 +40,11 @@ export async function findAgent(given: string | AgentLike, settings: Settings): 
 }
 
 /** Loads an agent from a file. It must be the default export. */
-async function fromModule(given: string): Promise<FoundAgent> {
+async function fromModule(given: string, load: LoadModule): Promise<FoundAgent> {
   const path = resolve(given);
   if (!existsSync(path)) throw new CliError(`there is no file ${path}`, { hint: 'check the path; parley init makes a new agent', exit: 2 });
   await checkTrusted(path);
-  const exported = await defaultExportOf(path);
+  const exported = await load(path);
   if (isAgent(exported)) return { agent: exported, source: path };
   throw new CliError(`${path} does not default-export an agent`, {
     hint: "write: export default defineAgent({ name: 'mine', description: 'what it does', run: (turn) => turn.text });",

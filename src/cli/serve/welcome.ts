@@ -2,7 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chooseLaunch, knownAgents } from '#agents';
-import type { Settings } from '#server';
+import type { NodeActivity, Settings } from '#server';
+import { DEFAULT_SERVER_LIMITS } from '#server';
 import type { NodeToken } from '../../server/adapters/secret-files.ts';
 import type { ConfiguredServer } from '../../server/adapters/serve-configured.ts';
 
@@ -27,6 +28,24 @@ export function welcome(served: ConfiguredServer, settings: Settings, isFirst: b
     'Stop with Ctrl-C.\n',
   ];
   return blocks.filter((block) => block !== '').join('\n');
+}
+
+/** What the node waits for when it was asked to stop. */
+export function stoppingText({ running, queued, asking, streams }: NodeActivity, { limits, memory }: Settings): string {
+  const work = [
+    counted(running, 'running task', 'running tasks'),
+    counted(queued, 'queued task', 'queued tasks'),
+    counted(streams, 'open stream', 'open streams'),
+  ].filter((words) => words !== '');
+  const seconds = Math.round((limits.drainMsMax ?? DEFAULT_SERVER_LIMITS.drainMsMax) / 1000);
+  if (running + queued + asking === 0) return '\nStopping …\n';
+  const later = memory ? '' : asking > 0 || running > 0 ? ' What is not done continues with the next start.' : '';
+  const waits = work.length === 0 ? '' : ` It waits for ${work.join(', ')}, at most ${seconds} s; Ctrl-C again stops at once.`;
+  return `\nStopping.${waits}${later}\n`;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return count <= 0 ? '' : `${count} ${count === 1 ? one : many}`;
 }
 
 /** Where the console is. Browsers can't open a socket. */

@@ -1,64 +1,16 @@
-import type {
-  A2AService,
-  Artifact,
-  CallContext,
-  Choice,
-  Linked,
-  Message,
-  SendRequest,
-  SendResult,
-  Task,
-  TaskEvent,
-  TaskId,
-} from '#protocol';
-import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart, linkSignals } from '#protocol';
+import type { A2AService, Artifact, CallContext, Linked, Message, SendRequest, SendResult, Task, TaskEvent, TaskId } from '#protocol';
+import { linkSignals } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
 import { pollUntilSettled } from '../streams/poll.ts';
+import { AnswerHandle } from './answer-handle.ts';
+import type { SendHandle } from './handle.ts';
+import { afterAnswer } from './open-question.ts';
+import type { Question } from './question.ts';
+import { answerText, questionOf } from './question.ts';
 import type { CallOptions, Input } from './request.ts';
 import { isSettled, returningImmediately } from './request.ts';
+import type { HeldStream } from './turn-events.ts';
 import { TurnEvents } from './turn-events.ts';
-
-/** What an agent asks before it continues. */
-export interface Question {
-  /** The task that waits. */
-  readonly taskId: TaskId;
-  /** `auth`: the agent needs a credential, which is usually given outside of A2A. */
-  readonly kind: 'input' | 'auth';
-  /** The text of the question. */
-  readonly text: string;
-  /** The agent's whole message, if it sent one. */
-  readonly message: Message | undefined;
-  /** The options that it offers. Empty for a free answer. */
-  readonly choices: readonly Choice[];
-}
-
-/**
- * A message and its result. Nothing is sent until the handle is used: await `result()` or `text()`, or read its events.
- *
- * ```ts
- * const handle = agent.send('Book a table');
- * const question = await handle.question();
- * if (question !== undefined) console.log(await handle.answer('For two').text());
- * ```
- */
-export interface SendHandle extends AsyncIterable<TaskEvent> {
-  /** The message that is sent. Its id makes a retry safe. */
-  readonly message: Message;
-  /** The settled task, or the direct message that the agent answered with. */
-  result(): Promise<SendResult>;
-  /** The text of the answer: of its message, else of its artifacts, else of its last status. */
-  text(): Promise<string>;
-  /** The artifacts of the settled task. */
-  artifacts(): Promise<readonly Artifact[]>;
-  /** The agent's question, if it asks one. */
-  question(): Promise<Question | undefined>;
-  /** Answers the agent's question. Waits until the task is settled, then continues it. */
-  answer(input: Input, options?: CallOptions): SendHandle;
-  /** Cancels the task. Undefined: no task id is known yet, and the call was aborted. */
-  cancel(): Promise<Task | undefined>;
-  /** The task's id, once it is known. */
-  readonly taskId: TaskId | undefined;
-}
 
 /** What a handle needs from its client. */
 export interface HandleEnv {
@@ -70,7 +22,11 @@ export interface HandleEnv {
   readonly streams: boolean;
   readonly canPoll: boolean;
   readonly explain: (thrown: unknown) => Error;
-  readonly continue: (task: Task, input: Input, options: CallOptions) => SendHandle;
+  /** `held`: the stream on which the agent asked, if it is still open. */
+  readonly continue: (
+    task: Task,
+    answer: { readonly input: Input; readonly options: CallOptions; readonly held?: HeldStream },
+  ) => SendHandle;
 }
 
 /** The implementation of `SendHandle`. Nothing is sent before the first method call. */
@@ -86,11 +42,19 @@ export class Handle implements SendHandle {
   #result: Promise<SendResult> | undefined;
   #sent: SendResult | undefined;
   #message: Message | undefined;
+  /** The stream on which the agent asked what this message answers. */
+  readonly #held: HeldStream | undefined;
 
-  constructor(request: Promise<SendRequest> | SendRequest, env: HandleEnv, prefersStream: boolean) {
+  constructor(
+    request: Promise<SendRequest> | SendRequest,
+    env: HandleEnv,
+    reading: { readonly prefersStream: boolean; readonly held?: HeldStream },
+  ) {
+    const { prefersStream, held } = reading;
+    this.#held = held;
     this.#request = request;
     this.#env = env;
-    this.#prefersStream = prefersStream && env.streams;
+    this.#prefersStream = held !== undefined || (prefersStream && env.streams);
     // Linking signals is expensive. Without a signal of the caller, our own is enough.
     const own = env.isFree ? undefined : env.contextFor();
     if (own !== undefined) this.#linked = linkSignals([own.signal, this.#abort.signal]);
@@ -129,7 +93,8 @@ export class Handle implements SendHandle {
   answer(input: Input, options: CallOptions = {}): SendHandle {
     const next = this.result().then(({ task }) => {
       if (task === undefined) throw new ClientError('not-supported', 'the agent answered with a message: there is no task to continue');
-      return this.#env.continue(task, input, options);
+      const held = this.#events?.takeHeld(() => this.#letGo());
+      return this.#env.continue(task, { input, options, ...(held === undefined ? {} : { held }) });
     });
     return new AnswerHandle(next);
   }
@@ -141,6 +106,12 @@ export class Handle implements SendHandle {
       return undefined;
     }
     return await this.#explained(() => this.#env.service.cancel({ id }, this.#env.contextFor()));
+  }
+
+  async close(): Promise<void> {
+    if (this.#events?.isHeld === true) this.#letGo();
+    await this.#events?.stop();
+    this.#linked?.release();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<TaskEvent> {
@@ -160,11 +131,15 @@ export class Handle implements SendHandle {
   }
 
   #open(): TurnEvents {
-    this.#events = new TurnEvents(async () => {
+    const held = this.#held;
+    const events = new TurnEvents(async () => {
       const request = await this.#ready();
+      events.isContinued = request.message.taskId !== undefined;
+      if (held !== undefined) return afterAnswer(held, { ...this.#env, request, ctx: this.#ctx });
       return this.#env.streams ? this.#env.service.stream(request, this.#ctx) : this.#asEvents(request);
-    });
-    return this.#events;
+    }, held);
+    this.#events = events;
+    return events;
   }
 
   /** Polls an agent without streams. */
@@ -179,8 +154,14 @@ export class Handle implements SendHandle {
     try {
       return await this.#explained(() => this.#finish());
     } finally {
-      linked.release();
+      if (this.#events?.isHeld !== true) linked.release();
     }
+  }
+
+  /** Ends a stream that waits for an answer: its read ends only when the call is aborted. */
+  #letGo(): void {
+    this.#abort.abort();
+    this.#linked?.release();
   }
 
   #finish(): Promise<SendResult> {
@@ -225,74 +206,4 @@ export class Handle implements SendHandle {
       throw this.#env.explain(thrown);
     }
   }
-}
-
-/** The handle of an answer, before the question is known. */
-class AnswerHandle implements SendHandle {
-  readonly #next: Promise<SendHandle>;
-  #known: SendHandle | undefined;
-
-  constructor(next: Promise<SendHandle>) {
-    this.#next = next.then((handle) => {
-      this.#known = handle;
-      return handle;
-    });
-    this.#next.catch(() => undefined); // the methods below report it
-  }
-
-  get message(): Message {
-    if (this.#known === undefined) throw new ClientError('not-supported', 'the message of an answer is known only after the question');
-    return this.#known.message;
-  }
-
-  get taskId(): TaskId | undefined {
-    return this.#known?.taskId;
-  }
-
-  result = async (): Promise<SendResult> => (await this.#next).result();
-  text = async (): Promise<string> => (await this.#next).text();
-  artifacts = async (): Promise<readonly Artifact[]> => (await this.#next).artifacts();
-  question = async (): Promise<Question | undefined> => (await this.#next).question();
-  cancel = async (): Promise<Task | undefined> => (await this.#next).cancel();
-  answer = (input: Input, options: CallOptions = {}): SendHandle =>
-    new AnswerHandle(this.#next.then((next) => next.answer(input, options)));
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<TaskEvent, void> {
-    yield* await this.#next;
-  }
-}
-
-/** The text of a result: of its message, else of its artifacts, else of its last status. */
-export function answerText({ task, message }: SendResult): string {
-  if (message !== undefined) return getTextFromMessage(message);
-  const texts = (task?.artifacts ?? []).map((artifact) => textIn(artifact)).filter((text) => text !== '');
-  if (texts.length > 0) return texts.join('\n');
-  return task?.status.message === undefined ? '' : getTextFromMessage(task.status.message);
-}
-
-/** The chunks of an artifact form one text. */
-function textIn({ parts }: Artifact): string {
-  return parts
-    .filter(isTextPart)
-    .map(({ text }) => text)
-    .join('');
-}
-
-/**
- * The question of a task that waits for input or authorization.
- *
- * ```ts
- * const question = questionOf(task);
- * if (question?.kind === 'input') console.log(question.text, question.choices);
- * ```
- */
-export function questionOf({ id, status }: Task): Question | undefined {
-  if (!isInterrupted(status.state)) return undefined;
-  return {
-    taskId: id,
-    kind: status.state === 'TASK_STATE_AUTH_REQUIRED' ? 'auth' : 'input',
-    text: status.message === undefined ? '' : getTextFromMessage(status.message),
-    message: status.message,
-    choices: status.message === undefined ? [] : getChoicesFromMessage(status.message),
-  };
 }

@@ -1,10 +1,10 @@
 import type { AgentCard, Json, Part, SendResult, StandardSchema } from '#protocol';
 import { createDataPart, createTextPart, isDataPart } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
+import type { SendHandle } from './handle.ts';
+import { answerText } from './question.ts';
 import type { InputOf, OutputOf } from './schema.ts';
 import { checked } from './schema.ts';
-import type { SendHandle } from './send-handle.ts';
-import { answerText } from './send-handle.ts';
 import type { SendOptions } from './send-options.ts';
 
 /** Schemas of a skill, from any library that supports Standard Schema (zod, valibot, arktype). */

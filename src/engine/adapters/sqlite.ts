@@ -11,7 +11,10 @@ import { assemble } from './sqlite/store.ts';
 export type { StoreFault } from './sqlite/damage/store-error.ts';
 export { StoreError } from './sqlite/damage/store-error.ts';
 export { isDamage } from './sqlite/damage/task-errors.ts';
+export type { CopyProgress } from './sqlite/files/copy-database.ts';
 export type { SqliteOptions, SqliteStore } from './sqlite/options.ts';
+export type { SqliteReader } from './sqlite/read/open-reader.ts';
+export { openSqliteReader } from './sqlite/read/open-reader.ts';
 
 /**
  * Opens the SQLite store in a file, or creates it. Throws a StoreError that states the cause and what

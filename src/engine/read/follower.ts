@@ -21,8 +21,11 @@ export interface FollowOptions {
   /** Whether the caller gets its own name for the task. */
   readonly names: CallSemantics | undefined;
   readonly signal: AbortSignal;
-  /** The stream of a send ends at a question to the caller; a subscription continues. */
-  readonly endsOnQuestion: boolean;
+  /**
+   * The stream of a send ends at a question to the caller; a subscription continues. `without-run`: it ends only if no run waits for the
+   * answer.
+   */
+  readonly endsOnQuestion: boolean | 'without-run';
   readonly trim?: (task: Task) => Task;
 }
 
@@ -205,7 +208,9 @@ const DONE: Next = { done: true, value: undefined };
  * A2A 1.0.1 §3.1.2 ends a stream at a terminal state; the SDKs also at input-required. It stays open at
  * auth-required (§7.6.1).
  */
-function isAtEnd({ row }: LiveTask, after: Seq, { endsOnQuestion }: FollowOptions): boolean {
+function isAtEnd({ row, run }: LiveTask, after: Seq, { endsOnQuestion }: FollowOptions): boolean {
   if (after < row.last) return false;
-  return isTerminal(row.state) || (endsOnQuestion && row.state === 'TASK_STATE_INPUT_REQUIRED');
+  if (isTerminal(row.state)) return true;
+  if (endsOnQuestion === false || row.state !== 'TASK_STATE_INPUT_REQUIRED') return false;
+  return endsOnQuestion === true || run?.answer === undefined;
 }

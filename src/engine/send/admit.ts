@@ -8,6 +8,7 @@ import { prepareInlinePush, writesFor } from '../outbox/push-configs.ts';
 import type { MaybePromise, SendRecord, TaskKey, TaskRow } from '../ports.ts';
 import type { EntryNotes } from '../tasks/events.ts';
 import type { AcceptedMessage, LiveTask } from '../tasks/live-task.ts';
+import type { Timers } from '../timers.ts';
 import type { TurnInput } from '../turns/agent-run.ts';
 import { checkInput, checkOutput, modesOf } from '../turns/modes.ts';
 import type { Turns } from '../turns/turns.ts';
@@ -24,6 +25,7 @@ export interface AdmitParts extends ContinueParts, PushConfigParts {
   readonly ids: Ids;
   readonly lifecycle: EngineLifecycle;
   readonly nextKey: () => TaskKey;
+  readonly timers: Timers;
 }
 
 /** How a repetition of the send is recognised. It is saved by the commit that saves the message. */
@@ -54,24 +56,67 @@ async function admitLater(parts: AdmitParts, call: SendCall, { lookup, identity 
   const config = configuration?.taskPushNotificationConfig;
   const continued = await lookup;
   const found = continued?.task;
+  const waiting = new BusyWait(parts, call);
   try {
     const push = config === undefined ? undefined : await prepareInlinePush(parts, call, { config, task: found });
     if (found !== undefined && isTerminal(found.row.state) && isForThisTask(call)) return await refuse(found);
-    for (let busy = busyTask(parts, call, found); busy !== undefined; busy = busyTask(parts, call, found))
-      await nextCommit(parts, call, busy);
+    for (let busy = busyTask(parts, call, found); busy !== undefined; busy = busyTask(parts, call, found)) await waiting.next(busy);
     // No await from here on: what is checked stays true until the message is in the log.
     checkOpen(parts);
     const task = madeMeanwhile(parts, call) ?? (isStillWaiting(continued) ? found : undefined);
     if (task !== undefined && call.ctx.semantics?.taskNames === 'once') checkContext(task, message);
     if (task === undefined || isTerminal(task.row.state)) {
       if (task !== undefined && isForThisTask(call)) return await refuse(task);
-      return create(parts, call, { contextId: task?.row.contextId ?? message.contextId, identity, push });
+      const created = create(parts, call, { contextId: task?.row.contextId ?? message.contextId, identity, push });
+      const { unread } = waiting;
+      if (unread === undefined || unread !== task || identity !== undefined) return created;
+      unread.hold();
+      return { ...created, unread };
     }
     const accepted = resume(parts, task, { call, identity, push });
     task.hold();
     return accepted;
   } finally {
+    waiting.stop();
     found?.release();
+  }
+}
+
+/**
+ * Waits for runs that work for the message's name, for at most `sendMsMax`. `unread` is the last task that it waited for, if no other call waits
+ * for its answer: the caller that sent its message has left, and reads the answer with the next message of that name.
+ */
+class BusyWait {
+  unread: LiveTask | undefined;
+  #busy: LiveTask | undefined;
+  #isLate = false;
+  readonly #parts: AdmitParts;
+  readonly #call: SendCall;
+  #cancel: (() => void) | undefined;
+
+  constructor(parts: AdmitParts, call: SendCall) {
+    this.#parts = parts;
+    this.#call = call;
+  }
+
+  /** Not async: a message must look again in the same moment as the others that wait. */
+  next(busy: LiveTask): Promise<void> {
+    const ms = this.#call.ctx.semantics?.sendMsMax;
+    if (this.#isLate)
+      throw new A2AError('UNAVAILABLE', 'the agent still works on an earlier message; send this one again later', { retryAfterMs: 1000 });
+    this.#busy = busy;
+    this.unread = ms === undefined || busy.senders.length > 0 ? undefined : busy;
+    if (ms !== undefined) this.#cancel ??= this.#parts.timers.later(ms, () => this.#end());
+    return nextCommit(this.#parts, this.#call, busy);
+  }
+
+  #end(): void {
+    this.#isLate = true;
+    this.#busy?.wake();
+  }
+
+  stop(): void {
+    this.#cancel?.();
   }
 }
 

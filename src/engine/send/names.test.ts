@@ -1,7 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { SendRequest, Task } from '#protocol';
 import { externalId, getTextFromMessage, taskId } from '#protocol';
-import { agent, ask, BOB, ctx, historyOf, taskOf, textOf, toTask, user, withSemantics, world } from '../../../test/support/engine.ts';
+import {
+  agent,
+  ask,
+  BOB,
+  ctx,
+  historyOf,
+  quiet,
+  taskOf,
+  textOf,
+  toTask,
+  user,
+  withSemantics,
+  world,
+} from '../../../test/support/engine.ts';
 
 /** Asks once, then answers with the message and completes the task, as agents made with `defineAgent` do. */
 const asking = agent(async function* ({ message, history }) {
@@ -68,6 +81,30 @@ describe('a name that a caller gave', () => {
     const answers = await Promise.all(texts.map((text) => service.send(named(text, 'new'), ctx())));
     expect(answers.map((answer) => textOf(taskOf(answer)))).toEqual(texts.map((text) => `took ${text}`));
     expect(new Set(answers.map((answer) => taskOf(answer).contextId)).size).toBe(1);
+    expect(engine.stats().liveTasks).toBe(0);
+  });
+
+  it('brings the answer that came after its caller had left, before that of the next message', async () => {
+    const open = Promise.withResolvers<void>();
+    const slow = agent(async function* ({ message }) {
+      if (getTextFromMessage(message) === 'slow') await open.promise;
+      yield { kind: 'text', text: `took ${getTextFromMessage(message)}` };
+      yield { kind: 'complete' };
+    });
+    const { service, time, engine } = await world(slow, withSemantics({ taskNames: 'reusable', mintedMessageId: true, sendMsMax: 25_000 }));
+    const first = service.send(named('slow', 'n'), ctx());
+    await quiet();
+    await time.advance(25_001);
+    expect(stateOf(taskOf(await first))).toBe('WORKING');
+    const late = expect(service.send(named('too early', 'n'), ctx())).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
+    await quiet();
+    await time.advance(25_001);
+    await late;
+    const second = service.send(named('next', 'n'), ctx());
+    await quiet();
+    open.resolve();
+    expect(textOf(taskOf(await second))).toBe('took slowtook next');
+    expect(textOf(taskOf(await service.send(named('third', 'n'), ctx())))).toBe('took third');
     expect(engine.stats().liveTasks).toBe(0);
   });
 

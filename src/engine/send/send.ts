@@ -47,7 +47,7 @@ export async function send(parts: SendParts, facts: AgentFacts, { request, ctx }
  * Waits until the task is settled, and returns it. With `returnImmediately` it waits for the first
  * commit only.
  */
-async function answer(parts: SendParts, call: SendCall, { task, seq }: AcceptedMessage): Promise<SendResult> {
+async function answer(parts: SendParts, call: SendCall, { task, seq, unread }: AcceptedMessage): Promise<SendResult> {
   let sender = call.request.configuration?.returnImmediately === true ? undefined : task.addSender(seq);
   const stopWaiting = (): void => {
     if (sender !== undefined) task.removeSender(sender);
@@ -64,13 +64,21 @@ async function answer(parts: SendParts, call: SendCall, { task, seq }: AcceptedM
     if (task.direct !== undefined) return { message: task.direct };
     task.announce();
     const folded = foldTo(parts, task, sender?.settledAt ?? task.committed);
-    const shown = withHistory(folded instanceof Promise ? await folded : folded, call.request.configuration?.historyLength);
-    return { task: renameTask(shown, nameFor(task.row, call.ctx.semantics)) };
+    const whole = folded instanceof Promise ? await folded : folded;
+    const shown = withHistory(whole, call.request.configuration?.historyLength);
+    const named = renameTask(shown, nameFor(task.row, call.ctx.semantics));
+    return { task: unread === undefined ? named : withEarlier(named, await foldTo(parts, unread, unread.committed)) };
   } finally {
     cancelLimit?.();
     stopWaiting();
+    unread?.release();
     task.release();
   }
+}
+
+/** The answer to an earlier message that nobody has read stands before the answer to this one. */
+function withEarlier(task: Task, { artifacts: earlier = [] }: Task): Task {
+  return earlier.length === 0 ? task : { ...task, artifacts: [...earlier, ...(task.artifacts ?? [])] };
 }
 
 /** Callers of some dialects wait only for so long, and can't ask for a task whose id they never got. */
@@ -114,7 +122,7 @@ export async function* stream(
 }
 
 /** The events of a streamed send: the task first, or one direct message. */
-async function* events(parts: SendParts, call: SendCall, { task, seq }: AcceptedMessage): AsyncGenerator<readonly Logged[]> {
+async function* events(parts: SendParts, call: SendCall, { task, seq, unread }: AcceptedMessage): AsyncGenerator<readonly Logged[]> {
   const { semantics: names, signal } = call.ctx;
   const trim = (whole: Task): Task => withHistory(whole, call.request.configuration?.historyLength);
   try {
@@ -124,8 +132,10 @@ async function* events(parts: SendParts, call: SendCall, { task, seq }: Accepted
       return;
     }
     task.announce();
-    yield* follow(parts, task, { from: seq, names, signal, endsOnQuestion: true, trim });
+    const staysOpen = call.facts.questionsKeepStream && names?.streamsThroughQuestions === true;
+    yield* follow(parts, task, { from: seq, names, signal, endsOnQuestion: staysOpen ? 'without-run' : true, trim });
   } finally {
+    unread?.release();
     task.release();
   }
 }

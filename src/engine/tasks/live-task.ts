@@ -71,6 +71,8 @@ export interface LiveTask {
   offCommit(wake: () => void): void;
   /** Wakes everyone who waits for a commit. */
   wake(): void;
+  /** The calls that wait for an answer. */
+  readonly senders: readonly Sender[];
   addSender(seq: Seq): Sender;
   removeSender(sender: Sender): void;
   /** `count` durable entries after a sequence number, or undefined if they are no longer in memory. */
@@ -89,4 +91,6 @@ export interface Sender {
 export interface AcceptedMessage {
   readonly task: LiveTask;
   readonly seq: Seq;
+  /** The task of the same name that this message waited for, held, if no other call has waited for its answer. */
+  readonly unread?: LiveTask;
 }

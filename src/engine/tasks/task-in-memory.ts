@@ -48,7 +48,7 @@ export class TaskInMemory implements LiveTask, Saveable {
   /** The record of the send that made the task. */
   #record: SendRecord | undefined = undefined;
   #wakes: Set<() => void> | undefined = undefined;
-  #senders: readonly Mutable<Sender>[] = NO_SENDERS;
+  senders: readonly Mutable<Sender>[] = NO_SENDERS;
   /** Requests and readers that use the task. */
   #holds = 1;
 
@@ -199,12 +199,12 @@ export class TaskInMemory implements LiveTask, Saveable {
 
   addSender(seq: Seq): Sender {
     const sender = { seq, settledAt: this.#isSettled(seq) ? this.row.last : undefined };
-    this.#senders = this.#senders.length === 0 ? [sender] : [...this.#senders, sender];
+    this.senders = this.senders.length === 0 ? [sender] : [...this.senders, sender];
     return sender;
   }
 
   removeSender(sender: Sender): void {
-    this.#senders = this.#senders.length === 1 ? NO_SENDERS : this.#senders.filter((each) => each !== sender);
+    this.senders = this.senders.length === 1 ? NO_SENDERS : this.senders.filter((each) => each !== sender);
   }
 
   recent(after: Seq, count: number): readonly LogEntry[] | undefined {
@@ -270,7 +270,7 @@ export class TaskInMemory implements LiveTask, Saveable {
   #settleSenders(seq: Seq): void {
     const isEnd = isTerminal(this.row.state);
     if (!isEnd && !isInterrupted(this.row.state)) return;
-    for (const sender of this.#senders) {
+    for (const sender of this.senders) {
       if (sender.settledAt === undefined && (isEnd || !this.#isQueued(sender.seq))) sender.settledAt = seq;
     }
   }

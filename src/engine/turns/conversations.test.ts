@@ -14,8 +14,8 @@ function opener(more: Partial<Agent> = {}) {
   const opened: string[] = [];
   const closed: string[] = [];
   const run: Agent = agent(
-    async function* ({ conversation }) {
-      const { of, nth } = conversation as Conversation;
+    async function* ({ opened }) {
+      const { of, nth } = opened as Conversation;
       yield { kind: 'text', text: `${of} ${nth}` };
     },
     {

@@ -72,7 +72,7 @@ async function runAgent(parts: TurnParts, task: LiveTask, run: AgentRun, { start
     if (past.queued.length > 0) run.queue.unshift(...past.queued.filter(({ seq }) => !run.queue.some((each) => each.seq === seq)));
     const viewed = viewOf(parts, task);
     const view = viewed instanceof Promise ? await viewed : viewed;
-    const turn = makeTurn(parts, task, run, { past, view, conversation: lease?.conversation });
+    const turn = makeTurn(parts, task, run, { past, view, opened: lease?.conversation });
     const outputs = outputsFor(agent, turn);
     if (task.run === run) await readOutputs(parts, task, { run, outputs, stream: streamOf(parts, task, { agent, turn }) });
   } catch (thrown) {

@@ -1,5 +1,6 @@
 import type { Message, Mutable, Task, Turn } from '#protocol';
 import { A2AError, LET_GO } from '#protocol';
+import { readConversation } from '../read/conversation.ts';
 import type { TurnView } from '../read/fold.ts';
 import { foldStored } from '../read/fold.ts';
 import type { AnsweredQuestion, InterruptedTurn } from '../read/replay.ts';
@@ -13,11 +14,11 @@ import { detachRun } from './stop.ts';
 interface TurnContent {
   readonly past: InterruptedTurn;
   readonly view: TurnView;
-  readonly conversation: unknown;
+  readonly opened: unknown;
 }
 
 /** The turn as the agent gets it. */
-export function makeTurn(parts: TurnParts, task: LiveTask, run: AgentRun, { past, view, conversation }: TurnContent): Turn {
+export function makeTurn(parts: TurnParts, task: LiveTask, run: AgentRun, { past, view, opened }: TurnContent): Turn {
   const { input } = past;
   const answers = [...past.answers];
   const turn: Mutable<Turn> = {
@@ -26,7 +27,7 @@ export function makeTurn(parts: TurnParts, task: LiveTask, run: AgentRun, { past
     contextId: task.row.contextId,
     history: view.history,
     principal: input.principal,
-    conversation,
+    opened,
     acceptedOutputModes: input.modes,
     attempt: task.row.attempt,
     // Not a getter: a computed member costs ten times as much as the signal itself.
@@ -35,6 +36,7 @@ export function makeTurn(parts: TurnParts, task: LiveTask, run: AgentRun, { past
     durable: () => parts.commits.settled('run'),
     hasNext: () => run.queue.length > 0,
     before: () => taskBefore(parts, task),
+    conversation: (range) => readConversation(parts, { ...task.row, current: task }, range),
   };
   if (input.trace !== undefined) turn.trace = input.trace;
   return turn;

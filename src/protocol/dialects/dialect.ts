@@ -150,6 +150,11 @@ export interface Traits {
    * `returns-status`: only its status. A task that waits for its caller then ends the stream too.
    */
   readonly subscribeFinished: 'error' | 'returns-task' | 'returns-status';
+  /**
+   * The stream of a send stays open while a run waits for an answer, if its agent says so (`Agent.questionsKeepStream`). Absent: it ends at
+   * every question.
+   */
+  readonly streamsThroughQuestions?: true;
   /** Canceling a canceled task again is an error too. Absent: it returns the task. */
   readonly cancelsOnce?: true;
   /** A list has whole tasks, with their artifacts, unless the request says otherwise. */

@@ -27,13 +27,13 @@ const KEY_PREFIX = 'parley_key_';
 const LOOK_MS = 1000;
 
 /** The path of the key file in the folder of credentials. */
-function keysFile(folder: string): string {
+export function apiKeysFile(folder: string): string {
   return join(folder, 'api-keys.json');
 }
 
 /** All keys, also expired and revoked ones. */
 export function listKeys(folder: string): readonly KeyRecord[] {
-  return readKeys(keysFile(folder)).map(({ hash: _, ...key }) => key);
+  return readKeys(apiKeysFile(folder)).map(({ hash: _, ...key }) => key);
 }
 
 /** Whether the folder has a key that is neither expired nor revoked. */
@@ -51,7 +51,7 @@ export function createKey(
   folder: string,
   { name, scopes, tenant, expiresAt, secret }: NewKey,
 ): { readonly key: KeyRecord; readonly secret: string } {
-  const keys = readKeys(keysFile(folder));
+  const keys = readKeys(apiKeysFile(folder));
   const made = secret ?? randomSecret(KEY_PREFIX);
   checkNew({ name, scopes, secret: made });
   if (tenant !== undefined && tenant !== '' && scopes.includes(NODE_ADMIN))
@@ -72,7 +72,7 @@ export function createKey(
 
 /** Revokes the key with this id. Every node that reads this folder refuses it within a second. */
 export function revokeKey(folder: string, id: string): KeyRecord {
-  const keys = readKeys(keysFile(folder));
+  const keys = readKeys(apiKeysFile(folder));
   const found = keys.find((key) => key.id === id);
   if (found === undefined) throw new ConfigError(`there is no key ${id}; parley keys list shows their ids`);
   const { hash: _, ...revoked } = { ...found, revokedAt: found.revokedAt ?? new Date().toISOString() };
@@ -85,7 +85,7 @@ export function revokeKey(folder: string, id: string): KeyRecord {
 
 /** The keys of a folder. A lookup reads the file again if it has changed, at most once a second. */
 export function openKeyRing(folder: string, onChange?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void): KeyRing {
-  const path = keysFile(folder);
+  const path = apiKeysFile(folder);
   let stamp = stampOf(path);
   let kept = readKeys(path);
   let byHash = new Map(kept.map((key) => [key.hash, key]));
@@ -134,7 +134,7 @@ function readKeys(path: string): readonly StoredKey[] {
 }
 
 function save(folder: string, keys: readonly StoredKey[]): void {
-  writeSecretFile(keysFile(folder), `${JSON.stringify({ keys }, null, 2)}\n`);
+  writeSecretFile(apiKeysFile(folder), `${JSON.stringify({ keys }, null, 2)}\n`);
 }
 
 /** Throws for a name, a scope or a token that is not allowed. */

@@ -5,10 +5,14 @@ import { join, resolve } from 'node:path';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import { pathName } from '../agents/served-agent.ts';
+import type { Settings } from '../config/settings.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
+import { createBackups } from './backup/backups.ts';
 import { refuseWritableByOthers } from './folder-modes.ts';
 import { openKeys } from './node-keys-file.ts';
+import { packageVersion } from './package-version.ts';
+import { authFolder } from './secret-files.ts';
 
 /**
  * The folder for application data on this platform: XDG on Linux, the system's own folder on macOS and
@@ -34,13 +38,20 @@ export function folderFor(sources: readonly string[]): string {
   return isPlain ? name : `${name}-${createHash('sha256').update(sources.join('\n')).digest('hex').slice(0, 8)}`;
 }
 
+/** What a data folder holds, opened. */
+type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>>;
+
 /** Opens the folder with everything that outlives the process: tasks, files and keys. */
-export async function openData(folder: string, log: Log): Promise<Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys'>>> {
+export async function openData(
+  folder: string,
+  log: Log,
+  { acceptLoss = false, authFolder: named }: Partial<Pick<Settings, 'acceptLoss' | 'authFolder'>> = {},
+): Promise<OpenedData> {
   const path = resolve(folder);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   for (const each of [path, ...readdirSync(path).map((name) => join(path, name))]) refuseWritableByOthers(each);
   const report = (what: string, cause: unknown): void => log.error(what, cause);
-  const store = openSqliteStore(join(path, 'tasks.db'), { report });
+  const store = openSqliteStore(join(path, 'tasks.db'), { report, acceptLoss });
   // This process holds the store's lock, so no other process creates keys at the same time.
   const keys = await openKeys(path).catch(async (thrown: unknown) => {
     await store.close();
@@ -49,5 +60,6 @@ export async function openData(folder: string, log: Log): Promise<Required<Pick<
   const blobs = openBlobs(join(path, 'blobs'));
   const swept = await blobs.sweep((task) => store.has(task));
   if (swept > 0) log.info('removed files that belong to no task', { files: swept });
-  return { store, blobs, secret: store.secret, keys };
+  const backups = createBackups({ store, folder: path, authFolder: authFolder(named), version: packageVersion() }, log);
+  return { store, blobs, secret: store.secret, keys, backups };
 }

@@ -1,16 +1,33 @@
 import * as nodeModule from 'node:module';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ConfigError } from '../config/read-value.ts';
 
 /** Imports of this package. */
 const OURS = /^parley-a2a(?:\/|$)/;
 
+/** Loads a module although Node has loaded it before, with every file that it imports. */
+export interface FreshLoad {
+  /** A new number for each load. */
+  readonly generation: number;
+  /** Called with the path of each file that the module consists of, without packages. */
+  readonly onFile: (path: string) => void;
+}
+
+/** The query of the address under which Node loads a file again. */
+const GENERATION = /[?&]generation=(\d+)$/;
+const listeners = new Map<string, FreshLoad['onFile']>();
+
 /** Loads a module and returns its default export. Node's type stripping loads TypeScript. */
-export async function defaultExportOf(path: string): Promise<unknown> {
-  lendOurselves();
+export async function defaultExportOf(path: string, fresh?: FreshLoad): Promise<unknown> {
+  registerOnce();
+  const { href } = pathToFileURL(path);
+  if (fresh !== undefined) {
+    listeners.set(String(fresh.generation), fresh.onFile);
+    fresh.onFile(path);
+  }
   let module: unknown;
   try {
-    module = await import(pathToFileURL(path).href);
+    module = await import(fresh === undefined ? href : `${href}?generation=${fresh.generation}`);
   } catch (thrown) {
     throw new ConfigError(`${path} could not be loaded: ${reasonOf(thrown, path)}`, { cause: thrown });
   }
@@ -19,27 +36,51 @@ export async function defaultExportOf(path: string): Promise<unknown> {
   return exported;
 }
 
-let isLent = false;
+/** Whether this Node can load a changed file again. */
+export const CAN_RELOAD: boolean = 'registerHooks' in nodeModule;
+
+let isRegistered = false;
+
+/** Registers the hooks below. Node has them since 22.15; with an older Node this package must be installed beside a served file. */
+function registerOnce(): void {
+  if (isRegistered || !CAN_RELOAD) return;
+  isRegistered = true;
+  nodeModule.registerHooks({
+    resolve: (specifier, context, next) => {
+      const found = OURS.test(specifier) ? lent(specifier, context, next) : next(specifier, context);
+      const generation = GENERATION.exec(context.parentURL ?? '')?.[1];
+      return generation === undefined || !isReloaded(found.url) ? found : { ...found, url: inGeneration(found.url, generation) };
+    },
+  });
+}
+
+type Resolve = nodeModule.ResolveHookSync;
 
 /**
  * Lets a served file import this package although it is not installed where the file is: the import
- * then resolves to this copy. An installed copy takes precedence. Node has these hooks since 22.15;
- * with an older Node the package must be installed.
+ * then resolves to this copy. An installed copy takes precedence.
  */
-function lendOurselves(): void {
-  if (isLent || !('registerHooks' in nodeModule)) return;
-  isLent = true;
-  nodeModule.registerHooks({
-    resolve: (specifier, context, next) => {
-      if (!OURS.test(specifier)) return next(specifier, context);
-      try {
-        return next(specifier, context);
-      } catch (thrown) {
-        if ((thrown as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw thrown;
-        return next(specifier, { ...context, parentURL: import.meta.url });
-      }
-    },
-  });
+function lent(specifier: string, context: Parameters<Resolve>[1], next: Parameters<Resolve>[2]): ReturnType<Resolve> {
+  try {
+    return next(specifier, context);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw thrown;
+    return next(specifier, { ...context, parentURL: import.meta.url });
+  }
+}
+
+/** The folders of this package's own code. A second copy of it would have classes of its own. */
+const OWN_CODE = ['../../../src/', '../../../dist/'].map((folder) => new URL(folder, import.meta.url).href);
+
+/** Files of the user. Packages and Node's own modules are loaded once. */
+function isReloaded(url: string): boolean {
+  return url.startsWith('file:') && !url.includes('/node_modules/') && !OWN_CODE.some((folder) => url.startsWith(folder));
+}
+
+function inGeneration(url: string, generation: string): string {
+  const plain = url.replace(GENERATION, '');
+  listeners.get(generation)?.(fileURLToPath(plain));
+  return `${plain}${plain.includes('?') ? '&' : '?'}generation=${generation}`;
 }
 
 /**
@@ -61,7 +102,9 @@ function reasonOf(thrown: unknown, path: string): string {
 /** The first stack frame outside Node and node_modules, as `file.ts:3`. */
 function lineIn(stack: string): string | undefined {
   const words = stack.split(/[\s()]/).map((word) => word.replace(/^file:\/\//, ''));
-  const places = words.map((word) => /^((?:\/|[A-Z]:\\).+\.[cm]?[jt]s):(\d+)/.exec(word)).filter((place) => place !== null);
+  const places = words
+    .map((word) => /^((?:\/|[A-Z]:\\).+\.[cm]?[jt]s)(?:[?&]generation=\d+)?:(\d+)/.exec(word))
+    .filter((place) => place !== null);
   const own = places.find(([, file = '']) => !file.includes('node_modules'));
   return own === undefined ? undefined : `${own[1]}:${own[2]}`;
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { exposureProblem } from '../access/exposure.ts';
@@ -24,6 +23,7 @@ import { connectionsRoom, heapMax, openFilesLimit, watchProcess } from './node/p
 import type { TlsOptions } from './node/tls.ts';
 import { proxiesOf } from './node/tls.ts';
 import { createOutbound } from './outbound.ts';
+import { packageVersion } from './package-version.ts';
 
 /** Options of `serve`. */
 export interface ServeOptions extends ServingOptions, PolicyOptions {
@@ -145,11 +145,6 @@ function hasGrpc({ grpc = true }: ServeOptions, log: Log): boolean {
   const missing = grpc ? missingGrpcPackages() : [];
   if (missing.length > 0) log.info(`gRPC is off: npm install ${missing.join(' ')} turns it on`);
   return grpc && missing.length === 0;
-}
-
-function packageVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { readonly version?: string };
-  return manifest.version ?? '';
 }
 
 /** On a node that only this machine reaches, the console may call agents on this machine. */

@@ -6,7 +6,7 @@ import type { AgentLike } from '../agents/served-agent.ts';
 import { pathName } from '../agents/served-agent.ts';
 import type { AuditLog } from '../audit/audit.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Log } from '../observability/log.ts';
+import type { Log, LogOptions } from '../observability/log.ts';
 import { createLog } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -35,6 +35,7 @@ export interface ServeConfiguredOptions {
   readonly log: Log;
   readonly onBroken?: (cause: unknown) => void;
   readonly aroundRun?: NonNullable<ServingOptions['aroundRun']>;
+  readonly onCall?: NonNullable<ServingOptions['onCall']>;
   /** Fetches the keys of a token issuer. */
   readonly fetch?: Fetch;
   /** Serves `/mcp`. */
@@ -59,7 +60,7 @@ export interface ConfiguredServer extends NodeServer {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, onBroken, aroundRun, fetch: get, mcp, replyPublisher, mesh, known, signer, console: files }: ServeConfiguredOptions,
+  { log, fetch: get, console: files, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, grpc, allowedTargets, allowLoopbackTargets } = settings;
@@ -77,7 +78,7 @@ export async function serveConfigured(
         found.map(({ source }) => source),
         settings.data,
       );
-  const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log);
+  const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log, settings);
   try {
     if (folder !== undefined && settings.audit) {
       const onError = (cause: unknown): void => log.error('the audit log could not be written', cause);
@@ -89,20 +90,15 @@ export async function serveConfigured(
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
         ...{ insecureBehindProxy, trustedProxies, grpc },
         ...{ allowedTargets, allowLoopbackTargets },
+        agUi: { onHangUp: settings.agUiOnHangUp },
         ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
         ...kept,
         ...opened,
         ...secured,
         ...(socket === undefined ? {} : { socket }),
         ...(url === undefined ? {} : { url }),
-        ...(onBroken === undefined ? {} : { onBroken }),
-        ...(aroundRun === undefined ? {} : { aroundRun }),
-        ...(mcp === undefined ? {} : { mcp }),
+        ...passedOn,
         ...(files === undefined || !settings.console ? {} : { console: files }),
-        ...(replyPublisher === undefined ? {} : { replyPublisher }),
-        ...(mesh === undefined ? {} : { mesh }),
-        ...(known === undefined ? {} : { known }),
-        ...(signer === undefined ? {} : { signer }),
       },
     );
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
@@ -178,7 +174,16 @@ function noteKeys(audit: AuditLog | undefined, before: readonly KeyRecord[], aft
 }
 
 /** A log on standard error. It never contains the tokens of the configuration. */
-export function logFor({ log, a2a, token }: Settings, write: (line: string) => void = (line) => process.stderr.write(line)): Log {
+export function logFor(
+  { log, a2a, token }: Settings,
+  write: (line: string) => void = (line) => process.stderr.write(line),
+  format?: LogOptions['format'],
+): Log {
   const secrets = Object.values(a2a.remoteAgents).flatMap(({ authToken }) => (authToken === undefined ? [] : [authToken]));
-  return createLog({ level: log, write, secrets: token === undefined ? secrets : [...secrets, token] });
+  return createLog({
+    level: log,
+    write,
+    secrets: token === undefined ? secrets : [...secrets, token],
+    ...(format === undefined ? {} : { format }),
+  });
 }

@@ -36,6 +36,7 @@ export async function serveOnStdio(
           settings.data,
         ),
         log,
+        settings,
       );
   const handler = createHandler({
     agents: found.map(({ agent }) => agent),

@@ -3,6 +3,7 @@ import type { AdminListRequest, AdminService, Mutable, TaskId, Timestamp } from 
 import { A2AError, contextId, seq, TASK_STATES, taskId, tenantId } from '#protocol';
 import { errorAnswer, refusal } from '../routes/responses.ts';
 import { waitingRoutes } from './approvals.ts';
+import { backupRoutes } from './backups.ts';
 import { nodeRoutes } from './node.ts';
 import { deliveryRoutes } from './push-deliveries.ts';
 import { type MethodHandlers, numberIn, shown } from './responses.ts';
@@ -15,7 +16,11 @@ export async function adminAnswer(request: HttpRequest, path: string, admin: Adm
   try {
     if (admin === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node has no tasks to administer');
     const query = new URLSearchParams(request.query);
-    const others = deliveryRoutes(admin, path, query) ?? nodeRoutes(admin, path, query) ?? waitingRoutes(admin, path, request);
+    const others =
+      deliveryRoutes(admin, path, query) ??
+      nodeRoutes(admin, path, query) ??
+      waitingRoutes(admin, path, request) ??
+      backupRoutes(admin, path, request);
     if (others !== undefined) return await runOne(others, request);
     if (path === '/audit') return await runOne(auditRoutes(admin, query), request);
     const match = /^\/tasks(?:\/([^/]+?)(?:\/(events)|:(retry|cancel))?)?$/.exec(path);

@@ -10,8 +10,8 @@ import { isServed, named } from './served-agent.ts';
 export interface AgentList {
   /** The live list; the first is the root agent. */
   readonly agents: readonly Mutable<ServedAgent>[];
-  /** Serves an agent, in place of the agent of that name if there is one. */
-  add(name: string, agent: Agent): ServedAgent;
+  /** Serves an agent, in place of the agent `instead`. Default: in place of the agent of that name, if there is one. */
+  add(name: string, agent: Agent, instead?: string): ServedAgent;
   /** Stops serving an agent and keeps its tasks. The root agent can't be removed. */
   remove(name: string): void;
   /** Makes an agent callable without adding it to the list. */
@@ -45,9 +45,10 @@ export function createAgentList(given: ReadonlyMap<string, AgentLike>, parts: Ag
   return {
     agents,
     make,
-    add: (name, agent) => {
+    add: (name, agent, instead = name) => {
+      if (instead !== name && indexOf(name) !== -1) throw new TypeError(`two agents are named ${name}; give one of them another name`);
       const served = make(name, agent);
-      const at = indexOf(name);
+      const at = indexOf(instead);
       if (at === -1) agents.push(served);
       else agents[at] = served;
       return served;

@@ -62,7 +62,11 @@ export function engineFor(
   });
   showStats(engine, metrics);
   showWebhooks(engine, metrics);
-  return engine;
+  const add: Engine['add'] = (name, agent) => {
+    agents[name] = agent;
+    return engine.add(name, agent);
+  };
+  return { ...engine, add };
 }
 
 function nested(outer: AroundRun, inner: AroundRun): AroundRun {

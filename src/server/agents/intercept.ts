@@ -1,4 +1,15 @@
-import type { A2AService, CallContext, EventStream, Logged, Operation, Requests, StreamOperation, UnaryOperation } from '#protocol';
+import type {
+  A2AService,
+  CallContext,
+  ConversationRequest,
+  EventStream,
+  ListRequest,
+  Logged,
+  Operation,
+  Requests,
+  StreamOperation,
+  UnaryOperation,
+} from '#protocol';
 
 /** One call of an A2A operation. */
 export interface InterceptedCall<Op extends Operation = Operation> {
@@ -18,7 +29,7 @@ export interface CallInterceptor {
 
 /** The same service with `by` around every operation. */
 export function interceptCalls(service: A2AService, by: CallInterceptor): A2AService {
-  const { originOf, keepsReplies } = service;
+  const { originOf, keepsReplies, conversation, forget } = service;
   return {
     send: (request, ctx) => by.unary({ operation: 'send', request, ctx }, (inner) => service.send(request, inner)),
     stream: (request, ctx) => by.stream({ operation: 'stream', request, ctx }, (inner) => service.stream(request, inner)),
@@ -35,7 +46,25 @@ export function interceptCalls(service: A2AService, by: CallInterceptor): A2ASer
     extendedCard: (request, ctx) => by.unary({ operation: 'extendedCard', request, ctx }, (inner) => service.extendedCard(request, inner)),
     ...(originOf === undefined ? {} : { originOf: (task, ctx) => service.originOf?.(task, ctx) }),
     ...(keepsReplies === undefined ? {} : { keepsReplies }),
+    // Deleting a task needs the same right as canceling it.
+    ...(forget === undefined
+      ? {}
+      : {
+          forget: (request, ctx) =>
+            by.unary({ operation: 'cancel', request: { id: request.id }, ctx }, (inner) => forget.call(service, request, inner)),
+        }),
+    // Reading a context's messages needs the same right as listing its tasks.
+    ...(conversation === undefined
+      ? {}
+      : {
+          conversation: (request, ctx) =>
+            by.unary({ operation: 'list', request: listed(request), ctx }, (inner) => conversation.call(service, request, inner)),
+        }),
   };
+}
+
+function listed({ contextId, tenant }: ConversationRequest): ListRequest {
+  return tenant === undefined ? { contextId } : { contextId, tenant };
 }
 
 /**

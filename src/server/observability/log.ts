@@ -32,6 +32,8 @@ export interface LogOptions {
   readonly write: (line: string) => void;
   /** Texts that are removed from every line, for example tokens from the configuration. */
   readonly secrets?: readonly string[];
+  /** Turns a line into text for people. Default: JSON. */
+  readonly format?: (line: Omit<AdminLogLine, 'n'>) => string;
   readonly now?: () => Date;
 }
 
@@ -43,7 +45,7 @@ export interface LogOptions {
  * const log = createLog({ level: 'debug', write: (line) => process.stderr.write(line) });
  * ```
  */
-export function createLog({ level = 'info', write, secrets = [], now = () => new Date() }: LogOptions): Log {
+export function createLog({ level = 'info', write, secrets = [], format, now = () => new Date() }: LogOptions): Log {
   const least = LOG_LEVELS.indexOf(level);
   const isOn = (wanted: LogLevel): boolean => LOG_LEVELS.indexOf(wanted) >= least;
   const kept: string[] = [];
@@ -56,7 +58,7 @@ export function createLog({ level = 'info', write, secrets = [], now = () => new
     const clean = known.reduce((text, secret) => text.replaceAll(secret, REMOVED), line);
     kept[written % LINES_KEPT] = clean;
     written += 1;
-    write(`${clean}\n`);
+    write(`${format === undefined ? clean : format(lineOf(written, clean))}\n`);
   };
   return {
     debug: (message, fields) => say('debug', message, fields),

@@ -1,4 +1,4 @@
-import type { BindingServeOptions, HttpRequest } from '#bindings';
+import type { AgUiOptions, BindingServeOptions, HttpRequest } from '#bindings';
 import type { AgentCard } from '#protocol';
 import { countedIds, withoutEndSlashes } from '#protocol';
 import type { ServedAgent } from '../agents/served-agent.ts';
@@ -68,4 +68,13 @@ export function publicUrl(url: string | undefined): PublicUrl {
     },
     base: () => first ?? 'http://localhost',
   };
+}
+
+/** The options of the AG-UI endpoint. Its larger bodies have more members in proportion. */
+export function agUiOptions(
+  { agUi = {} }: HandlerOptions,
+  { agUiBodyBytesMax, bodyBytesMax, jsonMembersMax }: ServerLimits,
+): Pick<AgUiOptions, 'bodyBytesMax' | 'jsonMembersMax' | 'onHangUp'> {
+  const times = Math.max(1, agUiBodyBytesMax / bodyBytesMax);
+  return { ...agUi, bodyBytesMax: agUiBodyBytesMax, jsonMembersMax: Math.ceil(jsonMembersMax * times) };
 }

@@ -1,5 +1,5 @@
-import type { BindingServeOptions, Caller, ChatMemory, HttpRequest, HttpResponse } from '#bindings';
-import { answerChat, answerModels } from '#bindings';
+import type { AgUiOptions, BindingServeOptions, Caller, ChatMemory, HttpRequest, HttpResponse } from '#bindings';
+import { answerAgUi, answerChat, answerConversations, answerModels, answerResponses } from '#bindings';
 import type { AdminService, Fetch, Json } from '#protocol';
 import { LOCAL_CALLER } from '../access/authentication/caller.ts';
 import { adminAnswer } from '../admin/admin.ts';
@@ -44,6 +44,8 @@ export interface RouteContext {
   readonly onMesh: (name: string) => ServedAgent | undefined;
   /** Sends the console's requests to agents on other nodes. */
   readonly relay: Fetch | undefined;
+  /** How AG-UI runs are served: their larger bodies, and what a hang-up does. */
+  readonly agUi: Pick<AgUiOptions, 'bodyBytesMax' | 'jsonMembersMax' | 'onHangUp'>;
   readonly chats: ChatMemory;
   readonly bodyBytesMax: number;
   /** Serves agents as MCP tools. Undefined if this node does not. */
@@ -66,7 +68,11 @@ type RouteHandler = (site: RouteContext, visit: RoutedRequest) => HttpResponse |
 
 /** The handlers of the server's own routes. */
 const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
+  agUi: (site, visit) => answerAgUi(visit.httpRequest, visit.agent.service, { ...optionsFor(site, visit), ...site.agUi }),
   chat: (site, visit) => answerChat(visit.httpRequest, { ...optionsFor(site, visit), ...chatters(site, visit), memory: site.chats }),
+  responses: (site, visit) => answerResponses(visit.httpRequest, below(visit), { ...optionsFor(site, visit), ...chatters(site, visit) }),
+  conversations: (site, visit) =>
+    answerConversations(visit.httpRequest, below(visit), { ...optionsFor(site, visit), ...chatters(site, visit) }),
   models: (site, { place, agent, ...visit }) =>
     answerModels(place.path.split('/')[3], chatters(site, { ...visit, place, agent }), site.changed),
   mcp: (site, { httpRequest, agent, place, caller }) => {
@@ -114,6 +120,11 @@ export function respondOn(site: RouteContext, visit: RoutedRequest): HttpRespons
 /** The host handles gRPC, gRPC-Web and Connect before the routes. What arrives here is none of them, or gRPC is off. */
 function notGrpc(): HttpResponse {
   return refusal(415, 'this path takes gRPC, gRPC-Web and Connect, by Content-Type, and only if the node serves them');
+}
+
+/** The segments below `/v1/responses` or `/v1/conversations`. */
+function below({ place }: RoutedRequest): readonly string[] {
+  return place.path.split('/').slice(3).map(decoded);
 }
 
 /** At the root, the request's model names the agent. Below an agent's path it is always that agent. */

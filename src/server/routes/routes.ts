@@ -13,7 +13,10 @@ export type RouteName =
   | 'metrics'
   | 'console'
   | 'welcome'
+  | 'agUi'
   | 'chat'
+  | 'responses'
+  | 'conversations'
   | 'models'
   | 'mcp'
   | 'grpc'
@@ -32,6 +35,8 @@ interface RouteRow {
    * `admin`.
    */
   readonly access: 'public' | 'caller' | 'admin';
+  /** A POST may have no body and no Content-Type. */
+  readonly bodyOptional?: true;
 }
 
 /** One row of the route table: a route of the server itself, or a binding. */
@@ -47,6 +52,8 @@ const BINDING_ROUTES: readonly Route[] = BINDINGS.map((binding) => {
 /** The calls of a gRPC service. Agents other than the root have them below their own path too. */
 const grpcRoutes = (services: readonly string[], row: Pick<RouteRow, 'at' | 'access'> & { readonly name: RouteName }): readonly Route[] =>
   services.map((service) => ({ ...row, methods: ['POST'], under: `/${service}` }));
+
+const OPENAI_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE'];
 
 /**
  * The route table. A path may have several rows with different methods. The paths of HTTP+JSON are
@@ -71,7 +78,26 @@ export const ROUTES: readonly Route[] = [
   { name: 'ard', at: 'node', methods: ['GET', 'HEAD'], paths: ['/ard/agents'], access: 'public' },
   { name: 'keys', at: 'node', methods: ['GET', 'HEAD'], paths: ['/.well-known/jwks.json'], access: 'public' },
   ...BINDING_ROUTES.filter(({ paths }) => paths !== undefined),
+  { name: 'agUi', at: 'agent', methods: ['POST'], paths: ['/ag-ui'], access: 'caller' },
   { name: 'chat', at: 'agent', methods: ['POST'], paths: ['/v1/chat/completions'], access: 'caller' },
+  {
+    name: 'responses',
+    at: 'agent',
+    methods: OPENAI_METHODS,
+    paths: ['/v1/responses'],
+    under: '/v1/responses',
+    access: 'caller',
+    bodyOptional: true,
+  },
+  {
+    name: 'conversations',
+    at: 'agent',
+    methods: OPENAI_METHODS,
+    paths: ['/v1/conversations'],
+    under: '/v1/conversations',
+    access: 'caller',
+    bodyOptional: true,
+  },
   { name: 'models', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/v1/models'], under: '/v1/models', access: 'caller' },
   { name: 'mcp', at: 'agent', methods: ['GET', 'POST', 'DELETE'], paths: ['/mcp'], access: 'caller' },
   ...grpcRoutes(GRPC_SERVICES, { name: 'grpc', at: 'agent', access: 'caller' }),
@@ -86,7 +112,7 @@ export const ROUTES: readonly Route[] = [
 
 /** First path segments that are never a tenant's name in HTTP+JSON. */
 const OURS: ReadonlySet<string> = new Set([
-  ...['.well-known', 'agents', 'ard', 'api', 'console', 'mcp'],
+  ...['.well-known', 'ag-ui', 'agents', 'ard', 'api', 'console', 'mcp'],
   ...GRPC_SERVICES,
   ...GRPC_OPERATOR_SERVICES,
 ]);
@@ -128,7 +154,8 @@ export function routesAt({ agent, path }: RequestPath): readonly Route[] {
   const found = byPath.get(path);
   if (found !== undefined) return agent === undefined ? found : found.filter((route) => route.at === 'agent');
   for (const route of prefixes) {
-    if ((agent === undefined || route.at === 'agent') && (path === route.under || path.startsWith(`${route.under}/`))) return [route];
+    const isHere = agent === undefined || route.at === 'agent';
+    if (isHere && (path === route.under || path.startsWith(`${route.under}/`))) return [route];
   }
   const first = path.slice(1, path.indexOf('/', 1) === -1 ? undefined : path.indexOf('/', 1));
   return OURS.has(first) ? NONE : BINDING_ROUTES.filter(({ binding }) => binding !== undefined && hasPath(binding, path));

@@ -3,6 +3,8 @@
  * server as skills of an agent.
  */
 
-export { type McpAgentOptions, type McpSource, mcpAgent } from './mcp/agent.ts';
+export { type McpAgentOptions, mcpAgent } from './mcp/agent.ts';
+export type { McpSource } from './mcp/connection.ts';
 export { type McpServerOptions, mcpFetch, mcpMount, serveMcpStdio } from './mcp/serve.ts';
 export { mcpSource } from './mcp/source.ts';
+export { type McpToolboxOptions, mcpToolbox } from './mcp/toolbox.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { driverTalk } from '../driver.ts';
 import { goProgram } from '../install.ts';
-import { describeClient, describeServer } from '../suite.ts';
+import { describeClient, describeLong, describeServer } from '../suite.ts';
 
 interface GoRelease {
   readonly version: string;
@@ -29,3 +29,5 @@ for (const { version, module, folder, bindings } of RELEASES) {
   const command = program === undefined ? undefined : (port: number): readonly string[] => [program, 'server', String(port)];
   describeServer({ title: `a2a-go ${version}`, command, except: SERVER_EXCEPT });
 }
+
+describeLong();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { behave } from './behaviour.ts';
+import { behave } from '../behaviour.ts';
 
 interface KindContext {
   readonly taskId: string;

@@ -2,7 +2,7 @@ import type { Part } from '@a2a-js/sdk';
 import { Role, TaskState } from '@a2a-js/sdk';
 import type { AgentExecutor, ExecutionEventBus, RequestContext } from '@a2a-js/sdk/server';
 import { AgentEvent } from '@a2a-js/sdk/server';
-import { behave } from './behaviour.ts';
+import { behave } from '../behaviour.ts';
 
 /** The test agent in the types of @a2a-js/sdk 1.x. */
 export class CurrentExecutor implements AgentExecutor {

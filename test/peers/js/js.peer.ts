@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { describeClient, describeServer } from '../suite.ts';
+import { describeClient, describeLong, describeServer, nodeCommand } from '../suite.ts';
 import { talkV02, talkV03 } from './client-v0x.ts';
 import { talkV10 } from './client-v10.ts';
 
@@ -17,12 +17,7 @@ for (const binding of BINDINGS) {
 describeClient({ title: '@a2a-js/sdk 0.2.5, JSONRPC', talk: talkV02 });
 
 for (const version of ['1.3.0', '0.3.13', '0.2.5']) {
-  const command = (port: number): readonly string[] => [
-    process.execPath,
-    '--disable-warning=ExperimentalWarning',
-    SERVER,
-    version,
-    String(port),
-  ];
-  describeServer({ title: `@a2a-js/sdk ${version}`, command, except: SERVER_EXCEPT });
+  describeServer({ title: `@a2a-js/sdk ${version}`, command: nodeCommand(SERVER, version), except: SERVER_EXCEPT });
 }
+
+describeLong();

@@ -17,6 +17,16 @@ export const HTTP_LIMIT_CHECKS: Checks = {
       expect((await post(`${url}/message:send`, sendBody('x'.repeat(300)))).status).toBe(413);
       expect((await post(`${url}/message:send`, sendBody('x'))).status).toBe(200);
     }),
+  'limits.agUiBodyBytesMax': () =>
+    served({ limits: { agUiBodyBytesMax: 300 } }, async ({ url }) => {
+      const run = (content: string): object => ({
+        threadId: 't',
+        runId: 'r',
+        messages: [{ id: 'message-of-a-run', role: 'user', content }],
+      });
+      expect((await post(`${url}/ag-ui`, run('x'.repeat(300)))).status).toBe(413);
+      expect((await post(`${url}/ag-ui`, run('x'))).status).toBe(200);
+    }),
   'limits.publicRequestsPerSecondMax': () => cardsRead({ publicRequestsPerSecondMax: 0, publicRequestsBurstMax: 1 }, [200]),
   'limits.publicRequestsBurstMax': () => cardsRead({ publicRequestsPerSecondMax: 1, publicRequestsBurstMax: 3 }, [200, 429]),
   'limits.jsonDepthMax': () =>

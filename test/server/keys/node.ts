@@ -1,6 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { builtIn, raw, sendBody } from '../../support/server.ts';
 import type { Checks, Sent } from './serving.ts';
@@ -31,6 +32,16 @@ export const NODE_CHECKS: Checks = {
       expect(readdirSync(join(folder, 'data'))).toContain('tasks.db');
     }),
   memory: () => served({ data: join(folder, 'never'), memory: true }, async () => expect(readdirSync(folder)).not.toContain('never')),
+  acceptLoss: async () => {
+    const [live, copy] = [join(folder, 'live'), join(folder, 'copy')];
+    mkdirSync(copy);
+    await served({ data: live, memory: false }, async (server) => {
+      await send(server, 'x');
+      copyFileSync(join(live, 'tasks.db'), join(copy, 'tasks.db'));
+    });
+    await expect(served({ data: copy, memory: false }, async () => {})).rejects.toThrow('--accept-loss');
+    await served({ data: copy, memory: false, acceptLoss: true }, async (server) => void (await send(server, 'y')));
+  },
   allowedHosts: () =>
     served({ allowedHosts: ['lab.internal'] }, async ({ port }) => {
       const status = async (host: string): Promise<number> =>
@@ -73,6 +84,24 @@ export const NODE_CHECKS: Checks = {
       const headers = { 'Content-Type': 'application/json' };
       const call = await fetch(`${url}/lf.a2a.v1.A2AService/ListTasks`, { method: 'POST', headers, body: '{}' });
       expect(call.status).toBe(415);
+    }),
+  agUiOnHangUp: () =>
+    served({ agUiOnHangUp: 'cancel' }, async ({ url }) => {
+      const leave = new AbortController();
+      const body = JSON.stringify({
+        threadId: 'left',
+        runId: 'r',
+        messages: [{ id: 'message-of-a-run', role: 'user', content: 'sleep=60000' }],
+      });
+      const headers = { 'Content-Type': 'application/json' };
+      const response = await fetch(`${url}/ag-ui`, { method: 'POST', headers, body, signal: leave.signal });
+      const reader = response.body?.getReader();
+      await reader?.read();
+      leave.abort();
+      await eventually(async () => {
+        const { tasks } = (await (await fetch(`${url}/tasks?contextId=left`)).json()) as { tasks: { status: { state: string } }[] };
+        expect(tasks[0]?.status.state).toBe('TASK_STATE_CANCELED');
+      });
     }),
   versionRequired: () =>
     served({ versionRequired: true }, async ({ url }) => {

@@ -74,6 +74,13 @@ export const RUN_CHECKS: Checks = {
     delete process.env['SESSIONS'];
     expect(statusText(task)).toContain('there is no model m-9');
   },
+  'run.questionStreams': async () => {
+    const keeps = (questionStreams: 'open' | 'close'): unknown => {
+      const { agent } = commandAgent(['true'], settingsOf({ questionStreams }));
+      return 'questionsKeepStream' in agent && agent.questionsKeepStream;
+    };
+    expect([keeps('open'), keeps('close')]).toEqual([true, false]);
+  },
   'run.approveAll': async () => {
     const task = await ran({ approvePattern: 'Sure', approveAll: true }, ASKS);
     expect(textOf(task)).toContain('got y');

@@ -25,12 +25,13 @@ export type Act =
 
 /**
  * A model that follows commands in the prompt, one after the other: `[[write PATH|TEXT]]`, `[[run COMMAND]]`, `[[say TEXT]]`,
- * `[[mumble WORDS|MS]]`, `[[recall]]`. Each tool result leads to the next command. A request without tools that gives no order is repeated. Others without an
+ * `[[mumble WORDS|MS]]`, `[[recall]]`, `[[call TOOL|JSON]]`. Each tool result leads to the next command. A request without tools that gives no order is repeated. Others without an
  * order (a title, a check who speaks next) get `ok`.
  */
 export function decide({ turns, tools }: Asked): Act {
   const asked = turns.findLastIndex((turn) => turn.role === 'user' && turn.text.includes('[['));
   const turn = turns[asked];
+  if (turn?.text.includes('[[mumble') === true && tools.length === 0) return mumbling(turn.text);
   if (turn === undefined && tools.length === 0) return { kind: 'say', text: `You said ${turns.at(-1)?.text ?? ''}` };
   if (turn === undefined || tools.length === 0) return { kind: 'say', text: 'ok' };
   const orders = [...turn.text.matchAll(/\[\[(\w+)\s*(.*?)\]\]/gs)];
@@ -46,11 +47,18 @@ export function decide({ turns, tools }: Asked): Act {
       return running(tools, rest);
     case 'mumble':
       return { kind: 'mumble', words: Number(first), everyMs: Number(second) };
+    case 'call':
+      return { kind: 'call', tool: first.trim(), input: record(JSON.parse(second || '{}') as Json) };
     case 'recall':
       return { kind: 'say', text: recalled(turns.slice(0, asked)) };
     default:
       return { kind: 'say', text: rest };
   }
+}
+
+function mumbling(text: string): Act {
+  const [, words, everyMs] = /\[\[mumble (\d+)\|(\d+)\]\]/.exec(text) ?? [];
+  return { kind: 'mumble', words: Number(words), everyMs: Number(everyMs) };
 }
 
 /** Only a resumed session contains the earlier messages. */

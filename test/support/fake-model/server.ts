@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Json } from '#protocol';
+import type { Json, JsonObject } from '#protocol';
 import { anthropic } from './anthropic.ts';
+import type { FaultCounts } from './faults.ts';
+import { faultOf, isCut } from './faults.ts';
 import { gemini } from './gemini.ts';
 import type { Turn } from './model.ts';
 import { decide, record } from './model.ts';
@@ -18,6 +20,8 @@ export interface FakeModel {
   readonly requests: readonly string[];
   /** The conversation that each request contained. */
   readonly asked: readonly (readonly Turn[])[];
+  /** The bodies of the requests to a model. */
+  readonly bodies: readonly JsonObject[];
   /** The number of open responses. */
   readonly speaking: number;
   close(): Promise<void>;
@@ -27,13 +31,19 @@ export interface FakeModel {
 export async function startFakeModel(log: (line: string) => void = () => {}): Promise<FakeModel> {
   const requests: string[] = [];
   const asked: (readonly Turn[])[] = [];
+  const counts: FaultCounts = new Map();
+  const bodies: JsonObject[] = [];
+  const heard: Answering['heard'] = (turns, body) => {
+    asked.push(turns);
+    bodies.push(body);
+  };
   let answered = 0;
   let speaking = 0;
   const server = createServer((incoming, outgoing) => {
     answered += 1;
     speaking += 1;
     requests.push(`${incoming.method} ${incoming.url}`);
-    answer(incoming, outgoing, { id: String(answered), log, heard: (turns) => void asked.push(turns) })
+    answer(incoming, outgoing, { id: String(answered), log, counts, heard })
       .catch((thrown: unknown) => {
         log(`failed: ${String(thrown)}`);
         outgoing.destroy();
@@ -49,6 +59,7 @@ export async function startFakeModel(log: (line: string) => void = () => {}): Pr
     url: `http://127.0.0.1:${port}`,
     requests,
     asked,
+    bodies,
     get speaking() {
       return speaking;
     },
@@ -62,10 +73,11 @@ export async function startFakeModel(log: (line: string) => void = () => {}): Pr
 interface Answering {
   readonly id: string;
   readonly log: (line: string) => void;
-  readonly heard: (turns: readonly Turn[]) => void;
+  readonly counts: FaultCounts;
+  readonly heard: (turns: readonly Turn[], body: JsonObject) => void;
 }
 
-async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id, log, heard }: Answering): Promise<void> {
+async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id, log, counts, heard }: Answering): Promise<void> {
   const path = new URL(incoming.url ?? '/', 'http://model').pathname;
   const chunks: Uint8Array[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Uint8Array);
@@ -78,7 +90,13 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id,
   }
   const body = record(JSON.parse(Buffer.concat(chunks).toString('utf8')) as Json);
   const asked = provider.read(body);
-  heard(asked.turns);
+  heard(asked.turns, body);
+  const fault = faultOf(incoming.headers, body, asked, counts);
+  if (fault !== undefined) {
+    outgoing.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers });
+    outgoing.end(JSON.stringify(fault.body));
+    return;
+  }
   const act = decide(asked);
   const last = asked.turns.at(-1);
   log(
@@ -90,8 +108,11 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id,
     return;
   }
   outgoing.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  let frames = 0;
   for await (const text of provider.frames(act, id)) {
     if (outgoing.destroyed) return;
+    frames += 1;
+    if (frames > 2 && isCut(asked)) break;
     if (!outgoing.write(text)) await Promise.race([once(outgoing, 'drain'), once(outgoing, 'close')]);
   }
   outgoing.end();

@@ -1,5 +1,6 @@
 import type { Store, TaskKey } from '../../ports.ts';
 import type { Quarantined } from './damage/quarantine.ts';
+import type { CopyProgress } from './files/copy-database.ts';
 
 /** Options of `openSqliteStore`. */
 export interface SqliteOptions {
@@ -42,6 +43,8 @@ export interface SqliteStore extends Store {
   has(task: TaskKey): boolean;
   /** Empties the WAL and truncates its file. */
   checkpoint(): Promise<void>;
+  /** Copies the database to a new file while commits continue. The copy needs no other file. */
+  backup(to: string, onProgress?: (progress: CopyProgress) => void): Promise<void>;
 }
 
 const MIB = 2 ** 20;

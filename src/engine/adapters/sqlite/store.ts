@@ -5,7 +5,6 @@ import { createCheckpoints } from './checkpoint/in-thread.ts';
 import { createInlineCheckpoints } from './checkpoint/inline.ts';
 import type { StoreThread } from './checkpoint/thread.ts';
 import { createStoreThread } from './checkpoint/thread.ts';
-import type { Tables } from './commit/apply-write.ts';
 import { createCommitter } from './commit/committer.ts';
 import type { Marks } from './commit/marks.ts';
 import { openMarks, startMarks } from './commit/marks.ts';
@@ -18,18 +17,14 @@ import { createQuarantine } from './damage/quarantine.ts';
 import { troubleOf } from './damage/store-error.ts';
 import { mayShareWal, versionOf } from './database/connection.ts';
 import type { StoreMeta } from './database/open.ts';
+import { markClosed, markInUse } from './database/open.ts';
+import { copyDatabase } from './files/copy-database.ts';
 import { createDiskSpace } from './files/disk-space.ts';
 import type { StoreLock } from './files/lock.ts';
 import type { StoreFiles } from './files/store-files.ts';
 import type { SqliteOptions, SqliteStore } from './options.ts';
 import { createReads } from './read/reads.ts';
-import { createDeferredDeletes } from './tables/deferred-deletes.ts';
-import { createOutboxTable } from './tables/outbox.ts';
-import { createPushConfigs } from './tables/push-configs.ts';
-import { createRealms } from './tables/realms.ts';
-import { createSends } from './tables/sends.ts';
-import { createTaskCounts } from './tables/task-counts.ts';
-import { createTasks } from './tables/tasks.ts';
+import { createTables } from './tables/all-tables.ts';
 
 /** An opened database, checked and locked, before its parts are connected. */
 export interface OpenedStore {
@@ -58,6 +53,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
     restartMarks();
   };
   if (losses.isStale) empty();
+  markInUse(db, meta);
   const marks = openMarks(files.marks);
   const onCheckpointFailed = (thrown: unknown): void => {
     if (troubleOf(thrown) === 'full') space.ranOut(thrown);
@@ -75,7 +71,10 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
     await space.settled();
     await thread.close().catch((thrown: unknown) => report('the store’s thread ended with an error', thrown));
     marks.close();
-    if (guard.broken === undefined) empty();
+    if (guard.broken === undefined) {
+      markClosed(db);
+      empty();
+    }
     guard.close();
     db.close();
     lock.release();
@@ -90,25 +89,11 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
     verified,
     secret: new Uint8Array(hash('sha256', `page tokens of ${meta.store}`, 'buffer')),
     checkpoint: () => checkpoints.empty('TRUNCATE'),
+    backup: (to, onProgress) => copyDatabase(db, to, onProgress),
     close: () => {
       closing ??= close();
       return closing;
     },
-  };
-}
-
-/** Prepares the statements of all tables. */
-function createTables(db: DatabaseSync, meta: StoreMeta): Tables {
-  const realms = createRealms(db);
-  const counts = createTaskCounts(db);
-  return {
-    realms,
-    counts,
-    tasks: createTasks(db, realms, counts),
-    sends: createSends(db, realms, meta.named),
-    pushes: createPushConfigs(db),
-    outbox: createOutboxTable(db),
-    deferredDeletes: createDeferredDeletes(db),
   };
 }
 

@@ -20,6 +20,8 @@ const traits: Traits = {
   // Society's documents show `messages` empty, and a request can't ask for them.
   historyDefault: 'none',
   subscribeFinished: 'error',
+  // Its client gives up after 30 seconds and then knows no thread to ask in.
+  sendMsMax: 25_000,
 };
 
 const wire: DialectWire = {

@@ -41,6 +41,7 @@ describe('a status', () => {
     ['TASK_STATE_INPUT_REQUIRED', 'working', 'input required'],
     ['TASK_STATE_AUTH_REQUIRED', 'working', 'authentication required'],
     ['TASK_STATE_REJECTED', 'failed', 'rejected'],
+    ['TASK_STATE_WORKING', 'working', 'still working'],
     ['TASK_STATE_UNSPECIFIED', 'working', undefined],
     ['TASK_STATE_CANCELED', 'cancelled', undefined],
     ['TASK_STATE_COMPLETED', 'completed', undefined],
@@ -68,6 +69,17 @@ describe('a message that Society’s client would not show', () => {
     expect(write('TASK_STATE_INPUT_REQUIRED', [{ text: 'which?' }]).artifacts).toEqual([{ name: 'status', parts: [text('which?')] }]);
     expect(write('TASK_STATE_INPUT_REQUIRED').artifacts).toEqual([{ name: 'status', parts: [text('input required')] }]);
     expect(write('TASK_STATE_COMPLETED', [{ text: 'done' }], []).artifacts).toEqual([{ name: 'status', parts: [text('done')] }]);
+  });
+
+  it('is repeated after output if it is a question', () => {
+    expect(write('TASK_STATE_INPUT_REQUIRED', [{ text: 'which?' }], output).artifacts).toEqual([
+      { name: 'response', parts: [text('out')] },
+      { name: 'status', parts: [text('which?')] },
+    ]);
+  });
+
+  it('says that the agent still works if a send ends before the answer', () => {
+    expect(write('TASK_STATE_WORKING').artifacts).toEqual([{ name: 'status', parts: [text('still working')] }]);
   });
 
   it('is not repeated if the client shows it, or if there is output', () => {

@@ -5,6 +5,7 @@ import type { Message } from '../../message.ts';
 import type { Part } from '../../parts.ts';
 import { isTextPart } from '../../parts.ts';
 import type { TaskState } from '../../states.ts';
+import { isInterrupted } from '../../states.ts';
 import type { Artifact, Task, TaskStatus } from '../../task.ts';
 import type { ReadEnv } from '../dialect.ts';
 import { id, listIf, member, memberIf, object, oneOf } from '../shared/read.ts';
@@ -26,7 +27,7 @@ const STATES: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
 const STATE_NAMES: Readonly<Record<TaskState, { readonly name: string; readonly note: string }>> = {
   TASK_STATE_UNSPECIFIED: { name: 'working', note: '' },
   TASK_STATE_SUBMITTED: { name: 'submitted', note: '' },
-  TASK_STATE_WORKING: { name: 'working', note: '' },
+  TASK_STATE_WORKING: { name: 'working', note: 'still working' },
   TASK_STATE_COMPLETED: { name: 'completed', note: '' },
   TASK_STATE_FAILED: { name: 'failed', note: '' },
   TASK_STATE_CANCELED: { name: 'cancelled', note: '' },
@@ -58,7 +59,7 @@ export function writeTask(task: Task): Json {
   const out: JsonDraft = { id: task.id, status: statusText === '' ? { state } : { state, message: statusText } };
   if (task.history !== undefined) out.messages = task.history.map(writeMessage);
   const artifacts = writeArtifacts(task.artifacts ?? []);
-  const unseen = artifacts.length === 0 && state !== 'failed';
+  const unseen = isInterrupted(task.status.state) || (artifacts.length === 0 && state !== 'failed');
   const repeated = statusText !== '' && (unseen || parts.length > 1 || parts[0]?.text === undefined);
   if (repeated) artifacts.push(writeArtifact(STATUS_ARTIFACT, parts));
   if (repeated || task.artifacts !== undefined) out.artifacts = artifacts;

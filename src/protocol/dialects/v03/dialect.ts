@@ -30,7 +30,8 @@ const edition: Edition = {
   codes: CODES,
   card,
   detect: (hints) => (hints.method === undefined || !isMethod(hints) ? 'no' : hasKind(hints.params) ? 'shape' : 'grammar'),
-  traits: {},
+  // coding-agent-a2a: at an approval the stream stays open, and the answer comes by another call.
+  traits: { streamsThroughQuestions: true },
   wire: {},
 };
 
@@ -48,7 +49,7 @@ export const v03TaskId: Dialect = kindDialect({
   taskId: 'taskId',
   card: { ...card, detect: () => 'no' },
   detect: (hints) => (saysTaskId(hints) ? 'shape' : 'no'),
-  traits: { cancelFinished: 'returns-task' },
+  traits: { ...edition.traits, cancelFinished: 'returns-task' },
 });
 
 /** A2A 0.3.0 over HTTP+JSON. */

@@ -25,7 +25,7 @@ export function refuseContent(request: HttpRequest, route: Route): AccessRefusal
   const type = request.header('content-type');
   const isJson = type !== undefined && JSON_TYPES.test(type);
   // HTTP+JSON and the admin API have POST calls without a body, which need no Content-Type.
-  const isBodyOptional = route.name === 'admin' || route.binding?.route.bodyOptional === true;
+  const isBodyOptional = route.name === 'admin' || route.bodyOptional === true || route.binding?.route.bodyOptional === true;
   const isEmpty = isBodyOptional && type === undefined && !hasBody(request);
   if (isJson || isEmpty) return undefined;
   const message = 'Content-Type must be application/json';

@@ -27,11 +27,12 @@ type RateLimits = Pick<
   | 'publicRequestsBurstMax'
   | 'callerBytesPerMinuteMax'
   | 'bodyBytesMax'
+  | 'agUiBodyBytesMax'
 >;
 
 /** One bucket for requests and one for bytes, for each caller. */
 export function createRateLimiter(limits: RateLimits): RateLimiter {
-  const { callerBytesPerMinuteMax, bodyBytesMax } = limits;
+  const { callerBytesPerMinuteMax, bodyBytesMax, agUiBodyBytesMax } = limits;
   const ofCallers = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
   const ofAddresses = createTokenBuckets({ perSecond: limits.publicRequestsPerSecondMax, burst: limits.publicRequestsBurstMax });
   const bytes = createTokenBuckets({ perSecond: callerBytesPerMinuteMax / 60, burst: callerBytesPerMinuteMax });
@@ -39,7 +40,8 @@ export function createRateLimiter(limits: RateLimits): RateLimiter {
     check: (caller, request, route) => {
       const key = keyOf(caller, request, route);
       if (key === undefined) return undefined;
-      const declared = Math.min(Number(request.header('content-length') ?? 1) || 0, bodyBytesMax);
+      const largest = route.name === 'agUi' ? agUiBodyBytesMax : bodyBytesMax;
+      const declared = Math.min(Number(request.header('content-length') ?? 1) || 0, largest);
       const requests = route.access === 'public' ? ofAddresses : ofCallers;
       const waitMs = requests.take(key) || (request.method === 'POST' ? bytes.take(key, declared) : 0);
       return waitMs === 0 ? undefined : new A2AError('RATE_LIMITED', 'too many requests; slow down', { retryAfterMs: waitMs });

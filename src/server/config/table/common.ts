@@ -28,11 +28,16 @@ export const COMMON_SETTINGS = {
     doc: 'The folder for tasks. Default: one for these agents, where the platform keeps application data.',
   },
   memory: { type: 'boolean', flag: 'memory', doc: 'Keep tasks in memory only.' },
+  acceptLoss: {
+    type: 'boolean',
+    flag: 'accept-loss',
+    doc: 'Start although the newest commits of the store are missing, and continue without them. Only for a start that an error has refused.',
+  },
   log: {
     type: 'choice',
     oneOf: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
     flag: 'log',
-    doc: 'The least important level to log. Logs are JSON lines on standard error.',
+    doc: 'The least important level to log. Logs go to standard error: text on a terminal, JSON lines elsewhere and with `--json`.',
   },
 } as const;

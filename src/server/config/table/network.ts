@@ -91,6 +91,13 @@ export const PROTOCOL_SETTINGS = {
     flag: 'idempotency',
     doc: '`key`: a repeated message is recognised by its Idempotency-Key, or if the first response was not delivered. `messageId`: always by its id.',
   },
+  agUiOnHangUp: {
+    type: 'choice',
+    oneOf: ['continue', 'cancel'],
+    default: 'continue',
+    flag: 'ag-ui-on-hang-up',
+    doc: 'What happens to a task when its AG-UI front end closes the connection. `continue`: it continues, and the thread shows its answer later. `cancel`: it is canceled.',
+  },
   versionRequired: {
     type: 'boolean',
     flag: 'version-required',

@@ -40,6 +40,13 @@ export const PROGRAM_SETTINGS = {
     flag: 'approval-ms',
     doc: 'A request for approval that gets no answer for this long is denied.',
   },
+  'run.questionStreams': {
+    type: 'choice',
+    oneOf: ['open', 'close'],
+    default: 'open',
+    flag: 'question-streams',
+    doc: 'What happens to a stream of an A2A 0.3 client at a request for approval. `open`: it stays open until the work is done, as with coding-agent-a2a. `close`: it ends there, as in all other versions; for clients that ask their users only after the stream.',
+  },
   'run.approvePattern': {
     type: 'text',
     flag: 'approve-pattern',

@@ -1,17 +1,11 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { artifact, fail, reject, status } from '#agents';
 import type { Agent, AgentOutput, Fetch, JsonObject, Turn } from '#protocol';
-import { kept } from '#protocol';
 import { generateAgentCard, titleOf } from '../../card-from-tools.ts';
 import { choose } from './choose.ts';
+import type { McpConnection, McpSource } from './connection.ts';
+import { CALL_MS_MAX, reconnecting } from './connection.ts';
 import { partsOf } from './content.ts';
-
-/** An MCP server: a program to start, or an HTTP address. */
-export type McpSource =
-  | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>>; readonly cwd?: string }
-  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
 
 /** Options of `mcpAgent`. */
 export interface McpAgentOptions {
@@ -33,10 +27,6 @@ export interface McpAgent extends Agent, AsyncDisposable {
   /** The tools that the server listed at the start. */
   readonly tools: readonly Tool[];
 }
-
-const START_MS_MAX = 30_000;
-/** MCP clients time out after a minute by default. A run of an agent has its own limits. */
-const CALL_MS_MAX = 24 * 3_600_000;
 
 /**
  * Starts an MCP server, or connects to it, and offers its tools as skills of an agent, with their
@@ -79,61 +69,6 @@ export async function mcpAgent(source: McpSource, options: McpAgentOptions = {})
 
 function versionOf(version: string | undefined): { readonly version?: string } {
   return version === undefined ? {} : { version };
-}
-
-interface McpConnected {
-  readonly client: Client;
-  readonly tools: readonly Tool[];
-}
-
-interface McpConnection {
-  get(): Promise<McpConnected>;
-  close(): Promise<void>;
-}
-
-/** One connection at a time, opened again after it is closed. */
-function reconnecting(source: McpSource, { startMsMax = START_MS_MAX, fetch }: McpAgentOptions): McpConnection {
-  let known: Promise<McpConnected> | undefined;
-  const connect = async (): Promise<McpConnected> => {
-    const client = new Client({ name: 'parley', version: '1.0.0' }, { capabilities: {} });
-    client.onclose = () => {
-      known = undefined;
-    };
-    await client.connect(transportFor(source, fetch), { timeout: startMsMax });
-    const { tools } = await client.listTools(undefined, { timeout: startMsMax });
-    return { client, tools };
-  };
-  return {
-    get: () => {
-      known ??= connect();
-      known.catch(() => {
-        known = undefined;
-      });
-      return known;
-    },
-    close: async () => {
-      const open = known;
-      known = undefined;
-      await (await open)?.client.close();
-    },
-  };
-}
-
-/** The transport of the MCP client: a program, or a server over HTTP. */
-function transportFor(source: McpSource, get: Fetch | undefined): StdioClientTransport | StreamableHTTPClientTransport {
-  if ('url' in source) {
-    const requestInit: RequestInit = { headers: { ...source.headers }, redirect: 'error' };
-    const own = get === undefined ? {} : { fetch: (at: string | URL, init?: RequestInit) => get(kept(new Request(at, init))) };
-    return new StreamableHTTPClientTransport(new URL(source.url), { requestInit, ...own });
-  }
-  const { command, args = [], env, cwd } = source;
-  // The program gets the SDK's default environment and the variables named here, so that our secrets stay with us (getDefaultEnvironment).
-  return new StdioClientTransport({
-    command,
-    args: [...args],
-    ...(env === undefined ? {} : { env: { ...env } }),
-    ...(cwd === undefined ? {} : { cwd }),
-  });
 }
 
 /** Calls the tool that the message names. Progress becomes status messages. */

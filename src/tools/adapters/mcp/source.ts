@@ -1,4 +1,4 @@
-import type { McpSource } from './agent.ts';
+import type { McpSource } from './connection.ts';
 
 /**
  * Reads `COMMAND ARGS…`, or a URL for a server over HTTP. Quotes keep words together.

@@ -55,6 +55,14 @@ func behave(ctx context.Context, text, contextID, taskID string, out output) boo
 		out.echo()
 	case word == "fail":
 		return out.fail("it broke")
+	case word == "slow":
+		seconds, _ := strconv.Atoi(rest)
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(time.Duration(seconds) * time.Second):
+		}
+		out.text(fmt.Sprintf("waited %s s", rest), true)
 	case word == "work":
 		for at := 1; at <= 600; at++ {
 			if !out.text(fmt.Sprintf("%d ", at), at == 1) {

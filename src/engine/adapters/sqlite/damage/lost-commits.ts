@@ -55,6 +55,9 @@ export function findLostCommits(
   marks: MarksRead | undefined,
   { files, meta, acceptLoss }: LossOptions & Compared,
 ): LostCommits {
+  if (marks === undefined && meta.in_use === 1 && !acceptLoss) {
+    throw refusal(files, 'this is a copy of a database that was in use, made without its WAL, so its newest commits are missing');
+  }
   if (marks === undefined) return { ...NOTHING, isStale: true };
   if (marks.store !== meta.store && !acceptLoss) throw refusal(files, `${files.marks} belongs to another store`);
   if (meta.commits < marks.base && !acceptLoss) {
@@ -96,7 +99,7 @@ function tasksIn(lost: readonly MarkedCommit[]): readonly Quarantined[] {
 function refusal(files: StoreFiles, what: string): StoreError {
   return new StoreError(
     'damaged',
-    `${files.path}: ${what}. Restore it from a backup; or open it with acceptLoss to continue without the lost commits`,
+    `${files.path}: ${what}. Restore it from a backup; or continue without the lost commits: parley serve --accept-loss, in code acceptLoss: true`,
   );
 }
 

@@ -79,11 +79,38 @@ export interface StoreMeta {
   readonly last_key: number;
   /** All sends up to this number have their names in the index (send-names.ts). */
   readonly named: number;
+  /** 1 while a process has the store open, and after a crash. */
+  readonly in_use: number;
 }
 
 export function readMeta(db: DatabaseSync): StoreMeta {
-  const meta = query<StoreMeta & { twin: number }>(db, 'SELECT store, commits, last_key, named, twin FROM meta WHERE one = 1').one();
+  const meta = query<StoreMeta & { twin: number }>(
+    db,
+    'SELECT store, commits, last_key, named, in_use, twin FROM meta WHERE one = 1',
+  ).one();
   if (meta === undefined || meta.commits + meta.last_key + meta.named + meta.twin !== 0)
     throw new StoreError('damaged', 'the record of the number of commits is damaged');
   return meta;
+}
+
+/**
+ * Notes in the main file that a process has the store open. A copy of this file alone then shows that it was made without the WAL, so it
+ * may lack the newest commits (see `findLostCommits`).
+ */
+export function markInUse(db: DatabaseSync, { in_use: isMarked }: StoreMeta): void {
+  if (isMarked === 0) unlessFull(() => db.exec('UPDATE meta SET in_use = 1; PRAGMA wal_checkpoint(PASSIVE)'));
+}
+
+/** Notes that the main file holds all commits. The caller copies the WAL to it afterwards. */
+export function markClosed(db: DatabaseSync): void {
+  unlessFull(() => db.exec('UPDATE meta SET in_use = 0'));
+}
+
+/** A full disk must not keep a store from being read. The note is then missing, or stays; the marks file beside it shows what is true. */
+function unlessFull(write: () => void): void {
+  try {
+    write();
+  } catch (thrown) {
+    if (troubleOf(thrown) !== 'full') throw thrown;
+  }
 }

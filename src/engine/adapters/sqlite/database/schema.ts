@@ -67,6 +67,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX outbox_task ON outbox (task);
   CREATE INDEX outbox_dead ON outbox (dead, n);
   `,
+  `
+  ALTER TABLE meta ADD COLUMN in_use INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Migrates in one transaction: after a crash the file has the old version or the new one. */

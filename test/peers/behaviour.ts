@@ -35,7 +35,10 @@ export async function behave({ text, contextId, taskId, isCanceled }: Wanted, ou
     return out.ask('Which color?');
   } else if (word === 'parts') out.echo();
   else if (word === 'fail') return out.fail('it broke');
-  else if (word === 'work') {
+  else if (word === 'slow') {
+    await sleep(Number(rest) * 1000);
+    out.text(`waited ${rest} s`, true);
+  } else if (word === 'work') {
     for (let at = 1; at <= 600 && !isCanceled(); at += 1) {
       out.text(`${at} `, at === 1);
       await sleep(100);

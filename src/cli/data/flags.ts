@@ -1,0 +1,20 @@
+import type { Flag } from '../flags/spec.ts';
+
+/** The flags of the commands that work on a data folder. */
+export const DATA_FLAG: Flag = {
+  name: 'data',
+  kind: 'text',
+  value: 'DIR',
+  default: 'PARLEY_DATA, or the folder of parley serve without --data',
+  doc: 'The data folder of the node.',
+};
+
+export const AUTH_FOLDER_FLAG: Flag = {
+  name: 'auth-folder',
+  kind: 'text',
+  value: 'DIR',
+  default: 'PARLEY_AUTH_FOLDER, or where the platform keeps configuration',
+  doc: 'Where API keys are stored.',
+};
+
+export const JSON_FLAG: Flag = { name: 'json', kind: 'switch', doc: 'Print JSON.' };

@@ -1,0 +1,132 @@
+import { constants } from 'node:fs';
+import { copyFile, mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { verifyTasks } from '#engine';
+import { openBlobs } from '../../../engine/adapters/blobs.ts';
+import type { SqliteStore } from '../../../engine/adapters/sqlite.ts';
+import { openSqliteReader } from '../../../engine/adapters/sqlite.ts';
+import { ConfigError } from '../../config/read-value.ts';
+import { apiKeysFile } from '../api-keys-file.ts';
+import type { BackupManifest } from './manifest.ts';
+import { describeFiles, filesBelow, MANIFEST } from './manifest.ts';
+
+/** What is backed up: an open store and the folders around it. */
+export interface BackupSource {
+  readonly store: Pick<SqliteStore, 'backup'>;
+  /** The data folder. */
+  readonly folder: string;
+  /** The folder of the API keys. */
+  readonly authFolder: string;
+  /** The version of Parley. */
+  readonly version: string;
+}
+
+/** How far a backup is. */
+export interface BackupProgress {
+  readonly step: 'files' | 'database' | 'checking';
+  readonly done: number;
+  readonly total: number;
+}
+
+/** Files of the data folder that are not copied as they are: the store has its own way, and the others belong to a running process. */
+const NOT_COPIED = /^(?:tasks\.db.*|audit\.jsonl|.*\.lock|.*\.new)$/;
+
+/**
+ * Backs up a node that may be running: database, blobs, keys and audit log. The database is copied between two passes over the blobs, so
+ * that every blob that it names is there. The copy is then read completely.
+ */
+export async function backUp(
+  source: BackupSource,
+  to: string,
+  onProgress: (progress: BackupProgress) => void = () => {},
+): Promise<BackupManifest> {
+  const folder = await emptyFolder(to, source.folder);
+  const [blobs, copies] = [join(source.folder, 'blobs'), join(folder, 'blobs')];
+  await copyNew(blobs, copies, onProgress);
+  await source.store.backup(join(folder, 'tasks.db'), ({ pages, pagesTotal }) =>
+    onProgress({ step: 'database', done: pages, total: pagesTotal }),
+  );
+  await copyNew(blobs, copies, onProgress);
+  await copySmallFiles(source, folder);
+  const found = await inspectCopy(folder, onProgress);
+  const manifest: BackupManifest = {
+    format: 'parley-backup-1',
+    at: new Date().toISOString(),
+    version: source.version,
+    ...found,
+    files: await describeFiles(folder),
+  };
+  await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true, flag: 'wx' });
+  return manifest;
+}
+
+/** Creates the folder, or takes an empty one. */
+async function emptyFolder(to: string, data: string): Promise<string> {
+  const folder = resolve(to);
+  const inside = relative(resolve(data), folder);
+  if (inside === '' || !inside.startsWith('..')) throw new ConfigError(`${to} is inside the data folder; choose a folder elsewhere`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0) throw new ConfigError(`${to} is not empty; choose a new folder for each backup`);
+  return folder;
+}
+
+/** Copies files that the other folder does not have. Blobs never change. A file that is deleted meanwhile belongs to a deleted task. */
+async function copyNew(from: string, to: string, onProgress: (progress: BackupProgress) => void): Promise<void> {
+  const known = new Set(await filesBelow(to));
+  const wanted = (await filesBelow(from)).filter((path) => !known.has(path) && !path.endsWith('.part'));
+  for (const [at, path] of wanted.entries()) {
+    await copyDurably(join(from, path), join(to, path)).catch((thrown: unknown) => {
+      if (!isMissing(thrown)) throw thrown;
+    });
+    onProgress({ step: 'files', done: at + 1, total: wanted.length });
+  }
+}
+
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+}
+
+/** The keys of the node, its other small files, its audit log up to the last whole record, and the API keys. */
+async function copySmallFiles({ folder: data, authFolder }: BackupSource, folder: string): Promise<void> {
+  for (const entry of await readdir(data, { withFileTypes: true })) {
+    if (entry.isFile() && !NOT_COPIED.test(entry.name)) await copyDurably(join(data, entry.name), join(folder, entry.name));
+  }
+  for (const name of await filesBelow(join(data, 'audit'))) await copyDurably(join(data, 'audit', name), join(folder, 'audit', name));
+  const log = await readFile(join(data, 'audit.jsonl')).catch((thrown: unknown) => {
+    if (isMissing(thrown)) return undefined;
+    throw thrown;
+  });
+  if (log !== undefined) {
+    await writeFile(join(folder, 'audit.jsonl'), log.subarray(0, log.lastIndexOf('\n') + 1), { mode: 0o600, flush: true });
+  }
+  await copyDurably(apiKeysFile(authFolder), join(folder, 'auth/api-keys.json')).catch((thrown: unknown) => {
+    if (!isMissing(thrown)) throw thrown;
+  });
+}
+
+async function copyDurably(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  const file = await open(to, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads every task of the copy. An incomplete task was incomplete before: blobs are copied before and after the database. */
+async function inspectCopy(
+  folder: string,
+  onProgress: (progress: BackupProgress) => void,
+): Promise<Pick<BackupManifest, 'store' | 'tasks' | 'damaged'>> {
+  const copy = openSqliteReader(join(folder, 'tasks.db'));
+  try {
+    const total = await copy.count({ owner: 'any' });
+    const verdict = await verifyTasks(copy, openBlobs(join(folder, 'blobs')), (done) => onProgress({ step: 'checking', done, total }));
+    const damaged = [...copy.damaged().map(({ id, key }) => id ?? String(key)), ...verdict.damaged.map(({ id }) => id)];
+    return { store: { id: copy.id, commits: copy.commits }, tasks: verdict.tasks, damaged };
+  } finally {
+    copy.close();
+  }
+}

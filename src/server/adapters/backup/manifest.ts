@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ConfigError } from '../../config/read-value.ts';
+
+/** The file that makes a folder a backup. It is written last, so a folder with it is complete. */
+export const MANIFEST = 'backup.json';
+
+/** What a backup contains. */
+export interface BackupManifest {
+  readonly format: 'parley-backup-1';
+  /** When the backup was made. */
+  readonly at: string;
+  /** The Parley version that made it. */
+  readonly version: string;
+  /** Random id of the store, and its number of commits. */
+  readonly store: { readonly id: string; readonly commits: number };
+  /** The number of tasks, without damaged ones. */
+  readonly tasks: number;
+  /** Tasks that were damaged already when the backup was made. */
+  readonly damaged: readonly string[];
+  readonly files: readonly BackupFile[];
+}
+
+/** A file of a backup. */
+export interface BackupFile {
+  /** Relative to the folder of the backup, with `/`. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** The description of a backup. Throws a ConfigError if the folder is not a complete one. */
+export function readManifest(folder: string): BackupManifest {
+  const path = join(folder, MANIFEST);
+  if (!existsSync(folder)) throw new ConfigError(`there is no folder ${folder}`);
+  if (!existsSync(path)) throw new ConfigError(`${folder} is not a backup, or one that was not finished: it has no ${MANIFEST}`);
+  let read: unknown;
+  try {
+    read = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (thrown) {
+    throw new ConfigError(`${path} can't be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+  if (isManifest(read)) return read;
+  throw new ConfigError(`${path} does not describe a backup that this version of Parley can read`);
+}
+
+function isManifest(value: unknown): value is BackupManifest {
+  if (typeof value !== 'object' || value === null) return false;
+  const { format, files, store } = value as Partial<BackupManifest>;
+  return format === 'parley-backup-1' && store !== undefined && Array.isArray(files) && files.every(isFile);
+}
+
+/** Also refuses paths that lead out of the folder: a backup may come from elsewhere. */
+function isFile(value: unknown): value is BackupFile {
+  if (typeof value !== 'object' || value === null) return false;
+  const { path, bytes, sha256 } = value as Partial<BackupFile>;
+  const isInside = typeof path === 'string' && path !== '' && !path.split('/').some((name) => name === '' || name === '.' || name === '..');
+  return isInside && !/[\\\0]/.test(path) && Number.isSafeInteger(bytes) && /^[0-9a-f]{64}$/.test(sha256 ?? '');
+}
+
+/** Describes every file of a folder except the manifest. */
+export async function describeFiles(folder: string): Promise<readonly BackupFile[]> {
+  const files: BackupFile[] = [];
+  for (const path of (await filesBelow(folder)).toSorted()) {
+    if (path === MANIFEST) continue;
+    files.push({ path, bytes: (await stat(join(folder, path))).size, sha256: await hashOf(join(folder, path)) });
+  }
+  return files;
+}
+
+/** The files below a folder, relative to it, with `/`. Links and other special files are left out. */
+export async function filesBelow(folder: string): Promise<readonly string[]> {
+  if (!existsSync(folder)) return [];
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  return found
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(folder.length + 1)
+        .replaceAll(sep, '/'),
+    );
+}
+
+/** Files that differ from the manifest, each with what is wrong. */
+export async function changedFiles(folder: string, { files }: BackupManifest): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const { path, bytes, sha256 } of files) {
+    const found = await stat(join(folder, path)).catch(() => undefined);
+    if (found === undefined) problems.push(`${path} is missing`);
+    else if (found.size !== bytes || (await hashOf(join(folder, path))) !== sha256) problems.push(`${path} was changed`);
+  }
+  return problems;
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

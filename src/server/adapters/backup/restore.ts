@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, mkdir, open, readdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { TasksVerdict } from '#engine';
+import { verifyTasks } from '#engine';
+import { openBlobs } from '../../../engine/adapters/blobs.ts';
+import { openSqliteReader } from '../../../engine/adapters/sqlite.ts';
+import { ConfigError } from '../../config/read-value.ts';
+import { apiKeysFile } from '../api-keys-file.ts';
+import type { BackupManifest } from './manifest.ts';
+import { changedFiles, readManifest } from './manifest.ts';
+
+/** A checked backup. */
+export interface BackupVerdict {
+  readonly manifest: BackupManifest;
+  readonly tasks: TasksVerdict;
+}
+
+/** Checks the files of a backup against its manifest, and reads every task. Throws a ConfigError if something was changed. */
+export async function verifyBackup(folder: string, onTask?: (done: number) => void): Promise<BackupVerdict> {
+  const manifest = readManifest(folder);
+  const problems = await changedFiles(folder, manifest);
+  if (problems.length > 0) throw new ConfigError(`the backup ${folder} is damaged: ${listed(problems)}`);
+  const store = openSqliteReader(join(folder, 'tasks.db'));
+  try {
+    return { manifest, tasks: await verifyTasks(store, openBlobs(join(folder, 'blobs')), onTask) };
+  } finally {
+    store.close();
+  }
+}
+
+const SHOWN = 5;
+
+function listed(problems: readonly string[]): string {
+  const more = problems.length - SHOWN;
+  return `${problems.slice(0, SHOWN).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+/** What `restore` did. */
+export interface Restored extends BackupVerdict {
+  /** False if the folder for keys had some already; they were kept. Undefined if the backup has none. */
+  readonly hasRestoredApiKeys?: boolean;
+}
+
+/** Checks a backup and copies it to a new data folder. Nothing is overwritten. */
+export async function restore(
+  from: string,
+  to: { readonly folder: string; readonly authFolder: string },
+  onTask?: (done: number) => void,
+): Promise<Restored> {
+  const folder = resolve(to.folder);
+  if (existsSync(folder) && (await readdir(folder)).length > 0) {
+    throw new ConfigError(`${to.folder} is not empty; restore to a new folder, or move the old one away first`);
+  }
+  const verdict = await verifyBackup(from, onTask);
+  const files = verdict.manifest.files.map(({ path }) => path);
+  // The database last: a restore that was interrupted leaves a folder without one, and no node starts with half of the files.
+  for (const path of files.filter((name) => !name.startsWith('auth/')).toSorted((a, b) => rank(a) - rank(b))) {
+    await copyTo(join(from, path), join(folder, path));
+  }
+  if (!files.includes('auth/api-keys.json')) return verdict;
+  const keys = apiKeysFile(to.authFolder);
+  const isFree = !existsSync(keys);
+  if (isFree) await copyTo(join(from, 'auth/api-keys.json'), keys);
+  return { ...verdict, hasRestoredApiKeys: isFree };
+}
+
+function rank(path: string): number {
+  return path === 'tasks.db' ? 1 : 0;
+}
+
+async function copyTo(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await copyFile(from, to);
+  await chmod(to, 0o600);
+  const file = await open(to, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

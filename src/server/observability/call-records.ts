@@ -1,0 +1,93 @@
+import type { A2AService, CallContext, EventStream, Operation, TaskState } from '#protocol';
+import { A2AError } from '#protocol';
+import type { CallInterceptor } from '../agents/intercept.ts';
+import { interceptCalls, observeStream } from '../agents/intercept.ts';
+
+/** One call of an agent, as a line of a log shows it. */
+export interface CallRecord {
+  /** The id of the principal. Empty if the request was refused before it was known. */
+  readonly who: string;
+  /** The caller's dialect. Empty for a refused request. */
+  readonly dialect: string;
+  /** The operation, or method and path of a refused request. */
+  readonly operation: string;
+  /** The agent's name. */
+  readonly agent: string;
+  /** `ok`, the kind of the error, or the HTTP status of a refused request. */
+  readonly outcome: string;
+  /** The id of the task that the call was about. */
+  readonly task?: string;
+  /** The state of that task at the end of the call. */
+  readonly state?: TaskState;
+  /** How long the call took; a stream until its end. */
+  readonly ms: number;
+}
+
+interface TaskSeen {
+  task?: string;
+  state?: TaskState;
+}
+
+/** The same service. `onCall` is called at the end of each call. */
+export function recordCalls(service: A2AService, agent: string, onCall: (call: CallRecord) => void): A2AService {
+  const record = (operation: Operation, ctx: CallContext, end: TaskSeen & { readonly began: number; readonly thrown?: unknown }): void => {
+    const { began, thrown, ...seen } = end;
+    const outcome = thrown === undefined ? 'ok' : A2AError.from(thrown).kind;
+    onCall({ who: ctx.principal.id, dialect: ctx.dialect, operation, agent, outcome, ...seen, ms: performance.now() - began });
+  };
+  const by: CallInterceptor = {
+    unary: async ({ operation, request, ctx }, next) => {
+      const began = performance.now();
+      const named = seenIn(request);
+      try {
+        const result = await next(ctx);
+        record(operation, ctx, { ...named, ...seenIn(result), began });
+        return result;
+      } catch (thrown) {
+        record(operation, ctx, { ...named, began, thrown });
+        throw thrown;
+      }
+    },
+    stream: ({ operation, request, ctx }, next) => {
+      const began = performance.now();
+      const seen = seenIn(request);
+      const open = (): EventStream => watched(next(ctx), seen);
+      return observeStream(open, (thrown) => record(operation, ctx, { ...seen, began, ...(thrown === undefined ? {} : { thrown }) }));
+    },
+  };
+  return interceptCalls(service, by);
+}
+
+/** Not a generator: that would pass a reader's leaving on only after the next event. */
+function watched(events: EventStream, seen: TaskSeen): EventStream {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const inner = events[Symbol.asyncIterator]();
+      return {
+        next: async () => {
+          const next = await inner.next();
+          if (next.done !== true) for (const { event } of next.value) Object.assign(seen, seenIn(event), seenIn(event.statusUpdate));
+          return next;
+        },
+        return: async () => (await inner.return?.()) ?? { done: true, value: undefined },
+      };
+    },
+  };
+}
+
+/** The task that a request, a result or an event names: `{ task: … }`, `{ taskId, status }`, or a task itself. */
+function seenIn(value: unknown): TaskSeen {
+  const members = objectOf(value);
+  const inner = objectOf(members['task']);
+  const id = inner['id'] ?? members['taskId'] ?? objectOf(members['message'])['taskId'] ?? members['id'];
+  const state = objectOf(inner['status'] ?? members['status'])['state'];
+  return { ...(typeof id === 'string' ? { task: id } : {}), ...(isState(state) ? { state } : {}) };
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function isState(value: unknown): value is TaskState {
+  return typeof value === 'string' && value.startsWith('TASK_STATE_');
+}

@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { OpenQuestionServer } from '../support/open-question-server.ts';
+import { openQuestionServer } from '../support/open-question-server.ts';
+import { run } from './run.ts';
+
+let server: OpenQuestionServer;
+beforeEach(async () => {
+  server = await openQuestionServer();
+});
+afterEach(() => server.close());
+
+describe('an agent that keeps its stream open at a question', () => {
+  it('is answered by `parley ask --answer`, which shows the question and the rest of the work', async () => {
+    const { code, out } = await run(['ask', server.url, '2', '--answer', 'y', '--answer', 'n']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^before \nApprove: rm 1\?\nafter y \nApprove: rm 2\?\nafter n \n$/);
+    expect(server.answers).toEqual(['y', 'n']);
+  });
+
+  it('leaves `parley ask` with exit code 6 if nobody can answer', async () => {
+    const { code, out } = await run(['ask', server.url, '1']);
+    expect([code, out]).toEqual([6, 'before \nApprove: rm 1?\n']);
+  });
+
+  it('is answered by the next line of `parley chat`', async () => {
+    const { code, out } = await run(['chat', server.url, '--json'], { input: '1\nyes\n' });
+    const answers = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly state: string; readonly text: string });
+    expect(code).toBe(0);
+    expect(answers.map(({ state }) => state)).toEqual(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_COMPLETED']);
+    expect(answers[1]?.text).toBe('before after yes ');
+  });
+});
