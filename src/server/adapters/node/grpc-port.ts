@@ -50,20 +50,7 @@ export interface GrpcPort {
 export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPort {
   const { limits, log } = options;
   const host = grpcHost(options);
-  let drivers: GrpcDrivers | Promise<GrpcDrivers> | undefined;
-  let road: ConnectRoad | undefined;
-  const loaded = (): GrpcDrivers | Promise<GrpcDrivers> => {
-    drivers ??= loadGrpcDrivers().then((done) => {
-      drivers = done;
-      return done;
-    });
-    return drivers;
-  };
-  const connectRoad = async (): Promise<ConnectRoad> => {
-    const { createConnectRoad } = await loaded();
-    road ??= createConnectRoad(host);
-    return road;
-  };
+  const { loaded, connectRoad } = lateDrivers(host);
   const serveStream = async (received: ReceivedStream): Promise<void> => {
     const { stream, headers, socket } = received;
     const request = new Http2HttpRequest(stream, headers, { socket, trusted: options.trusted, bodyMsMax: limits.requestMsMax });
@@ -119,6 +106,30 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
     },
     closeAll: () => http2.host()?.closeAll(),
   };
+}
+
+interface LateDrivers {
+  readonly loaded: () => GrpcDrivers | Promise<GrpcDrivers>;
+  readonly connectRoad: () => Promise<ConnectRoad>;
+}
+
+/** The drivers, loaded by the first call. */
+function lateDrivers(host: GrpcHost): LateDrivers {
+  let drivers: GrpcDrivers | Promise<GrpcDrivers> | undefined;
+  let road: ConnectRoad | undefined;
+  const loaded = (): GrpcDrivers | Promise<GrpcDrivers> => {
+    drivers ??= loadGrpcDrivers().then((done) => {
+      drivers = done;
+      return done;
+    });
+    return drivers;
+  };
+  const connectRoad = async (): Promise<ConnectRoad> => {
+    const { createConnectRoad } = await loaded();
+    road ??= createConnectRoad(host);
+    return road;
+  };
+  return { loaded, connectRoad };
 }
 
 /** Loads Node's HTTP/2 for the first client that speaks it. */

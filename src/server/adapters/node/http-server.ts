@@ -86,16 +86,8 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
 }
 
 /** Creates Node's HTTP server for a handler, with stricter timeouts and limits than Node's defaults (docs/faults.md, H7 to H9). */
-export function createHttpHost({
-  handler,
-  limits,
-  log,
-  metrics,
-  tls,
-  trusted,
-  limitLoopback = false,
-  grpc = false,
-}: HttpHostOptions): HttpHost {
+export function createHttpHost(given: HttpHostOptions): HttpHost {
+  const { handler, limits, log, metrics, tls, trusted, limitLoopback = false, grpc = false } = given;
   let busy = 0;
   let isStopping = false;
   const cut = metrics.counter({
@@ -135,17 +127,7 @@ export function createHttpHost({
       }),
     );
   });
-  const settings = {
-    headersTimeout: Math.min(limits.headerMsMax, limits.requestMsMax),
-    requestTimeout: limits.requestMsMax,
-    connectionsCheckingInterval: Math.min(500, limits.requestMsMax),
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    noDelay: true,
-  };
-  const server =
-    tls === undefined
-      ? createServer(settings)
-      : createTlsServer({ ...settings, ...httpsOptions(tls, grpc), handshakeTimeout: Math.min(limits.headerMsMax, limits.requestMsMax) });
+  const server = createNodeServer(given);
   server.on('request', take);
   server.on('checkExpectation', take); // `checkHead` refuses it
   answerParserErrors(server);
@@ -171,6 +153,19 @@ export function createHttpHost({
       port?.closeAll();
     },
   };
+}
+
+function createNodeServer({ limits, tls, grpc = false }: HttpHostOptions): Server {
+  const headersTimeout = Math.min(limits.headerMsMax, limits.requestMsMax);
+  const settings = {
+    headersTimeout,
+    requestTimeout: limits.requestMsMax,
+    connectionsCheckingInterval: Math.min(500, limits.requestMsMax),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    noDelay: true,
+  };
+  if (tls === undefined) return createServer(settings);
+  return createTlsServer({ ...settings, ...httpsOptions(tls, grpc), handshakeTimeout: headersTimeout });
 }
 
 /** Whether the response was created before the complete body was read, because the body is too large. */
