@@ -27,7 +27,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
       'test/contracts/broker.test.ts',
       'test/faults/b*.test.ts',
       'test/mesh/{artifact-places,calls,delegation,example,gateway,killed,sam,users,watch,monitor}.test.ts',
-      'test/mesh/mqtt01-*.test.ts',
+      'test/mesh/{mqtt01,sam}-*.test.ts',
     ],
   },
   {

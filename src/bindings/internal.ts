@@ -13,6 +13,7 @@ export type {
   UnsentMessages,
 } from './grpc/host.ts';
 export { grpcInterfaces } from './grpc/interfaces.ts';
+export { isGrpcWeb, platformFetch } from './grpc/platform-fetch.ts';
 export { AGENT_METADATA, GRPC_OPERATOR_SERVICES, GRPC_SERVICES, isConnectType, isGrpcType } from './grpc/services.ts';
 export {
   type HttpRequest,
@@ -46,6 +47,7 @@ export { refusalBody } from './openai/write.ts';
 export type { BindingServeOptions, Caller } from './options.ts';
 export { BINDINGS } from './registry.ts';
 export { requestBytes } from './request-body.ts';
+export { requireExtensions } from './required-extensions.ts';
 export { writeSafely } from './responses.ts';
 export { restLink } from './rest/link.ts';
 export { hasRestRoute, serveRest } from './rest/serve.ts';

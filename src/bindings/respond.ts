@@ -26,6 +26,7 @@ import type { OpenStream } from './open-stream.ts';
 import { openStream } from './open-stream.ts';
 import type { BindingServeOptions, Caller } from './options.ts';
 import { DEFAULT_KEEP_ALIVE_MS } from './options.ts';
+import { requireExtensions } from './required-extensions.ts';
 import { responseHeaders, toCallerError } from './responses.ts';
 
 /** A call whose dialect and operation are known. `raw` is its request as JSON, not decoded yet. */
@@ -57,13 +58,9 @@ export function respond(incoming: IncomingCall, responseWriter: ResponseWriter):
 
 /** Rejects a call that does not request an extension which the agent requires (A2A 1.0.1 §3.3.4). */
 export function checkExtensions({ httpRequest, dialect, options }: Pick<IncomingCall, 'httpRequest' | 'dialect' | 'options'>): void {
-  const { requiredExtensions = [] } = options;
-  if (requiredExtensions.length === 0) return;
-  const requested = extensionsOf(httpRequest, dialect);
-  const missing = requiredExtensions.filter((uri) => !requested.includes(uri));
-  if (missing.length === 0) return;
-  const header = dialect.wire.extensionsHeader ?? 'A2A-Extensions';
-  throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `the agent requires ${missing.join(', ')}: name it in ${header}`);
+  const { requiredExtensions: required = [] } = options;
+  if (required.length === 0) return;
+  requireExtensions({ required, requested: extensionsOf(httpRequest, dialect), header: dialect.wire.extensionsHeader ?? 'A2A-Extensions' });
 }
 
 async function card(incoming: IncomingCall, responseWriter: ResponseWriter): Promise<HttpResponse> {

@@ -78,14 +78,3 @@ export function timeoutMs(text: string): number | undefined {
   const unit = UNIT_MS[match?.[2] ?? ''];
   return match === null || unit === undefined ? undefined : Math.min(Number(match[1]) * unit, DEADLINE_MS_MAX);
 }
-
-/** `grpc-message`: percent-encodes what is outside of printable ASCII, and `%`, and nothing else. */
-export function escapedMessage(message: string): string {
-  if (/^[ -$&-~]*$/.test(message)) return message;
-  let out = '';
-  for (const byte of new TextEncoder().encode(message)) {
-    out +=
-      byte >= 0x20 && byte <= 0x7e && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
-  return out;
-}

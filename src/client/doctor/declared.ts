@@ -1,6 +1,7 @@
 import { bindingWords, findBinding } from '#bindings';
 import type { AgentInterface } from '#protocol';
 import { hasAddress } from '#protocol';
+import { interfaceAddress } from '../discovery/interface-address.ts';
 import type { ExaminedCard } from './card.ts';
 import type { Finding } from './finding.ts';
 import { error, note, warning } from './finding.ts';
@@ -56,12 +57,13 @@ function wordFindings({ card }: Pick<ExaminedCard, 'card'>): readonly Finding[] 
 /** Interface addresses that no client can use, or only clients on the same machine. */
 function addressFindings(iface: AgentInterface, cardUrl: string): readonly Finding[] {
   const { url } = iface;
+  const address = interfaceAddress(iface, cardUrl);
   if (!hasAddress(iface)) {
     const fix = 'write the whole URL, with https://';
     return [error('interface-address', `the interface address ${url} is not an address`, { url: cardUrl, fix })];
   }
-  if (!URL.canParse(url)) return [];
-  const [at, from] = [new URL(url), new URL(cardUrl)];
+  if (address === undefined) return [];
+  const [at, from] = [new URL(address), new URL(cardUrl)];
   if (NOWHERE.test(at.hostname))
     return [
       error('interface-nowhere', `the card sends clients to ${at.hostname}, which can’t be called`, {

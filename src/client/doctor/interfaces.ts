@@ -10,6 +10,8 @@ import { networkFinding } from './network.ts';
 
 /** Options of `testInterface`. */
 export interface InterfaceTestOptions {
+  /** The address of the interface as a URL. */
+  readonly url: string;
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -52,35 +54,35 @@ export async function testInterface(iface: AgentInterface, cardDialect: Dialect,
   const spoken = isCurrent ? registry.speaks(iface) : cardDialect;
   const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   const name = interfaceName(iface);
+  const { url } = options;
   if (dialect === undefined) {
     return {
       findings: [
         error('version-unknown', `${name}: there is no such version`, {
-          url: iface.url,
+          url,
           fix: 'write protocolVersion as "1.0" or "0.3"',
         }),
       ],
     };
   }
-  const { thrown, service } = await probe(iface.url, { dialect, binding }, options);
-  if (thrown === undefined)
-    return { findings: [ok('interface', `${name} answers`, { url: iface.url })], works: { service, dialect, url: iface.url } };
-  const certain = certainFinding(thrown, { name, url: iface.url }, options);
+  const { thrown, service } = await probe(url, { dialect, binding }, options);
+  if (thrown === undefined) return { findings: [ok('interface', `${name} answers`, { url })], works: { service, dialect, url } };
+  const certain = certainFinding(thrown, { name, url }, options);
   if (certain !== undefined) return { findings: [certain] };
-  const other = binding !== DEFAULT_BINDING ? undefined : await otherDialect(iface.url, dialect, options);
+  const other = binding !== DEFAULT_BINDING ? undefined : await otherDialect(url, dialect, options);
   if (other !== undefined) {
     const said = `${name}: it speaks ${other.dialect.title} there, not ${dialect.title}`;
     return {
       findings: [
         error('other-dialect', said, {
-          url: iface.url,
+          url,
           fix: `say protocolVersion "${other.dialect.wire.versionHeader ?? other.dialect.title}" in the card, or use the version that the card states`,
         }),
       ],
       works: other,
     };
   }
-  return { findings: [notA2aFinding(thrown, { name, url: iface.url })] };
+  return { findings: [notA2aFinding(thrown, { name, url })] };
 }
 
 interface ProbeResult {

@@ -2,8 +2,8 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { A2AError } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
-import type { GrpcFrame } from '../framing.ts';
 import { framed } from '../framing.ts';
+import type { GrpcFrame } from '../wire.ts';
 
 const unzip = promisify(gunzip);
 const zip = promisify(gzip);

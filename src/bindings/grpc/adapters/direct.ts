@@ -7,7 +7,9 @@ import { requestBytes } from '../../request-body.ts';
 import { errorHeaders, toCallerError } from '../../responses.ts';
 import { FRAME_HEAD_BYTES, framed, onlyFrame } from '../framing.ts';
 import type { AdmittedCall, GrpcHost, TrackedCall } from '../host.ts';
-import { DEADLINE_EXCEEDED, escapedMessage, timeoutMs } from '../host.ts';
+import { DEADLINE_EXCEEDED, timeoutMs } from '../host.ts';
+import type { GrpcStatus } from '../wire.ts';
+import { writeStatus } from '../wire.ts';
 import { ACCEPTED_ENCODINGS, compressed, encodingOf, messageIn } from './compression.ts';
 import { DirectWriter } from './direct-writer.ts';
 import type { OperatorMethod } from './operator-methods.ts';
@@ -16,7 +18,6 @@ import { OPERATOR_METHODS } from './operator-services.ts';
 import { messagesOf } from './request-messages.ts';
 import type { ServedCall, ServedMethod } from './serve-call.ts';
 import { answerTooLarge, callStream, callUnary, methodAt, serveCall } from './serve-call.ts';
-import type { GrpcStatus } from './status.ts';
 import { statusOf } from './status.ts';
 
 /** A request on an HTTP/2 stream. */
@@ -249,11 +250,6 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function trailersOf({ code, message, details, metadata }: CallStatus): OutgoingHttpHeaders {
-  return {
-    ...metadata,
-    'grpc-status': String(code),
-    ...(message === '' ? {} : { 'grpc-message': escapedMessage(message) }),
-    ...(details === undefined ? {} : { 'grpc-status-details-bin': Buffer.from(details).toString('base64').replace(/=+$/, '') }),
-  };
+function trailersOf({ metadata, ...status }: CallStatus): OutgoingHttpHeaders {
+  return { ...metadata, ...writeStatus(status) };
 }

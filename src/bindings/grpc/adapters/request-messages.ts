@@ -1,6 +1,7 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import { A2AError } from '#protocol';
-import { FrameReader } from '../framing.ts';
+import { cutOff, requestFrames } from '../framing.ts';
+import { FrameParser } from '../wire.ts';
 import { messageIn } from './compression.ts';
 
 /** Options of `messagesOf`. */
@@ -15,12 +16,12 @@ const BYTES_MAX = 65_536;
 
 /** The messages of a request, as they arrive. Reads on when the last one is answered. */
 export async function* messagesOf(stream: ServerHttp2Stream, { encoding, idleMsMax }: MessagesOptions): AsyncGenerator<Uint8Array, void> {
-  const reader = new FrameReader(BYTES_MAX);
+  const parser = new FrameParser(BYTES_MAX);
   const pieces: AsyncIterator<Buffer, unknown> = stream.iterator({ destroyOnReturn: false });
   for (let next = await within(pieces.next(), idleMsMax); next.done !== true; next = await within(pieces.next(), idleMsMax)) {
-    for (const frame of reader.read(next.value)) yield await messageIn(frame, encoding, BYTES_MAX);
+    for (const frame of requestFrames(parser, next.value, BYTES_MAX)) yield await messageIn(frame, encoding, BYTES_MAX);
   }
-  if (reader.isInFrame) throw new A2AError('INVALID_REQUEST', 'the request was cut off within a message');
+  if (parser.isPartial) throw cutOff();
 }
 
 async function within<T>(step: Promise<T>, msMax: number): Promise<T> {
