@@ -62,7 +62,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
     what: 'coding agents through fake and recorded programs',
     files: ['test/agents/{acp,native,quiet,sandbox,workspace,command}.test.ts', 'test/security/escapes.test.ts'],
   },
-  { what: 'every code block of the documentation', files: ['test/docs.test.ts'] },
+  { what: 'every code block of the documentation', files: ['test/docs.test.ts', 'test/guides.test.ts'] },
 ];
 
 const restFiles: readonly string[] = ONLY_IN_ALL.flatMap(({ files }) => files);

@@ -60,6 +60,8 @@ export interface UnsentMessages {
   /** The response holds this many bytes now. Called again when the client has taken some. */
   hold(bytes: number): void;
   release(): void;
+  /** The client has taken nothing for too long: counts that, and disconnects it. */
+  cut(): void;
 }
 
 /**

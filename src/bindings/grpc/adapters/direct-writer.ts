@@ -84,7 +84,7 @@ export class ClientPace {
     this.#unsent.hold(stream.writableLength);
     const isTaken = await happens(stream, event, idleMsMax);
     this.#unsent.release();
-    if (!isTaken && !stream.destroyed) stream.destroy();
+    if (!isTaken && !stream.destroyed) this.#unsent.cut();
     return isTaken;
   }
 }

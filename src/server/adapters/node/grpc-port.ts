@@ -167,7 +167,7 @@ function grpcHost({ handler, limits, budget, onCut }: GrpcPortOptions): GrpcHost
           cut();
         },
       };
-      return { hold: (bytes) => budget.hold(response, bytes), release: () => budget.release(response) };
+      return { hold: (bytes) => budget.hold(response, bytes), release: () => budget.release(response), cut: response.cut };
     },
   };
 }
