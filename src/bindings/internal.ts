@@ -5,6 +5,7 @@ export * from './body.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
 export { jsonBody, textStream } from './document-stream.ts';
 export * from './failures.ts';
+export { isGrpcWeb, platformFetch } from './grpc/platform-fetch.ts';
 export {
   type HttpRequest,
   type HttpResponse,
@@ -37,6 +38,7 @@ export { refusalBody } from './openai/write.ts';
 export type { BindingServeOptions, Caller } from './options.ts';
 export { BINDINGS } from './registry.ts';
 export { requestBytes } from './request-body.ts';
+export { requireExtensions } from './required-extensions.ts';
 export { writeSafely } from './responses.ts';
 export { restLink } from './rest/link.ts';
 export { hasRestRoute, serveRest } from './rest/serve.ts';

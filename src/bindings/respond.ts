@@ -26,6 +26,7 @@ import type { OpenStream } from './open-stream.ts';
 import { openStream } from './open-stream.ts';
 import type { BindingServeOptions, Caller } from './options.ts';
 import { DEFAULT_KEEP_ALIVE_MS } from './options.ts';
+import { requireExtensions } from './required-extensions.ts';
 import { responseHeaders, toCallerError } from './responses.ts';
 
 /** A call whose dialect and operation are known. `raw` is its request as JSON, not decoded yet. */
@@ -57,13 +58,9 @@ export function respond(incoming: IncomingCall, responseWriter: ResponseWriter):
 
 /** Rejects a call that does not request an extension which the agent requires (A2A 1.0.1 §3.3.4). */
 function checkExtensions({ httpRequest, dialect, options }: IncomingCall): void {
-  const { requiredExtensions = [] } = options;
-  if (requiredExtensions.length === 0) return;
-  const requested = extensionsOf(httpRequest, dialect);
-  const missing = requiredExtensions.filter((uri) => !requested.includes(uri));
-  if (missing.length === 0) return;
-  const header = dialect.wire.extensionsHeader ?? 'A2A-Extensions';
-  throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `the agent requires ${missing.join(', ')}: name it in ${header}`);
+  const { requiredExtensions: required = [] } = options;
+  if (required.length === 0) return;
+  requireExtensions({ required, requested: extensionsOf(httpRequest, dialect), header: dialect.wire.extensionsHeader ?? 'A2A-Extensions' });
 }
 
 async function card(incoming: IncomingCall, responseWriter: ResponseWriter): Promise<HttpResponse> {
@@ -89,10 +86,17 @@ async function unary<Op extends UnaryOperation>(
   try {
     result = encodeResult(operation, await UNARY[operation].call(behave(incoming.service, dialect.traits), request, ctx), dialect);
   } catch (thrown) {
+    if (isWrittenAsCard(thrown, incoming)) return await card(incoming, responseWriter);
     if (!isWrittenAsNull(thrown, incoming)) throw thrown;
     result = null;
   }
   return responseWriter.result(result, headersFor(incoming, ctx));
+}
+
+/** Whether the dialect has the public card in place of an extended card that does not exist. */
+function isWrittenAsCard(thrown: unknown, { operation, dialect, options }: IncomingCall): boolean {
+  if (dialect.wire.extendedCardIsCard !== true || operation !== 'extendedCard' || options.card === undefined) return false;
+  return isA2AError(thrown) && (thrown.kind === 'EXTENDED_AGENT_CARD_NOT_CONFIGURED' || thrown.kind === 'UNSUPPORTED_OPERATION');
 }
 
 /** Whether the dialect writes this error as a null result. */

@@ -64,9 +64,9 @@ const ACCEPT_MS_MAX = 50_000;
 export function meshAgent(name: string, card: AgentCard, options: Pick<GatewayOptions, 'caller' | 'artifacts' | 'userOf'>): Agent {
   const { caller, artifacts, userOf: nameOf = defaultMeshUser } = options;
   const userOf = ({ principal, tenant }: CallContext): string => nameOf(principal.id, tenant ?? '');
-  const link = caller.link({ agent: name, userOf, acceptMsMax: ACCEPT_MS_MAX });
+  const link = caller.link({ agent: name, card, userOf, acceptMsMax: ACCEPT_MS_MAX });
   const service: A2AService = artifacts === undefined ? link : withInlineFiles(link, artifacts, userOf);
-  return proxyAgent({ service, card: publicCard(card), isIdempotent: true, passesPrincipal: true });
+  return proxyAgent({ service, card: publicCard(card), isIdempotent: caller.recognisesRepeats(card), passesPrincipal: true });
 }
 
 /** The card without the addresses on the broker. */

@@ -1,7 +1,7 @@
 import type { ReplyPublisher } from '#engine';
 import type { Ids } from '#protocol';
 import { randomIds } from '#protocol';
-import { CALLER_SCOPES } from '#server';
+import { CALLER_SCOPES, pathName } from '#server';
 import type { ArtifactService } from './artifacts/service.ts';
 import type { Broker } from './broker.ts';
 import { BrokerError } from './broker.ts';
@@ -81,6 +81,7 @@ export function joinMesh(options: MeshOptions): Mesh {
     ...(options.artifacts === undefined ? {} : { artifacts: options.artifacts }),
     report: (what, cause) => options.report?.(what, cause),
   };
+  const names = new Map<string, string>();
   const serving = new Set<Stop>();
   const others = new Set<Stop>();
   const announce = async (announcement: Announcement): Promise<Stop> =>
@@ -93,13 +94,14 @@ export function joinMesh(options: MeshOptions): Mesh {
     replyPublisher: {
       publish: async (reply, signal) => {
         if (!broker.isConnected) throw new BrokerError('the broker is not connected');
-        // The engine knows its agents by the names that people chose.
-        await grammar.publishReply({ ...reply, agent: grammar.topicName(reply.agent) }, mesh, signal);
+        // The engine knows its agents by their names in URLs.
+        await grammar.publishReply({ ...reply, agent: names.get(reply.agent) ?? grammar.topicName(reply.agent) }, mesh, signal);
       },
     },
     announce,
     serve: async (agent) => {
-      const name = grammar.topicName(agent.name);
+      const name = grammar.topicName(grammar.usesCardNames ? meshName(agent) : agent.name);
+      names.set(agent.name, name);
       const stop = track(serving, await grammar.serve({ ...agent, name }, mesh));
       const leave = await announce({ kind: 'agent', name, card: agent.card, instance: mesh.instance });
       return async () => {
@@ -122,6 +124,14 @@ export function joinMesh(options: MeshOptions): Mesh {
       await broker.close();
     },
   };
+}
+
+/**
+ * Names keep their case in topics: `OrderValidator` is not `ordervalidator`. The name of a node's agent is
+ * made for URLs, so the card's name is used if the two are the same but for that.
+ */
+function meshName({ name, card }: MeshAgent): string {
+  return pathName(card.name) === name ? card.name : name;
 }
 
 /** Runs `stop` once, at the latest when the mesh is closed. */

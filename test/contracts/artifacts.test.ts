@@ -98,7 +98,7 @@ function contract(open: () => Promise<Objects>): void {
   test('sends large files by reference and restores them to bytes', async () => {
     const raw = bytesToBase64(new Uint8Array(INLINE_BYTES_MAX + 10).fill(7));
     const parts = [{ text: 'here' }, { raw: bytesToBase64(bytes('small')) }, { raw, filename: 'big.bin', mediaType: 'application/x-big' }];
-    const sent = await toReferences(service, OWNER, parts);
+    const sent = await toReferences(service, { owner: OWNER }, parts);
     expect(sent[1]).toEqual(parts[1]);
     expect(sent[2]).toEqual({
       url: 'artifact://shop/zo%C3%AB/s%201/big.bin?version=0',

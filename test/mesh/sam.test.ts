@@ -1,86 +1,12 @@
 import { afterEach, expect, it } from 'vitest';
-import type { Broker, ReceivedMessage } from '#mesh';
 import { eventually } from '../support/eventually.ts';
-import type { Served } from './support.ts';
-import { NAMESPACE, onEveryBroker, serveOn } from './support.ts';
+import { BASE, closeSamClients, DOCUMENTED as documented, realRequest as real, samClient, propertiesTo as to } from './sam-client.ts';
+import { onEveryBroker } from './support.ts';
 
-/** Messages exactly as SAM's own programs send and receive them, without a link of ours. */
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
-const BASE = `${NAMESPACE}/a2a/v1`;
-interface Told {
-  readonly topic: string;
-  readonly body: {
-    readonly id: unknown;
-    readonly result?: Record<string, unknown> & { status?: { state: string } };
-    readonly error?: { code: number; message: string };
-  };
-}
+afterEach(closeSamClients);
 
 onEveryBroker('a SAM client', (start) => {
-  const client = async (): Promise<{
-    broker: Broker;
-    served: Served;
-    heard: Told[];
-    on: (topic: string) => Told[];
-    ask: (body: unknown, properties?: Record<string, string>, agent?: string) => Promise<void>;
-  }> => {
-    const ground = await start();
-    open.push(() => ground.stop());
-    const served = await serveOn(await ground.connect(), ['script', 'echo']);
-    open.push(() => served.close());
-    const broker = await ground.connect();
-    open.push(() => broker.close());
-    const heard: Told[] = [];
-    const handle = ({ topic, payload }: ReceivedMessage): void =>
-      void heard.push({ topic: topic.slice(BASE.length + 1), body: JSON.parse(new TextDecoder().decode(payload)) as Told['body'] });
-    await broker.subscribe({ filter: `${BASE}/gateway/#`, handle });
-    await broker.subscribe({ filter: `${BASE}/client/#`, handle });
-    const ask = async (body: unknown, properties: Record<string, string> = {}, agent = 'echo'): Promise<void> => {
-      const payload = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
-      await broker.publish({ topic: `${BASE}/agent/request/${agent}`, payload, properties });
-    };
-    return { broker, served, heard, ask, on: (topic) => heard.filter((told) => told.topic === topic) };
-  };
-  const documented = {
-    jsonrpc: '2.0',
-    id: 'req_123',
-    method: 'tasks/send',
-    params: {
-      message: {
-        role: 'user',
-        parts: [{ text: 'Validate this order' }],
-        message_id: 'msg_abc',
-        context_id: 'session_456',
-        kind: 'message',
-      },
-    },
-  };
-  const real = (id: string, text: string, more: object = {}) => ({
-    jsonrpc: '2.0',
-    id,
-    method: 'message/stream',
-    params: {
-      message: {
-        kind: 'message',
-        role: 'user',
-        messageId: `msg-${id}`,
-        contextId: 'gdk-session-1',
-        parts: [{ kind: 'text', text }],
-        ...more,
-      },
-    },
-  });
-  const to = (task: string, more: object = {}) => ({
-    clientId: 'gw_123',
-    userId: 'ann',
-    replyTo: `${BASE}/gateway/response/gw_123/${task}`,
-    a2aStatusTopic: `${BASE}/gateway/status/gw_123/${task}`,
-    ...more,
-  });
+  const client = () => samClient(start);
 
   it('with the documented spelling gets it back, with the task named by replyTo and the id echoed', async () => {
     const { ask, on } = await client();
@@ -99,12 +25,8 @@ onEveryBroker('a SAM client', (start) => {
     await ask(real('gdk-task-1', 'chunks=3'), to('gdk-task-1'), 'script');
     await eventually(() => expect(on('gateway/response/gw_123/gdk-task-1').length).toBe(1));
     const progress = on('gateway/status/gw_123/gdk-task-1');
-    expect(progress.map(({ body }) => body.result?.['kind'])).toEqual([
-      'status-update',
-      'artifact-update',
-      'artifact-update',
-      'artifact-update',
-    ]);
+    expect(progress.map(({ body }) => body.result?.['kind'])).toEqual(Array.from({ length: 4 }, () => 'status-update'));
+    expect(progress.slice(1).map(({ body }) => body.result?.status?.message?.parts)).toHaveLength(3);
     expect(progress[0]?.body.result).toMatchObject({
       taskId: 'gdk-task-1',
       contextId: 'gdk-session-1',
@@ -196,11 +118,12 @@ onEveryBroker('a SAM client', (start) => {
     await eventually(() => expect(on('gateway/response/gw_123/fine').length).toBe(1));
   });
 
-  it('gets no response to an unknown method, and an error after too many delegations', async () => {
-    const { ask, on, served, heard } = await client();
+  it('gets errors for an unknown method, an unknown task and too many delegations', async () => {
+    const { ask, on } = await client();
     await ask({ jsonrpc: '2.0', id: 9, method: 'tasks/list', params: {} }, to('none'));
-    await eventually(() => expect(served.mesh.counts.ignored).toBe(1));
-    expect(heard).toEqual([]);
+    await ask({ jsonrpc: '2.0', id: 10, method: 'tasks/cancel', params: { id: 'nobody' } }, { clientId: 'plain' });
+    await eventually(() => expect(on('gateway/response/gw_123/none')[0]?.body).toMatchObject({ id: 9, error: { code: -32601 } }));
+    await eventually(() => expect(on('client/response/plain')[0]?.body).toMatchObject({ id: 10, error: { code: -32001 } }));
     await ask(real('deep', 'x'), to('deep', { callDepth: '11' }));
     await ask(real('word', 'x'), to('word', { callDepth: 'many' }));
     await ask(real('ten', 'x'), to('ten', { callDepth: '10' }));

@@ -12,9 +12,15 @@ import { asCliError } from './broker.ts';
 const inMemory = memoryObjects();
 
 /** The store for large files. All members share one scope, so that they can read each other's files of the same user. */
-export async function artifactsFor(address: string, { artifacts }: Settings): Promise<ArtifactService | undefined> {
+export async function artifactsFor(address: string, settings: Settings): Promise<ArtifactService | undefined> {
+  const { artifacts, artifactsLayout: layout, namespace } = settings;
   if (artifacts === undefined) return undefined;
-  return createArtifactService({ objects: await objectsAt(artifacts, address), scope: 'namespace' });
+  const objects = await objectsAt(artifacts, address);
+  if (layout === 'parley') return createArtifactService({ objects, scope: 'namespace' });
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(artifacts))
+    throw usage(`--artifacts-layout ${layout} needs a folder, not ${artifacts.split('?')[0]}`);
+  // SAM names the scope by the last level of its namespace.
+  return createArtifactService({ objects, layout, scope: { custom: namespace.split('/').findLast((level) => level !== '') ?? namespace } });
 }
 
 /** Opens the place of `--artifacts`: memory, a folder or a bucket. */

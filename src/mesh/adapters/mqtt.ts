@@ -33,6 +33,8 @@ export interface MqttConnectionOptions extends BrokerOptions {
 }
 
 const SESSION_SECONDS = 300;
+/** For the topic and the properties of a message. */
+const HEAD_BYTES_MAX = 65_536;
 
 /**
  * Connects to an MQTT 5 broker: Mosquitto, EMQX, HiveMQ, Solace. Needs the package `mqtt`.
@@ -80,7 +82,8 @@ function clientOptions(options: MqttConnectionOptions): IClientOptions {
     keepalive: options.keepaliveSeconds ?? 15,
     properties: {
       receiveMaximum: options.inFlightMax ?? BROKER_DEFAULTS.inFlightMax,
-      maximumPacketSize: options.packetBytesMax ?? BROKER_DEFAULTS.packetBytesMax,
+      // Topic and properties count too. A broker drops a packet above the maximum without a word to its sender.
+      maximumPacketSize: (options.packetBytesMax ?? BROKER_DEFAULTS.packetBytesMax) + HEAD_BYTES_MAX,
       sessionExpiryInterval: options.sessionSeconds ?? SESSION_SECONDS,
     },
   };

@@ -1,19 +1,30 @@
 import type { Artifact, Message, Part, Task, TaskEvent, TaskStatus } from '#protocol';
+import type { FileStoring } from './parts.ts';
 import { toBytes, toReferences } from './parts.ts';
 import type { ArtifactOwner, ArtifactService } from './service.ts';
 
 /** The owner of the files of a conversation. */
 export type OwnerOf = (session: string) => ArtifactOwner;
+/** Which files are replaced. See `FileStoring`. */
+type Storing = Pick<FileStoring, 'inlineBytesMax'>;
 type ConvertParts = (owner: ArtifactOwner, parts: readonly Part[]) => Promise<readonly Part[]>;
 
 /** Replaces large files of a task by references, so that messages on the broker stay small. */
-export function taskInReferences(service: ArtifactService, ownerOf: OwnerOf, task: Task): Promise<Task> {
-  return convertTask(task, ownerOf, (owner, parts) => toReferences(service, owner, parts));
+export function taskInReferences(
+  service: ArtifactService,
+  { ownerOf, ...storing }: Storing & { ownerOf: OwnerOf },
+  task: Task,
+): Promise<Task> {
+  return convertTask(task, ownerOf, (owner, parts) => toReferences(service, { owner, ...storing }, parts));
 }
 
 /** Replaces large files in an event by references to the artifact service. */
-export function eventInReferences(service: ArtifactService, ownerOf: OwnerOf, event: TaskEvent): Promise<TaskEvent> {
-  return convertEvent(event, ownerOf, (owner, parts) => toReferences(service, owner, parts));
+export function eventInReferences(
+  service: ArtifactService,
+  { ownerOf, ...storing }: Storing & { ownerOf: OwnerOf },
+  event: TaskEvent,
+): Promise<TaskEvent> {
+  return convertEvent(event, ownerOf, (owner, parts) => toReferences(service, { owner, ...storing }, parts));
 }
 
 /** Replaces references by bytes, for callers outside of the mesh. */

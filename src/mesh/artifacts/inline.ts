@@ -12,7 +12,7 @@ export function withInlineFiles(link: A2AService, artifacts: ArtifactService, us
   const ownerOf = (ctx: CallContext) => (session: string) => ({ app: 'gateway', user: userOf(ctx), session });
   const storeFiles = async (request: SendRequest, ctx: CallContext): Promise<SendRequest> => {
     const owner = ownerOf(ctx)(request.message.contextId ?? request.message.messageId);
-    return { ...request, message: { ...request.message, parts: await toReferences(artifacts, owner, request.message.parts) } };
+    return { ...request, message: { ...request.message, parts: await toReferences(artifacts, { owner }, request.message.parts) } };
   };
   const loadFiles = (event: TaskEvent, ctx: CallContext): Promise<TaskEvent> => eventInBytes(artifacts, ownerOf(ctx), event);
   const stream = async function* (events: EventStream, ctx: CallContext): AsyncGenerator<readonly Logged[]> {

@@ -1,4 +1,4 @@
-/** A store of bytes: memory, a folder, an S3 bucket. Keys come from `keyOf` only. */
+/** A store of bytes: memory, a folder, an S3 bucket. Keys come from `keyOf` or `plainKeyOf`. */
 export interface Objects {
   /**
    * Returns `false`, and changes nothing, when the key exists. The object is as durable as the store
@@ -23,9 +23,17 @@ export function keyOf(...names: readonly string[]): ObjectKey {
   return names.map(escapeName).join('/') as ObjectKey;
 }
 
-/** The prefix of all keys below these names, for `list`. */
-export function prefixOf(...names: readonly string[]): ObjectKey {
-  return `${keyOf(...names)}/` as ObjectKey;
+/**
+ * Makes a key of names as they are, for a folder that another program reads too. The names must have
+ * passed `isArtifactName`.
+ */
+export function plainKeyOf(...names: readonly string[]): ObjectKey {
+  return names.join('/') as ObjectKey;
+}
+
+/** The prefix of all keys below this one, for `list`. */
+export function prefixOf(key: ObjectKey): ObjectKey {
+  return `${key}/` as ObjectKey;
 }
 
 /** The names that a key was made of. */

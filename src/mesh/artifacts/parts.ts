@@ -7,22 +7,39 @@ import type { ArtifactOwner, ArtifactService } from './service.ts';
  */
 export const INLINE_BYTES_MAX = 100_000;
 
-/** Stores files that are too large for a message and replaces them by `artifact://` URLs. */
-export async function toReferences(service: ArtifactService, owner: ArtifactOwner, parts: readonly Part[]): Promise<readonly Part[]> {
-  return await Promise.all(parts.map((part) => toReference(service, owner, part)));
+/** Whose files are stored, and which of them. */
+export interface FileStoring {
+  readonly owner: ArtifactOwner;
+  /** Files of at most this size stay in the message. Default `INLINE_BYTES_MAX`. */
+  readonly inlineBytesMax?: number;
 }
 
-/** Saves a file of more than `INLINE_BYTES_MAX` and returns a reference to it. */
-async function toReference(service: ArtifactService, owner: ArtifactOwner, part: Part): Promise<Part> {
-  if (part.raw === undefined || (part.raw.length * 3) / 4 <= INLINE_BYTES_MAX) return part;
+/** Stores files that are too large for a message and replaces them by `artifact://` URLs. */
+export async function toReferences(service: ArtifactService, storing: FileStoring, parts: readonly Part[]): Promise<readonly Part[]> {
+  return await Promise.all(parts.map((part) => toReference(service, storing, part)));
+}
+
+/**
+ * Stores a file and returns a reference to it. An event and the final task have the same file, which is
+ * stored once.
+ */
+async function toReference(service: ArtifactService, storing: FileStoring, part: Part): Promise<Part> {
+  const { owner, inlineBytesMax = INLINE_BYTES_MAX } = storing;
+  if (part.raw === undefined || (part.raw.length * 3) / 4 <= inlineBytesMax) return part;
   const { raw, ...rest } = part;
-  const name = part.filename ?? `file-${crypto.randomUUID()}`;
-  const saved = await service.save(owner, {
-    name,
-    content: base64ToBytes(raw),
+  const content = base64ToBytes(raw);
+  const saved = await service.keep(owner, {
+    name: part.filename ?? (await nameFor(content)),
+    content,
     ...(part.mediaType === undefined ? {} : { mediaType: part.mediaType }),
   });
   return { ...rest, url: saved.uri };
+}
+
+/** The same content has the same name. */
+async function nameFor(content: Uint8Array): Promise<string> {
+  const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(content)));
+  return `file-${Array.from(sum.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { JsonObject } from '#protocol';
-import { parseOwnJson } from '#protocol';
+import type { ArtifactLayout, ArtifactLayoutName, ArtifactMeta } from './layout.ts';
+import { ARTIFACT_LAYOUTS, readMeta, UNKNOWN_META } from './layout.ts';
 import type { ObjectKey, Objects } from './objects.ts';
-import { keyOf, namesIn, prefixOf } from './objects.ts';
+import { prefixOf } from './objects.ts';
 import type { ArtifactUri } from './uris.ts';
 import { isArtifactName, readArtifactUri, writeArtifactUri } from './uris.ts';
 
@@ -44,6 +45,8 @@ export interface StoredArtifact extends ArtifactInfo {
 export interface ArtifactService {
   /** Adds a new version. Versions are never overwritten. */
   save(owner: ArtifactOwner, artifact: NewArtifact): Promise<ArtifactInfo>;
+  /** As `save`, unless the latest version has the same content. Then that version is returned. */
+  keep(owner: ArtifactOwner, artifact: NewArtifact): Promise<ArtifactInfo>;
   /** Loads the given version, or the latest one. */
   load(owner: ArtifactOwner, name: string, version?: number): Promise<StoredArtifact | undefined>;
   /** Loads what a URI names, if this owner may read it. */
@@ -64,6 +67,11 @@ export interface ArtifactServiceOptions {
    * the same name share them.
    */
   readonly scope?: 'app' | 'namespace' | { readonly custom: string };
+  /**
+   * `sam`: the folder of Solace Agent Mesh, so that both share one. Its first level is the scope, which
+   * SAM names by the last level of its namespace. Default `parley`.
+   */
+  readonly layout?: ArtifactLayoutName;
   /** Maximum size of a file in bytes. Default 64 MiB. */
   readonly bytesMax?: number;
 }
@@ -84,50 +92,58 @@ const META = 'meta';
  * const mesh = joinMesh({ broker, namespace: 'production', artifacts });
  * ```
  */
-export function createArtifactService({ objects, scope = 'app', bytesMax = BYTES_MAX }: ArtifactServiceOptions): ArtifactService {
+export function createArtifactService(options: ArtifactServiceOptions): ArtifactService {
+  const { objects, scope = 'app', bytesMax = BYTES_MAX } = options;
+  const layout = ARTIFACT_LAYOUTS[options.layout ?? 'parley'];
   const pathOf = ({ app, user, session }: ArtifactOwner, name: string): readonly string[] => {
     for (const [what, text] of Object.entries({ app, user, session, name })) {
       if (!isArtifactName(text))
         throw new ArtifactError(`${JSON.stringify(text).slice(0, 100)} is not allowed as the ${what} of an artifact`);
     }
     const root = scope === 'app' ? app : scope === 'namespace' ? 'namespace' : scope.custom;
-    return name.startsWith(SHARED) ? [root, user, USER_SESSION, name.slice(SHARED.length)] : [root, user, `s-${session}`, name];
+    return name.startsWith(SHARED)
+      ? [root, user, USER_SESSION, name.slice(SHARED.length)]
+      : [root, user, layout.sessionLevel(session), name];
   };
   const versionsAt = async (path: readonly string[]): Promise<readonly number[]> => {
-    const keys = await objects.list(prefixOf(...path));
-    const numbers = keys.map((key) => namesIn(key).at(-1) ?? '').filter((last) => /^\d+$/.test(last));
+    const keys = await objects.list(prefixOf(layout.keyOf(...path)));
+    const numbers = keys.map((key) => layout.namesIn(key).at(-1) ?? '').filter((last) => /^\d+$/.test(last));
     return numbers.map(Number).toSorted((left, right) => left - right);
   };
   const read = async (owner: ArtifactOwner, name: string, version: number | undefined): Promise<StoredArtifact | undefined> => {
     const path = pathOf(owner, name);
     const wanted = version ?? (await versionsAt(path)).at(-1);
     if (wanted === undefined) return undefined;
-    const content = await objects.get(keyOf(...path, String(wanted)));
+    const content = await objects.get(layout.keyOf(...path, String(wanted)));
     if (content === undefined) return undefined;
     return { ...(await infoAt(owner, name, wanted)), content, bytes: content.length };
   };
-  const infoAt = async (owner: ArtifactOwner, name: string, version: number): Promise<ArtifactInfo> => {
-    const stored = await objects.get(keyOf(...pathOf(owner, name), `${version}.${META}`));
-    const meta = stored === undefined ? UNKNOWN : parseOwnJson<Meta>(new TextDecoder().decode(stored));
-    return infoOf(owner, name, { version, meta });
-  };
+  const infoAt = async (owner: ArtifactOwner, name: string, version: number): Promise<ArtifactInfo> =>
+    infoOf(owner, name, { version, meta: readMeta(await objects.get(layout.keyOf(...pathOf(owner, name), `${version}.${META}`))) });
   const list = async (owner: ArtifactOwner): Promise<readonly ArtifactInfo[]> => {
     const [root = '', user = '', session = ''] = pathOf(owner, 'any');
     const found = new Set<string>();
-    for (const key of await objects.list(prefixOf(root, user, session))) found.add(namesIn(key).at(-2) ?? '');
-    for (const key of await objects.list(prefixOf(root, user, USER_SESSION))) found.add(`${SHARED}${namesIn(key).at(-2) ?? ''}`);
-    const latest = await Promise.all(
-      [...found].toSorted().map(async (name) => ({ name, version: (await versionsAt(pathOf(owner, name))).at(-1) })),
-    );
+    const namesUnder = async (level: string): Promise<readonly string[]> =>
+      (await objects.list(prefixOf(layout.keyOf(root, user, level)))).map((key) => layout.namesIn(key).at(-2) ?? '');
+    for (const name of await namesUnder(session)) found.add(name);
+    for (const name of await namesUnder(USER_SESSION)) found.add(`${SHARED}${name}`);
+    const names = [...found].filter((name) => layout.companion?.isCompanion(name) !== true).toSorted();
+    const latest = await Promise.all(names.map(async (name) => ({ name, version: (await versionsAt(pathOf(owner, name))).at(-1) })));
     return await Promise.all(latest.flatMap(({ name, version }) => (version === undefined ? [] : [infoAt(owner, name, version)])));
   };
+  const save = async (owner: ArtifactOwner, artifact: NewArtifact): Promise<ArtifactInfo> => {
+    if (artifact.content.length > bytesMax)
+      throw new ArtifactError(`${artifact.name} has ${artifact.content.length} bytes; the maximum is ${bytesMax}`);
+    const path = pathOf(owner, artifact.name);
+    const from = ((await versionsAt(path)).at(-1) ?? -1) + 1;
+    const stored = await putNext({ objects, layout }, path, { artifact, from });
+    return infoOf(owner, artifact.name, stored);
+  };
   return {
-    save: async (owner, artifact) => {
-      if (artifact.content.length > bytesMax)
-        throw new ArtifactError(`${artifact.name} has ${artifact.content.length} bytes; the maximum is ${bytesMax}`);
-      const path = pathOf(owner, artifact.name);
-      const from = ((await versionsAt(path)).at(-1) ?? -1) + 1;
-      return infoOf(owner, artifact.name, await putNext(objects, path, { artifact, from }));
+    save,
+    keep: async (owner, artifact) => {
+      const last = await read(owner, artifact.name, undefined);
+      return last !== undefined && isSame(last.content, artifact.content) ? withoutContent(last) : await save(owner, artifact);
     },
     load: read,
     resolve: async (owner, uri) => {
@@ -139,14 +155,26 @@ export function createArtifactService({ objects, scope = 'app', bytesMax = BYTES
     versions: (owner, name) => versionsAt(pathOf(owner, name)),
     list,
     delete: async (owner, name) => {
-      for (const key of await objects.list(prefixOf(...pathOf(owner, name)))) await objects.delete(key as ObjectKey);
+      const path = pathOf(owner, name);
+      for (const each of [path, ...companionPath(layout, path)])
+        for (const key of await objects.list(prefixOf(layout.keyOf(...each)))) await objects.delete(key as ObjectKey);
     },
   };
 }
 
+const encoder = new TextEncoder();
+
+function isSame(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, at) => byte === right[at]);
+}
+
+function withoutContent({ content: _, ...info }: StoredArtifact): ArtifactInfo {
+  return info;
+}
+
 interface StoredVersion {
   readonly version: number;
-  readonly meta: Meta;
+  readonly meta: ArtifactMeta;
 }
 
 function infoOf(owner: ArtifactOwner, name: string, { version, meta }: StoredVersion): ArtifactInfo {
@@ -155,28 +183,28 @@ function infoOf(owner: ArtifactOwner, name: string, { version, meta }: StoredVer
   return { name, version, uri, mediaType, bytes, ...(metadata === undefined ? {} : { metadata }) };
 }
 
-interface Meta {
-  readonly mediaType: string;
-  readonly bytes: number;
-  readonly metadata?: JsonObject;
-}
-const UNKNOWN: Meta = { mediaType: 'application/octet-stream', bytes: 0 };
-
 /**
  * Writing the content claims the version number, so that two concurrent saves get different numbers.
  */
 async function putNext(
-  objects: Objects,
+  { objects, layout }: { readonly objects: Objects; readonly layout: ArtifactLayout },
   path: readonly string[],
   { artifact, from }: { readonly artifact: NewArtifact; readonly from: number },
 ): Promise<StoredVersion> {
-  const { content, mediaType = UNKNOWN.mediaType, metadata } = artifact;
-  const meta: Meta = { mediaType, bytes: content.length, ...(metadata === undefined ? {} : { metadata }) };
+  const { content, mediaType = UNKNOWN_META.mediaType, metadata } = artifact;
+  const meta: ArtifactMeta = { mediaType, bytes: content.length, ...(metadata === undefined ? {} : { metadata }) };
   for (let version = from; ; version += 1) {
-    if (!(await objects.put(keyOf(...path, String(version)), content))) continue;
-    await objects.put(keyOf(...path, `${version}.${META}`), new TextEncoder().encode(JSON.stringify(meta)));
+    if (!(await objects.put(layout.keyOf(...path, String(version)), content))) continue;
+    await objects.put(layout.keyOf(...path, `${version}.${META}`), encoder.encode(layout.writeMeta(meta)));
+    for (const beside of companionPath(layout, path))
+      await objects.put(layout.keyOf(...beside, String(version)), encoder.encode(layout.companion?.write(artifact.name, meta) ?? ''));
     return { version, meta };
   }
+}
+
+/** The path of the file that describes another one, if the layout has such files. */
+function companionPath({ companion }: ArtifactLayout, path: readonly string[]): readonly (readonly string[])[] {
+  return companion === undefined ? [] : [[...path.slice(0, -1), companion.nameOf(path.at(-1) ?? '')]];
 }
 
 /**

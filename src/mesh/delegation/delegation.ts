@@ -153,8 +153,10 @@ async function delegateOne(delegated: Delegated): Promise<PeerResult> {
   const { call, turn, options, callPath } = delegated;
   const id = await subTaskId(turn, call);
   const idleMsMax = options.timeoutMs ?? TIMEOUT_MS;
+  const peer = options.registry.agent(call.agent);
   const link = options.caller.link({
     agent: call.agent,
+    ...(peer === undefined ? {} : { card: peer.card }),
     callPath,
     idleMsMax,
     userOf: () => meshUserIn(turn.task.metadata) ?? turn.principal.id,

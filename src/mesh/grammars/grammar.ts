@@ -57,11 +57,19 @@ export interface MeshParticipant {
 /** Which agent to call, and on whose behalf. */
 export interface MeshLinkOptions {
   readonly agent: string;
+  /**
+   * The agent's card, from discovery. A request without a response is published again only if the card
+   * says that the agent recognises repeats. Others would run it twice.
+   */
+  readonly card?: AgentCard;
   /** The user to name in the request. Default: the id of the call's principal. */
   readonly userOf?: (ctx: CallContext) => string;
   /** The delegations that led to these calls. */
   readonly callPath?: CallPath;
-  /** A request that no agent has accepted is published again after this time. */
+  /**
+   * A request that no agent has accepted is published again after this time, also without a card. Give it
+   * only for agents that recognise repeats.
+   */
   readonly retryMs?: number;
   /** A request that no agent has accepted fails after this time. */
   readonly acceptMsMax?: number;
@@ -89,6 +97,8 @@ export const CALL_DEPTH_MAX = 10;
 export interface MeshCaller {
   /** An `A2AService` that calls one agent. */
   link(options: MeshLinkOptions): A2AService;
+  /** Whether the agent runs a message once, however often it is sent. */
+  recognisesRepeats(card: AgentCard): boolean;
   /** Closes the inbox. Running calls fail. */
   close: Stop;
 }
@@ -128,6 +138,8 @@ export interface Grammar {
   readonly id: string;
   /** Turns a name that a person chose into one that can stand in a topic. */
   topicName(name: string): string;
+  /** Agents have the names of their cards, in the case that people chose: `OrderValidator`. */
+  readonly usesCardNames: boolean;
   /** Throws a TypeError when the grammar can't use the namespace. */
   checkNamespace(namespace: string): void;
   /**

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Broker, ReceivedMessage } from '#mesh';
@@ -48,6 +49,12 @@ export const MESH_CHECKS: Checks = {
   artifacts: async () => {
     const file = { name: 'f.bin', mimeType: 'application/octet-stream', bytes: Buffer.alloc(150_000).toString('base64') };
     expect(await answered({ kind: 'file', file }, { artifacts: join(folder, 'artifacts') })).toContain('artifact://');
+  },
+  artifactsLayout: async () => {
+    const place = join(folder, 'shared');
+    const file = { name: 'f.bin', mimeType: 'application/octet-stream', bytes: Buffer.from('small').toString('base64') };
+    await answered({ kind: 'file', file }, { artifacts: place, artifactsLayout: 'sam' });
+    expect(readdirSync(join(place, 'parley'), { recursive: true }).map(String)).toContainEqual(expect.stringMatching(/f\.bin\/0\.meta$/));
   },
 };
 

@@ -25,7 +25,7 @@ export type Act =
 
 /**
  * A model that follows commands in the prompt, one after the other: `[[write PATH|TEXT]]`, `[[run COMMAND]]`, `[[say TEXT]]`,
- * `[[mumble WORDS|MS]]`, `[[recall]]`, `[[call TOOL|JSON]]`. Each tool result leads to the next command. A request without tools that gives no order is repeated. Others without an
+ * `[[mumble WORDS|MS]]`, `[[recall]]`, `[[call TOOL|JSON]]`, `[[report]]`. Each tool result leads to the next command. A request without tools that gives no order is repeated. Others without an
  * order (a title, a check who speaks next) get `ok`.
  */
 export function decide({ turns, tools }: Asked): Act {
@@ -49,6 +49,8 @@ export function decide({ turns, tools }: Asked): Act {
       return { kind: 'mumble', words: Number(first), everyMs: Number(second) };
     case 'call':
       return { kind: 'call', tool: first.trim(), input: record(JSON.parse(second || '{}') as Json) };
+    case 'report':
+      return { kind: 'say', text: turns.at(-1)?.text ?? '' };
     case 'recall':
       return { kind: 'say', text: recalled(turns.slice(0, asked)) };
     default:

@@ -2,6 +2,7 @@ import { requestText } from '#bindings';
 import type { CallContext, Json } from '#protocol';
 import { A2AError } from '#protocol';
 import type { MeshContext, MeshLinkOptions, MeshParticipant } from '../grammar.ts';
+import { writeExtensions } from '../shared/extensions.ts';
 import { encode, JSON_TYPE } from '../shared/messages.ts';
 import type { MqttInbox, MqttResponse, OpenCorrelation } from './inbox.ts';
 import { ARTIFACT_MODE, AUTHORIZATION, CONTEXT_ID, writeCallPath } from './properties.ts';
@@ -151,6 +152,7 @@ async function propertiesOf({ self, mqtt, options }: MqttLinkContext, { ctx, con
     ...writeCallPath(self.kind === 'agent' ? { depth: depth + 1, agents: [...agents, self.id] } : { depth, agents }),
     ...(contextId === undefined ? {} : { [CONTEXT_ID]: contextId }),
     ...(authorization === undefined ? {} : { [AUTHORIZATION]: authorization }),
+    ...writeExtensions(ctx.extensions),
     ...(ctx.trace === undefined ? {} : { traceparent: ctx.trace.traceparent }),
     ...(mqtt.options.artifactMode === 'binary' ? { [ARTIFACT_MODE]: 'binary' } : {}),
   };

@@ -20,6 +20,7 @@ export function mqttGrammar(options: MqttGrammarOptions = {}): Grammar {
   return {
     id: 'mqtt01',
     topicName: (name) => idOf(name, options),
+    usesCardNames: false,
     checkNamespace: (namespace) => void readNamespace(namespace),
     retainsCards: true,
     // A card belongs to an agent, which responds to requests. A gateway only sends them.
@@ -30,6 +31,7 @@ export function mqttGrammar(options: MqttGrammarOptions = {}): Grammar {
       const inbox = await openInbox(self, mesh, mqtt);
       return {
         link: (linkOptions) => mqttLink({ self, mesh, mqtt, inbox, options: linkOptions, peer: { isParley: false } }),
+        recognisesRepeats: () => true, // the profile requires it (A2A over MQTT 0.1 §9)
         close: inbox.close,
       };
     },

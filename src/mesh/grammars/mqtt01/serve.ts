@@ -5,6 +5,7 @@ import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, tenantId } from '#pr
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { checkCallPath, originMetadata } from '../shared/call-path.ts';
+import { checkExtensions, extensionsIn } from '../shared/extensions.ts';
 import { followStream } from '../shared/follow.ts';
 import type { Serving } from '../shared/requests.ts';
 import { handleRequest, stopServing } from '../shared/requests.ts';
@@ -65,6 +66,7 @@ async function respond(request: MqttRequest, serving: MqttServing): Promise<void
   const ctx = await contextOf(request, serving);
   const operation = DIALECT.operationOf(rpc.method);
   if (operation === undefined) throw new A2AError('METHOD_NOT_FOUND', `there is no method ${rpc.method.slice(0, 100)}`);
+  checkExtensions(agent.card, ctx.extensions);
   const address = addressOf(operation, request);
   if (operation === 'send' || operation === 'stream') return send({ operation, rpc, request, serving, ctx, address });
   if (operation === 'subscribe') {
@@ -174,7 +176,7 @@ async function contextOf({ message, requester }: MqttRequest, { mqtt, mesh, sign
     principal,
     tenant,
     dialect: DIALECT.id,
-    extensions: [],
+    extensions: extensionsIn(message.properties),
     signal,
     ...(traceparent === undefined ? {} : { trace: { traceparent } }),
   };

@@ -26,6 +26,14 @@ const SAM_EXTENSIONS: Readonly<Record<SamExtension, string>> = {
   gatewayRole: `${EXTENSIONS}/sam/gateway-role`,
 };
 
+/** Parley's own card extension: the agent recognises a repeated request by its ids and runs it once. */
+const REPEATS = 'urn:parley:a2a:recognises-repeats:v1';
+
+/** Whether a request to this agent may be published again. */
+export function recognisesRepeats(card: AgentCard | undefined): boolean {
+  return card?.capabilities.extensions?.some(({ uri }) => uri === REPEATS) === true;
+}
+
 const ENV = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 const encoder = new TextEncoder();
 
@@ -45,7 +53,7 @@ export function samOnlineMessage({ kind, name, card, instance }: Announcement, {
   const isAgent = kind === 'agent';
   const added: AgentExtension[] = [
     extension(SAM_EXTENSIONS.displayName, { display_name: card.name }),
-    ...(isAgent ? [extension(SAM_EXTENSIONS.agentType, { type: 'standard' })] : []),
+    ...(isAgent ? [extension(SAM_EXTENSIONS.agentType, { type: 'standard' }), { uri: REPEATS }] : []),
     ...(isAgent ? [] : [extension(SAM_EXTENSIONS.gatewayRole, { gateway_id: name, gateway_type: 'parley', namespace })]),
     ...(instance === undefined ? [] : [extension(SAM_EXTENSIONS.deployment, { id: instance })]),
   ];
@@ -80,7 +88,7 @@ function displayedCard(card: AgentCard): AgentCard {
 }
 
 function isAdded(uri: string): boolean {
-  return Object.values(SAM_EXTENSIONS).includes(uri);
+  return uri === REPEATS || Object.values(SAM_EXTENSIONS).includes(uri);
 }
 
 /** The message by which SAM's participants learn that an agent leaves. */

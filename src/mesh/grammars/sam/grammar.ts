@@ -1,5 +1,5 @@
 import type { Grammar } from '../grammar.ts';
-import { readSamDiscovery, samDiscoveryFilters, samName, samOfflineMessage, samOnlineMessage } from './cards.ts';
+import { readSamDiscovery, recognisesRepeats, samDiscoveryFilters, samName, samOfflineMessage, samOnlineMessage } from './cards.ts';
 import { openInbox } from './inbox.ts';
 import { samLink } from './link.ts';
 import { readSamCall, samCallTopics } from './observe.ts';
@@ -11,6 +11,7 @@ import { getA2ABaseTopic } from './topics.ts';
 export const samGrammar: Grammar = {
   id: 'sam',
   topicName: samName,
+  usesCardNames: true,
   checkNamespace: (namespace) => void getA2ABaseTopic(namespace),
   retainsCards: false,
   announcesGateways: true,
@@ -18,7 +19,11 @@ export const samGrammar: Grammar = {
   publishReply: publishSamReply,
   call: async (self, mesh) => {
     const inbox = await openInbox(self, mesh);
-    return { link: (options) => samLink({ self, mesh, inbox, options, peer: { isParley: false } }), close: inbox.close };
+    return {
+      link: (options) => samLink({ self, mesh, inbox, options, peer: { isParley: false } }),
+      recognisesRepeats,
+      close: inbox.close,
+    };
   },
   onlineMessage: samOnlineMessage,
   offlineMessage: samOfflineMessage,

@@ -8,6 +8,7 @@ import { readSeqNumber } from '../shared/messages.ts';
 import { createRecentMap } from '../shared/recent-map.ts';
 import { WIRE } from './dialects.ts';
 import { INSTANCE_TOPIC, SEQ } from './properties.ts';
+import { readSamEvent } from './read-answer.ts';
 import * as topics from './topics.ts';
 
 /** One message about a task: an event, or an error. */
@@ -59,9 +60,12 @@ export async function openInbox({ kind, id }: MeshParticipant, { broker, namespa
       counts.ignored += 1;
       return;
     }
-    const received = responsesIn(message, isFinal);
-    if (received.length === 0) counts.dropped += 1;
     const before = known.get(task);
+    const isOurs = message.properties[INSTANCE_TOPIC] !== undefined;
+    const received = responsesIn(message, isFinal).map((response) =>
+      isOurs || response.event === undefined ? response : { ...response, event: readSamEvent(response.event, before?.task) },
+    );
+    if (received.length === 0) counts.dropped += 1;
     known.set(task, {
       task: received.reduce(foldResponse, before?.task),
       instance: instanceIn(message, namespace) ?? before?.instance,

@@ -1,7 +1,8 @@
 import type { CallContext } from '#protocol';
 import type { MeshContext, MeshLinkOptions, MeshParticipant } from '../grammar.ts';
+import { writeExtensions } from '../shared/extensions.ts';
 import type { SamInbox } from './inbox.ts';
-import { CALL_PATH, DEFAULT_USER } from './properties.ts';
+import { CALL_PATH, DEFAULT_USER, READS_ARTIFACTS } from './properties.ts';
 
 /** Everything that one link needs. */
 export interface SamLinkContext {
@@ -26,6 +27,8 @@ export function propertiesFor({ self, options }: SamLinkContext, ctx: CallContex
     userId: user === '' ? DEFAULT_USER : user,
     callDepth: String(callPath.depth + (isAgent ? 1 : 0)),
     ...(isAgent ? { delegating_agent_name: self.id, [CALL_PATH]: [...callPath.agents, self.id].join(',') } : {}),
+    [READS_ARTIFACTS]: 'true',
+    ...writeExtensions(ctx.extensions),
     ...(ctx.trace === undefined ? {} : { traceparent: ctx.trace.traceparent }),
   };
 }

@@ -11,10 +11,11 @@ import type {
   TaskEvent,
   TaskId,
 } from '#protocol';
-import { A2AError, createTaskStatus, externalId, taskId } from '#protocol';
+import { A2AError, contextId, createTaskStatus, externalId, taskId } from '#protocol';
 import { isSettled, startWithTask } from '../shared/events.ts';
-import { encode, JSON_TYPE } from '../shared/messages.ts';
+import { encode, fitsBroker, JSON_TYPE, tooLarge } from '../shared/messages.ts';
 import { resultFrom } from '../shared/result.ts';
+import { recognisesRepeats } from './cards.ts';
 import { WIRE } from './dialects.ts';
 import type { SamResponse } from './inbox.ts';
 import type { SamLinkContext } from './link-context.ts';
@@ -67,23 +68,28 @@ async function* stream(link: SamLinkContext, { given, finalOnly }: Sending, ctx:
   const { retryMs = RETRY_MS, acceptMsMax = ACCEPT_MS_MAX, idleMsMax = IDLE_MS_MAX } = options;
   const alias = given.alias ?? externalId(given.message.taskId ?? mesh.ids.next());
   const payload = payloadOf(given, alias);
+  const repeats = options.retryMs !== undefined || recognisesRepeats(options.card);
   const forFinal = { ...propertiesFor(link, ctx), replyTo: inbox.responseTopic(alias) };
   const forAll = { ...forFinal, a2aStatusTopic: inbox.statusTopic(alias) };
   const shared = getAgentRequestTopic(mesh.namespace, options.agent);
   const isNewTask = given.message.taskId === undefined;
   let attempt = 0;
   // Each copy expires before the next one is published, so that no copy is delivered after another replica has accepted the request.
-  const publishTo = async (topic: string): Promise<void> => {
+  const publishTo = async (topic: string): Promise<boolean> => {
     const properties = finalOnly && attempt === 1 ? forFinal : forAll;
-    await mesh.broker.publish({ topic, payload, properties, contentType: JSON_TYPE, expiryMs: retryMs });
+    const message = { topic, payload, properties, contentType: JSON_TYPE, ...(repeats ? { expiryMs: retryMs } : {}) };
+    if (!fitsBroker(message)) throw new A2AError('PAYLOAD_TOO_LARGE', tooLarge(message));
+    return (await mesh.broker.publish(message)).hasSubscribers !== false;
   };
-  const publish = (): Promise<void> => {
+  const publish = (): Promise<boolean> => {
     attempt += 1;
     // A task that exists belongs to one replica. If that replica does not respond, any replica may take the message.
     return publishTo(isNewTask || attempt > 1 ? shared : (inbox.instanceOf(alias) ?? shared));
   };
-  // The replica recognises the message by its id and publishes all events again.
-  const recover = async (): Promise<undefined> => void (await publishTo(inbox.instanceOf(alias) ?? shared));
+  // The replica recognises the message by its id and publishes all events again. Another agent would run it again.
+  const recover = async (): Promise<undefined> => {
+    if (repeats) await publishTo(inbox.instanceOf(alias) ?? shared);
+  };
   const responses = readResponses({
     inbox,
     task: alias,
@@ -92,6 +98,7 @@ async function* stream(link: SamLinkContext, { given, finalOnly }: Sending, ctx:
     broker: mesh.broker,
     publish,
     recover,
+    repeats,
     retryMs,
     acceptMsMax,
     idleMsMax,
@@ -105,7 +112,9 @@ async function* stream(link: SamLinkContext, { given, finalOnly }: Sending, ctx:
 function payloadOf(given: SendRequest, alias: ExternalId): Uint8Array {
   const { configuration, ...rest } = given;
   const { returnImmediately: _, taskPushNotificationConfig: __, ...wanted } = configuration ?? {};
-  const request: SendRequest = { ...rest, alias, ...(Object.keys(wanted).length === 0 ? {} : { configuration: wanted }) };
+  // SAM's agents fail without a session. A repeated request has the same one.
+  const message = { ...rest.message, contextId: rest.message.contextId ?? contextId(`session-${alias}`) };
+  const request: SendRequest = { ...rest, message, alias, ...(Object.keys(wanted).length === 0 ? {} : { configuration: wanted }) };
   return encode(requestText(alias, WIRE.methods.stream ?? '', WIRE.encode('stream.request', request)));
 }
 

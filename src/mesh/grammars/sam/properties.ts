@@ -3,16 +3,24 @@ import { isObject, parseJson } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import { isTopic } from '../../topics.ts';
 import type { CallPath } from '../grammar.ts';
+import { extensionsIn } from '../shared/extensions.ts';
 import { getA2ABaseTopic } from './topics.ts';
 
 /** The user properties of a request (docs/dialects/sam.md). Every value is text on MQTT and NATS. */
 export interface SamProperties {
   readonly clientId: string;
-  readonly userId: string;
+  /** Absent in SAM's cancels, which name only the client. */
+  readonly userId?: string;
   readonly replyTo?: string;
   readonly statusTopic?: string;
   readonly userConfig?: JsonObject;
   readonly callPath: CallPath;
+  /** The caller is one of ours and reads artifacts. SAM's programs read status messages only. */
+  readonly readsArtifacts: boolean;
+  /** URIs of the extensions that the caller requests (A2A 1.0.1 §3.3.4). */
+  readonly extensions: readonly string[];
+  /** The replica that does not have the task and passed this request on. */
+  readonly relayedFrom?: string;
 }
 
 /** SAM's client id for requests that name none. */
@@ -22,11 +30,14 @@ export const DEFAULT_USER = 'default_user';
 
 /**
  * Parley's own properties, which SAM's programs ignore: the agents that wait for this one, the replica
- * that responds, the event's number.
+ * that responds, the event's number, whether the caller reads artifacts, and the replica that passed a
+ * request on.
  */
 export const CALL_PATH = 'callPath';
 export const INSTANCE_TOPIC = 'a2aInstanceTopic';
 export const SEQ = 'a2aSeq';
+export const READS_ARTIFACTS = 'a2aReadsArtifacts';
+export const RELAYED_FROM = 'a2aRelayedFrom';
 
 /**
  * Responses go only to response topics of this namespace: a caller must not make us publish anywhere
@@ -44,16 +55,28 @@ export function readProperties({ properties, responseTopic }: ReceivedMessage, n
   const replyTo = nonEmpty(properties['replyTo']) ?? responseTopic;
   const statusTopic = nonEmpty(properties['a2aStatusTopic']);
   if ([replyTo, statusTopic].some((topic) => topic !== undefined && !isResponseTopic(namespace, topic))) return undefined;
+  const userId = nonEmpty(properties['userId']);
+  const relayedFrom = nonEmpty(properties[RELAYED_FROM]);
   const userConfig = objectIn(properties['a2aUserConfig']);
-  const agents = (properties[CALL_PATH] ?? '').split(',').filter((name) => name !== '');
+  const agents = listIn(properties[CALL_PATH]);
   return {
     clientId: nonEmpty(properties['clientId']) ?? DEFAULT_CLIENT,
-    userId: nonEmpty(properties['userId']) ?? DEFAULT_USER,
+    ...(userId === undefined ? {} : { userId }),
     ...(replyTo === undefined ? {} : { replyTo }),
     ...(statusTopic === undefined ? {} : { statusTopic }),
     ...(userConfig === undefined ? {} : { userConfig }),
     callPath: { depth: depthIn(properties['callDepth']), agents },
+    readsArtifacts: properties[READS_ARTIFACTS] === 'true',
+    extensions: extensionsIn(properties),
+    ...(relayedFrom === undefined ? {} : { relayedFrom }),
   };
+}
+
+function listIn(text = ''): readonly string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

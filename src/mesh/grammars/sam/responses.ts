@@ -10,10 +10,15 @@ export interface ResponseOptions {
   readonly agent: string;
   readonly signal: AbortSignal;
   /**
-   * Publishes the request. Called again every `retryMs` until a response comes, for at most
-   * `acceptMsMax`. Absent: nothing to publish.
+   * Publishes the request, and returns whether anybody may have received it. Called again every `retryMs`
+   * until a response comes, for at most `acceptMsMax`. Absent: nothing to publish.
    */
-  readonly publish?: () => Promise<void>;
+  readonly publish?: () => Promise<boolean>;
+  /**
+   * Whether the agent recognises a repeated request. Other agents get it once: an agent that works
+   * without a word would work twice.
+   */
+  readonly repeats?: boolean;
   readonly retryMs?: number;
   readonly acceptMsMax?: number;
   readonly idleMsMax: number;
@@ -84,6 +89,7 @@ class ResponseTimeouts {
   readonly #startedAt = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #problem: string | undefined;
+  #isDelivered = false;
   hasResponse = false;
 
   constructor(options: ResponseOptions, onExpired: () => void) {
@@ -102,12 +108,16 @@ class ResponseTimeouts {
       return;
     }
     this.#timer = setTimeout(() => this.#retry(), retryMs);
-    await publish();
+    this.#isDelivered = await publish();
   }
 
   onResponse(): void {
-    const { idleMsMax, agent } = this.#options;
     this.hasResponse = true;
+    this.#waitForResponse();
+  }
+
+  #waitForResponse(): void {
+    const { idleMsMax, agent } = this.#options;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#fail(`${agent} has sent nothing for ${Math.round(idleMsMax / 1000)} s`), idleMsMax);
   }
@@ -121,14 +131,23 @@ class ResponseTimeouts {
   }
 
   #retry(): void {
-    const { publish, retryMs = 0, acceptMsMax = 0, agent } = this.#options;
+    const { publish, repeats, retryMs = 0, acceptMsMax = 0, agent } = this.#options;
     if (this.hasResponse || publish === undefined) return;
+    if (this.#isDelivered && repeats !== true) {
+      this.#waitForResponse();
+      return;
+    }
     if (performance.now() - this.#startedAt >= acceptMsMax) {
       this.#fail(`no agent ${agent} on the mesh has accepted the request within ${Math.round(acceptMsMax / 1000)} s`);
       return;
     }
     this.#timer = setTimeout(() => this.#retry(), retryMs);
-    publish().catch(() => undefined); // the broker is unreachable; the next attempt may succeed
+    publish().then(
+      (isDelivered) => {
+        this.#isDelivered ||= isDelivered;
+      },
+      () => undefined, // the broker is unreachable; the next attempt may succeed
+    );
   }
 
   #fail(problem: string): void {

@@ -1,20 +1,28 @@
 import type { RpcRequest } from '#bindings';
 import { decodeRequest, readableId, readEnvelope, requestObject, resultText } from '#bindings';
-import type { CallContext, Dialect, ReadEnv, RpcId, SendRequest, Task } from '#protocol';
+import type { CallContext, Dialect, Part, ReadEnv, RpcId, SendRequest, Task } from '#protocol';
 import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isObject, taskId, tenantId } from '#protocol';
+import { toBytes } from '../../artifacts/parts.ts';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { checkCallPath, originMetadata } from '../shared/call-path.ts';
+import { checkExtensions } from '../shared/extensions.ts';
 import { followStream } from '../shared/follow.ts';
 import { encode, JSON_TYPE, parseRequest } from '../shared/messages.ts';
 import type { RequestHandling, Serving } from '../shared/requests.ts';
 import { handleRequest, isTaskNotFound, stopServing } from '../shared/requests.ts';
+import { asAnswer } from './answer.ts';
 import { dialectOf, spellingOf, WIRE } from './dialects.ts';
 import { getEveryInstanceTopic, getInstanceTopic } from './instance-topics.ts';
+import { invocationIn, invokedMessage } from './invocation.ts';
+import type { SamTaskOwner } from './owners.ts';
+import { findOwner, rememberOwner } from './owners.ts';
 import type { SamProperties } from './properties.ts';
-import { readProperties } from './properties.ts';
+import { DEFAULT_USER, readProperties } from './properties.ts';
+import { confirmRelay, FOUND, orRelay } from './relay.ts';
 import { publishError, publishReplyTo } from './reply.ts';
-import { writeAddress } from './reply-address.ts';
+import type { SamReplyAddress } from './reply-address.ts';
+import { callerIn, writeAddress } from './reply-address.ts';
 import { getAgentRequestTopic, getClientResponseTopic } from './topics.ts';
 
 const ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
@@ -79,20 +87,19 @@ function clientTopic(namespace: string, clientId: string): string | undefined {
   }
 }
 
-/** Handles one request. Unknown methods are ignored, as SAM does. */
+/** Handles one request. */
 async function respond(request: SamRequest, serving: SamServing): Promise<void> {
   const rpc = envelopeOf(request);
   request.rpcId = rpc.id;
+  const { agent } = serving;
+  if (rpc.method === FOUND) return confirmRelay(rpc.params, serving.mesh);
   if (rpc.method === 'tasks/get') return get(rpc, request, serving);
   const operation = request.dialect.operationOf(rpc.method);
-  if (operation === undefined) {
-    serving.mesh.counts.ignored += 1; // SAM acknowledges unknown methods and sends nothing (docs/dialects/sam.md)
-    return;
+  if (operation !== 'cancel' && operation !== 'send' && operation !== 'stream') {
+    throw new A2AError('METHOD_NOT_FOUND', `${agent.name} has no method ${String(rpc.method).slice(0, 100)}`);
   }
-  checkCallPath(request.properties.callPath, serving.agent.name);
-  if (operation === 'cancel') return cancel(rpc, request, serving);
-  if (operation === 'send' || operation === 'stream') return send(operation, { rpc, request, serving });
-  serving.mesh.counts.ignored += 1;
+  checkCallPath(request.properties.callPath, agent.name);
+  return operation === 'cancel' ? cancel(rpc, request, serving) : send(operation, { rpc, request, serving });
 }
 
 function envelopeOf(request: SamRequest): RpcRequest {
@@ -121,13 +128,16 @@ async function send(operation: 'send' | 'stream', { rpc, request, serving }: Sen
   const { properties, dialect, topic } = request;
   const { agent, mesh } = serving;
   const env = { ...ENV, rpcId: taskNameIn(properties) ?? rpc.id };
-  const decoded: SendRequest = decodeRequest(operation, rpc.params, { dialect, env });
-  const { statusTopic, userId } = properties;
-  const address = { rpcId: rpc.id, replyTo: topic, userId, ...(statusTopic === undefined ? {} : { statusTopic }) };
+  const given: SendRequest = decodeRequest(operation, rpc.params, { dialect, env });
+  checkExtensions(agent.card, properties.extensions, given.message);
+  const address = addressOf(given, request, agent.name);
+  const decoded = await readableBy(agent.name, { given, address, mesh });
+  const { userId } = address;
+  rememberOwner(mesh, { agent: agent.name, task: decoded.alias ?? '' }, ownerFor(request, userId));
   const ctx: CallContext = {
-    ...contextOf(request, serving),
+    ...contextOf(request, serving, userId),
     idempotencyKey: idempotencyKeyOf(decoded, properties),
-    notes: originMetadata(properties),
+    notes: originMetadata({ ...properties, userId }),
   };
   if (agent.service.keepsReplies === true) {
     const configuration = { ...decoded.configuration, returnImmediately: true };
@@ -142,57 +152,118 @@ async function send(operation: 'send' | 'stream', { rpc, request, serving }: Sen
   });
 }
 
+function addressOf({ message }: SendRequest, { properties, topic, rpcId }: SamRequest, agent: string): SamReplyAddress {
+  const { statusTopic, userId = DEFAULT_USER, clientId, readsArtifacts } = properties;
+  const invocation = invocationIn(message);
+  return {
+    rpcId,
+    replyTo: topic,
+    userId,
+    clientId,
+    agent,
+    ...(statusTopic === undefined ? {} : { statusTopic }),
+    ...(readsArtifacts ? { readsArtifacts } : {}),
+    ...(invocation === undefined ? {} : { invocation }),
+  };
+}
+
+interface Given {
+  readonly given: SendRequest;
+  readonly address: SamReplyAddress;
+  readonly mesh: MeshContext;
+}
+
+/** The request as an agent can use it: with the files themselves where a program of SAM names them in the shared store. */
+async function readableBy(app: string, { given, address, mesh }: Given): Promise<SendRequest> {
+  const { message } = given;
+  const owner = { app, user: address.userId, session: message.contextId ?? address.userId };
+  const { invocation, readsArtifacts } = address;
+  if (invocation !== undefined) return { ...given, message: await invokedMessage(message, owner, mesh.artifacts) };
+  if (readsArtifacts === true) return given;
+  const parts = withoutArrival(message.parts);
+  return { ...given, message: { ...message, parts: mesh.artifacts === undefined ? parts : await toBytes(mesh.artifacts, owner, parts) } };
+}
+
+/** SAM's gateways put the time before the user's words, for language models. */
+function withoutArrival(parts: readonly Part[]): readonly Part[] {
+  const [first, ...rest] = parts;
+  return rest.length > 0 && /^Request received by gateway at: \S+$/.test(first?.text ?? '') ? rest : parts;
+}
+
+function ownerFor({ properties, topic, dialect }: SamRequest, userId: string): SamTaskOwner {
+  return { userId, clients: [properties.clientId, callerIn(topic)], dialect: dialect.id };
+}
+
 /** Brokers deliver at least once: the same message of the same client is one request. */
 function idempotencyKeyOf({ alias, message }: SendRequest, { clientId }: SamProperties): string {
   return JSON.stringify(['mesh', clientId, alias ?? '', message.messageId]);
 }
 
 /** The call's context. The user id is a claim, because the broker does not verify it. */
-function contextOf({ properties, dialect }: SamRequest, { mesh, signal }: SamServing): CallContext {
+function contextOf({ properties, dialect }: SamRequest, { mesh, signal }: SamServing, userId: string): CallContext {
   return {
     // Anyone who may publish on the broker can claim any user id, so it is never a principal of the HTTP side.
-    principal: { id: `mesh:${mesh.namespace}:${properties.userId}`, scopes: mesh.scopes },
+    principal: { id: `mesh:${mesh.namespace}:${userId}`, scopes: mesh.scopes },
     // A message of this mesh carries no credential, so it belongs to no tenant.
     tenant: tenantId(''),
     dialect: dialect.id,
-    extensions: [],
+    extensions: properties.extensions,
     signal,
   };
 }
 
+/**
+ * The user on whose behalf a request about a task comes, and its spelling. SAM's agents name only
+ * themselves: the client that sent a task may cancel it.
+ */
+function aboutTask(id: string, request: SamRequest, { agent, mesh }: SamServing): string {
+  const owner = findOwner(mesh, { agent: agent.name, task: id });
+  if (owner !== undefined && request.dialect === WIRE) request.dialect = dialectOf(owner.dialect);
+  const { userId, clientId } = request.properties;
+  if (userId !== undefined) return userId;
+  return owner?.clients.includes(clientId) === true ? owner.userId : DEFAULT_USER;
+}
+
 async function cancel(rpc: RpcRequest, request: SamRequest, serving: SamServing): Promise<void> {
   const decoded = decodeRequest('cancel', rpc.params, { dialect: request.dialect, env: ENV });
-  await orRelay(request, serving, async () => {
-    const task = await serving.agent.service.cancel(decoded, contextOf(request, serving));
-    if (request.properties.replyTo !== undefined) await publishTask(task, request, serving);
-  });
+  const userId = aboutTask(decoded.id, request, serving);
+  await orRelay(
+    request,
+    serving,
+    refusing(request, serving, async () => {
+      const task = await serving.agent.service.cancel(decoded, contextOf(request, serving, userId));
+      if (request.properties.replyTo !== undefined) await publishTask(task, request, serving);
+    }),
+  );
 }
 
 /** Parley's own method. SAM's agents do not respond to it. */
 async function get(rpc: RpcRequest, request: SamRequest, serving: SamServing): Promise<void> {
   const id = isObject(rpc.params) ? rpc.params['id'] : undefined;
   if (typeof id !== 'string') throw new A2AError('INVALID_PARAMS', 'must be a string', { field: 'id' });
-  await orRelay(request, serving, async () => {
-    await publishTask(await serving.agent.service.get({ id: taskId(id) }, contextOf(request, serving)), request, serving);
-  });
+  const userId = aboutTask(id, request, serving);
+  await orRelay(
+    request,
+    serving,
+    refusing(request, serving, async () => {
+      await publishTask(await serving.agent.service.get({ id: taskId(id) }, contextOf(request, serving, userId)), request, serving);
+    }),
+  );
 }
 
-async function publishTask(task: Task, request: SamRequest, { mesh }: SamServing): Promise<void> {
-  const result = request.dialect.encode('cancel.result', task);
+/** The error goes to the caller when no replica has the task. */
+function refusing(request: SamRequest, { mesh }: SamServing, run: () => Promise<void>): Parameters<typeof orRelay>[2] {
+  return {
+    run,
+    refuse: async (error) => {
+      mesh.counts.refused += 1;
+      await publishError(error, request, mesh);
+    },
+  };
+}
+
+async function publishTask(task: Task, request: SamRequest, { agent, mesh }: SamServing): Promise<void> {
+  const { readsArtifacts } = request.properties;
+  const result = request.dialect.encode('cancel.result', readsArtifacts ? task : asAnswer(task, agent.name));
   await mesh.broker.publish({ topic: request.topic, payload: encode(resultText(request.rpcId, result)), contentType: JSON_TYPE });
-}
-
-/**
- * When this replica does not have the task, sends the request to all replicas. The one that has it
- * responds; if none has, nobody does.
- */
-async function orRelay({ message }: SamRequest, { agent, mesh, isRelayed }: SamServing, run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (thrown) {
-    if (!isTaskNotFound(thrown) || isRelayed === true) throw thrown;
-    const { payload, properties, responseTopic } = message;
-    const topic = getEveryInstanceTopic(mesh.namespace, agent.name);
-    await mesh.broker.publish({ topic, payload, properties, ...(responseTopic === undefined ? {} : { responseTopic }) });
-  }
 }

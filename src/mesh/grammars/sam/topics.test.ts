@@ -15,19 +15,12 @@ describe('topics of Solace Agent Mesh', () => {
   test('accept a namespace with levels and a trailing slash', () => {
     expect(topics.getA2ABaseTopic('acme/ai/')).toBe('acme/ai/a2a/v1');
     expect(topics.getAgentDeregisteredTopic('acme/ai')).toBe('acme/ai/a2a/events/agent/deregistered');
-    expect(topics.getSamEventsTopic('acme', 'session', 'deleted')).toBe('acme/sam/events/session/deleted');
-    expect(topics.getFeedbackTopic('acme')).toBe('acme/sam/v1/feedback/submit');
   });
   test('each subscription matches its topic', () => {
     const pairs = [
       [topics.getAgentResponseSubscriptionTopic('n', 'A'), topics.getAgentResponseTopic('n', 'A', 't')],
-      [topics.getAgentStatusSubscriptionTopic('n', 'A'), topics.getPeerAgentStatusTopic('n', 'A', 't')],
       [topics.getGatewayResponseSubscriptionTopic('n', 'g'), topics.getGatewayResponseTopic('n', 'g', 't')],
-      [topics.getGatewayStatusSubscriptionTopic('n', 'g'), topics.getGatewayStatusTopic('n', 'g', 't')],
-      [topics.getClientStatusSubscriptionTopic('n', 'c'), topics.getClientStatusTopic('n', 'c', 't')],
       [topics.getDiscoverySubscriptionTopic('n'), topics.getGatewayDiscoveryTopic('n')],
-      [topics.getTrustCardSubscriptionTopic('n'), topics.getTrustCardTopic('n', 'agent', 'a')],
-      [topics.getSamEventsSubscriptionTopic('n', 'session'), topics.getSamEventsTopic('n', 'session', 'deleted')],
     ] as const;
     for (const [subscription, topic] of pairs) expect(matches(topics.filterOf(subscription), topic), `${subscription} ${topic}`).toBe(true);
   });

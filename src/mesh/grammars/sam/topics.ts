@@ -35,11 +35,6 @@ export function getPeerAgentStatusTopic(namespace: string, delegatingAgent: stri
   return join(namespace, 'agent/status', delegatingAgent, subTaskId);
 }
 
-/** All status events for a delegating agent: `…/agent/status/{agent}/>`. */
-export function getAgentStatusSubscriptionTopic(namespace: string, selfAgent: string): string {
-  return `${join(namespace, 'agent/status', selfAgent)}/>`;
-}
-
 /** Where a gateway receives the final response: `…/gateway/response/{gateway}/{task}`. */
 export function getGatewayResponseTopic(namespace: string, gatewayId: string, taskId: string): string {
   return join(namespace, 'gateway/response', gatewayId, taskId);
@@ -55,24 +50,9 @@ export function getGatewayStatusTopic(namespace: string, gatewayId: string, task
   return join(namespace, 'gateway/status', gatewayId, taskId);
 }
 
-/** All status events for a gateway: `…/gateway/status/{gateway}/>`. */
-export function getGatewayStatusSubscriptionTopic(namespace: string, gatewayId: string): string {
-  return `${join(namespace, 'gateway/status', gatewayId)}/>`;
-}
-
 /** Where a client without a gateway receives responses: `…/client/response/{client}`. */
 export function getClientResponseTopic(namespace: string, clientId: string): string {
   return join(namespace, 'client/response', clientId);
-}
-
-/** Where such a client receives status events: `…/client/status/{client}/{task}`. */
-export function getClientStatusTopic(namespace: string, clientId: string, taskId: string): string {
-  return join(namespace, 'client/status', clientId, taskId);
-}
-
-/** All status events for such a client: `…/client/status/{client}/>`. */
-export function getClientStatusSubscriptionTopic(namespace: string, clientId: string): string {
-  return `${join(namespace, 'client/status', clientId)}/>`;
 }
 
 /** Where agents publish their cards: `…/discovery/agentcards`. */
@@ -90,34 +70,9 @@ export function getDiscoverySubscriptionTopic(namespace: string): string {
   return `${getA2ABaseTopic(namespace)}/discovery/>`;
 }
 
-/** Where a component publishes its trust card: `…/trust/{type}/{id}`. */
-export function getTrustCardTopic(namespace: string, componentType: string, componentId: string): string {
-  return join(namespace, 'trust', componentType, componentId);
-}
-
-/** All trust cards, of every type and id. */
-export function getTrustCardSubscriptionTopic(namespace: string): string {
-  return `${getA2ABaseTopic(namespace)}/trust/*/*`;
-}
-
 /** `{namespace}/a2a/events/agent/deregistered`. It is not below the versioned topics. */
 export function getAgentDeregisteredTopic(namespace: string): string {
   return `${root(namespace)}/a2a/events/agent/deregistered`;
-}
-
-/** Events of SAM itself: `{namespace}/sam/events/{category}/{action}`. */
-export function getSamEventsTopic(namespace: string, category: string, action: string): string {
-  return `${root(namespace)}/sam/events/${[category, action].map(level).join('/')}`;
-}
-
-/** All events of one category: `{namespace}/sam/events/{category}/>`. */
-export function getSamEventsSubscriptionTopic(namespace: string, category: string): string {
-  return `${root(namespace)}/sam/events/${level(category)}/>`;
-}
-
-/** Where users' feedback is published: `{namespace}/sam/v1/feedback/submit`. */
-export function getFeedbackTopic(namespace: string): string {
-  return `${root(namespace)}/sam/v1/feedback/submit`;
 }
 
 /** Converts a Solace subscription to an MQTT filter. */

@@ -24,10 +24,18 @@ export function withinLimit(
   message: OutgoingMessage,
   errorText: (error: { readonly code: number; readonly message: string }) => string,
 ): OutgoingMessage {
-  const { length } = message.payload;
-  if (length <= BROKER_DEFAULTS.packetBytesMax) return message;
-  const problem = `the reply has ${length} bytes; the maximum over a broker is ${BROKER_DEFAULTS.packetBytesMax}`;
-  return { ...message, payload: encoder.encode(errorText({ code: -32_603, message: problem })) };
+  if (fitsBroker(message)) return message;
+  return { ...message, payload: encoder.encode(errorText({ code: -32_603, message: tooLarge(message) })) };
+}
+
+export function fitsBroker({ payload }: OutgoingMessage): boolean {
+  return payload.length <= BROKER_DEFAULTS.packetBytesMax;
+}
+
+/** Why a reply can't be sent. */
+export function tooLarge({ payload }: OutgoingMessage): string {
+  const { packetBytesMax } = BROKER_DEFAULTS;
+  return `the reply has ${payload.length} bytes; the maximum over a broker is ${packetBytesMax}. Give all members the same --artifacts place`;
 }
 
 /**

@@ -50,4 +50,11 @@ export const MESH_SETTINGS = {
     placeholder: 'PLACE',
     doc: 'Where files above 100 kB are stored to be sent by reference: a folder that all members share, `s3://BUCKET/PREFIX?endpoint=URL`, or `memory` within one process.',
   },
+  artifactsLayout: {
+    type: 'choice',
+    oneOf: ['parley', 'sam'],
+    default: 'parley',
+    flag: 'artifacts-layout',
+    doc: 'How the folder of `artifacts` is laid out. `sam`: as Solace Agent Mesh does, so that its programs share the folder.',
+  },
 } as const;
