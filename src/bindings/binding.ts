@@ -44,6 +44,11 @@ export interface ClientBinding<Name extends string = string> {
   /** Makes an `A2AService` that calls a remote agent over this binding. */
   link(options: LinkOptions): A2AService;
   /**
+   * The address of an interface as an absolute URL. Undefined: it is not an address. Absent: it is a
+   * URL, or relative to that of the card.
+   */
+  addressOf?(text: string, cardUrl: string | undefined): string | undefined;
+  /**
    * The dialect to use over this binding: the dialect itself, or its variant for this binding.
    * Undefined: the dialect does not support it.
    */

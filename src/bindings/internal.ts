@@ -5,6 +5,7 @@ export * from './body.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
 export { jsonBody, textStream } from './document-stream.ts';
 export * from './failures.ts';
+export { isGrpcWeb, platformFetch } from './grpc/platform-fetch.ts';
 export {
   type HttpRequest,
   type HttpResponse,

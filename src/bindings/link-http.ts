@@ -45,7 +45,7 @@ export interface LinkRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: LinkHeaders;
-  readonly body?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -83,7 +83,7 @@ export async function send({ url, method, headers, body }: LinkRequest, options:
 /** Hardly any server rejects a smaller body for its size. */
 const LARGE_CHARS = 500_000;
 
-function whileSending(body: string | undefined, cause: unknown): unknown {
+function whileSending(body: LinkRequest['body'], cause: unknown): unknown {
   return body === undefined || body.length < LARGE_CHARS ? cause : new LargeSend(body.length, cause);
 }
 

@@ -1,13 +1,15 @@
 import type { ClientBinding } from './binding.ts';
+import { GRPC } from './grpc/binding.ts';
 import { JSON_RPC } from './jsonrpc/binding.ts';
 import { HTTP_JSON } from './rest/binding.ts';
 
 /** The bindings that this package supports, as cards name them. */
-export type ProtocolBinding = 'JSONRPC' | 'HTTP+JSON';
+export type ProtocolBinding = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
 
 const BY_NAME: { readonly [Name in ProtocolBinding]: ClientBinding<Name> } = {
   JSONRPC: JSON_RPC,
   'HTTP+JSON': HTTP_JSON,
+  GRPC,
 };
 
 /** The client half of every binding, in the order in which clients try them. */

@@ -26,7 +26,7 @@ const SPEC: CommandSpec = {
   summary: 'start a node that serves agents from this machine.',
   args: [{ name: 'AGENT', optional: true, many: true }],
   usage: ['parley serve [AGENT…] [OPTIONS] [-- COMMAND ARG…]'],
-  details: `AGENT is a built-in name (demo, echo, script, conformance), a coding CLI (claude, codex, gemini, …: parley agents lists them), a .ts or .js
+  details: `AGENT is a built-in name (demo, echo, script, conformance), llm for a language model, a coding CLI (claude, codex, gemini, …: parley agents lists them), a .ts or .js
 file that default-exports defineAgent({…}), the URL of an agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or
 mcp:COMMAND for the tools of an MCP server (docs/mcp.md). COMMAND is any program. The first agent is the root agent; every agent is also at
 /agents/{name}/. Without arguments, demo is served.`,
@@ -38,6 +38,7 @@ On SIGTERM and Ctrl-C the node finishes running work within 10 seconds and exits
   examples: [
     'parley serve ./agent.ts --port 8080',
     'parley serve claude --rule allow:read',
+    'parley serve llm --model llama3.2 --base-url http://127.0.0.1:11434/v1',
     "parley serve --approve-pattern '[y/N]' -- ./deploy.sh {prompt}",
   ],
   exits: '0 stopped as asked; 1 could not start or continue; 2 wrong call.',

@@ -118,7 +118,7 @@ export const PATIENTS: readonly Patient[] = [
     advice: /supportedInterfaces/,
     open: cardOf({ supportedInterfaces: [], url: undefined }),
   },
-  { name: 'nothing but gRPC', diagnosis: 'no-binding', exit: 1, advice: /JSONRPC/, open: cardOf(iface('agent.example:443', 'GRPC')) },
+  { name: 'nothing but SOAP', diagnosis: 'no-binding', exit: 1, advice: /JSONRPC/, open: cardOf(iface('https://agent.example', 'SOAP')) },
   {
     name: 'an address that is none',
     diagnosis: 'interface-nowhere',

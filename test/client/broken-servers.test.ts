@@ -129,9 +129,9 @@ describe('something other than an agent', () => {
   });
 
   it('a card with an unsupported binding only', async () => {
-    const supportedInterfaces = [{ url: 'http://127.0.0.1:1', protocolBinding: 'GRPC', protocolVersion: '1.0' }];
+    const supportedInterfaces = [{ url: 'http://127.0.0.1:1', protocolBinding: 'SOAP', protocolVersion: '1.0' }];
     const { url } = await kept(always((_, outgoing) => json(outgoing, 200, { ...CARD, supportedInterfaces })));
-    expect(await connecting(url)).toMatchObject({ kind: 'no-interface', why: expect.stringContaining('GRPC') });
+    expect(await connecting(url)).toMatchObject({ kind: 'no-interface', why: expect.stringContaining('SOAP') });
   });
 
   it('nothing at all', async () => {

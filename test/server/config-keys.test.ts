@@ -4,6 +4,7 @@ import { isFull } from '../faults/size.ts';
 import { A2A_BLOCK_CHECKS } from './keys/a2a-block.ts';
 import { AUTH_CHECKS } from './keys/auth.ts';
 import { HTTP_LIMIT_CHECKS } from './keys/http-limits.ts';
+import { LLM_CHECKS } from './keys/llm.ts';
 import { MESH_CHECKS } from './keys/mesh.ts';
 import { NODE_CHECKS } from './keys/node.ts';
 import { RUN_CHECKS, RUN_NEEDS } from './keys/run.ts';
@@ -20,6 +21,7 @@ import { WEBHOOK_CHECKS } from './keys/webhooks.ts';
  */
 const CHECKS: Checks = {
   ...NODE_CHECKS,
+  ...LLM_CHECKS,
   ...MESH_CHECKS,
   ...HTTP_LIMIT_CHECKS,
   ...TASK_LIMIT_CHECKS,

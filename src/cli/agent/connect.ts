@@ -114,7 +114,8 @@ function endpointCard({ settings }: ContractSession, endpoint: string): AgentCar
   if (only === undefined || more.length > 0)
     throw usage('--endpoint needs exactly one --transport', 'example: -e http://localhost:41242/a2a --transport JSONRPC');
   if (findBinding(only) === undefined) throw usage(`--transport ${only.toLowerCase()} is not supported yet`, `use ${bindingWords()}`);
-  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
+  const address = findBinding(only)?.addressOf?.(endpoint, undefined) ?? endpoint;
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
     throw usage(`--endpoint: ${endpoint} is not an http(s) address`);
   const protocolVersion = readVersion(settings.text('a2a-version')) ?? STRICT_VERSION;
   return {

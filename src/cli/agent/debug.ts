@@ -1,3 +1,4 @@
+import { isGrpcWeb } from '#bindings';
 import type { Fetch } from '#protocol';
 import type { Secrets } from '../output/secrets.ts';
 
@@ -15,19 +16,37 @@ export function debugFetch(next: Fetch, secrets: Secrets): Fetch {
     const took = (): string => `${Math.round(performance.now() - start)} ms`;
     log(`${id} -> ${request.method} ${request.url}`);
     for (const line of headerLines(request.headers)) log(`${id} -> ${line}`);
-    const body = request.body === null ? undefined : await request.clone().text();
+    const body = request.body === null ? undefined : await bodyText(request);
     if (body !== undefined && body !== '') log(`${id} -> ${body}`);
     try {
       const response = await next(request);
       log(`${id} <- HTTP ${response.status} after ${took()}`);
       for (const line of headerLines(response.headers)) log(`${id} <- ${line}`);
       const logLine = (line: string): void => log(`${id} <- ${line}`);
+      if (isGrpcWeb(response.headers.get('content-type'))) return countedFrames(response, logLine);
       return isJson(response) ? loggedWhole(response, { secrets, logLine }) : logged(response, logLine);
     } catch (thrown) {
       log(`${id} <- failed after ${took()}: ${reasonOf(thrown)}`);
       throw thrown;
     }
   };
+}
+
+async function bodyText(request: Request): Promise<string> {
+  const copy = request.clone();
+  if (!isGrpcWeb(request.headers.get('content-type'))) return await copy.text();
+  return `${(await copy.arrayBuffer()).byteLength} bytes of protobuf`;
+}
+
+/** Protobuf is not readable. Its amount tells whether anything came; the status of the call is in the last chunk. */
+function countedFrames(response: Response, logLine: (line: string) => void): Response {
+  if (response.body === null) return response;
+  return tapped(response, {
+    transform: (chunk, controller) => {
+      controller.enqueue(chunk);
+      if (chunk.length > 0) logLine(`${chunk.length} bytes of protobuf`);
+    },
+  });
 }
 
 function headerLines(headers: Headers): readonly string[] {

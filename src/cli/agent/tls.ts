@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { createSecureContext, rootCertificates } from 'node:tls';
+import type { Socket } from 'node:net';
+import { connect as connectTcp, isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import { connect as connectTls, createSecureContext, rootCertificates } from 'node:tls';
+import { platformFetch } from '#bindings';
 import type { Fetch } from '#protocol';
-import { kept } from '#protocol';
+import { grpcOverHttp2 } from '../../bindings/grpc/adapters/http2.ts';
 import { CliError, usage } from '../command.ts';
 import type { RunContext } from '../run-context.ts';
 import type { CliSettings } from '../settings/settings.ts';
@@ -12,20 +16,37 @@ export async function baseFetch({ settings, certificateOrigins }: Pick<RunContex
   const [ca, cert, key] = ['ca', 'cert', 'cert-key'].map((name) => pem(settings, name));
   if ((cert === undefined) !== (key === undefined))
     throw usage('--cert and --cert-key belong together', 'set both: the certificate and its private key');
-  if (!insecure && ca === undefined && cert === undefined) return (request) => fetch(kept(request));
+  if (!insecure && ca === undefined && cert === undefined) return platformFetch;
   checkPair(cert, key);
   const { Agent, fetch: undiciFetch } = await import('undici');
   const verified = { rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }) };
   const anonymous = new Agent({ connect: verified });
-  const known = cert === undefined || key === undefined ? anonymous : new Agent({ connect: { ...verified, cert, key } });
-  return async (request) => {
+  const certified = cert === undefined || key === undefined ? verified : { ...verified, cert, key };
+  const known = certified === verified ? anonymous : new Agent({ connect: certified });
+  const overHttp1: Fetch = async (request) => {
     const { method, headers, body, signal, redirect } = request;
     const dispatcher = certificateOrigins.has(new URL(request.url).origin) ? known : anonymous;
     const init = { method, headers: [...headers], signal, redirect, dispatcher };
     // undici declares its own Response type, which has the same members.
-    const answer = await undiciFetch(request.url, body === null ? init : { ...init, body: await request.text() });
+    const answer = await undiciFetch(request.url, body === null ? init : { ...init, body: await request.arrayBuffer() });
     return answer as unknown as Response;
   };
+  return grpcOverHttp2(overHttp1, {
+    connect: async (origin) => socketTo(origin, certificateOrigins.has(origin.origin) ? certified : verified),
+  }).fetch;
+}
+
+/** A connection for gRPC. Whether it works is seen by its user. */
+function socketTo({ protocol, hostname, port }: URL, options: ConnectionOptions): Socket {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) });
+  return connectTls({
+    ...options,
+    host,
+    port: Number(port || 443),
+    ALPNProtocols: ['h2'],
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  });
 }
 
 /** A key that does not fit its certificate would fail only in the handshake. */

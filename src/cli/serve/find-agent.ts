@@ -18,6 +18,10 @@ export async function findAgent(given: string | AgentLike, settings: Settings, l
   if (typeof given !== 'string') return { agent: given, source: given.card.name };
   const builtIn = builtInAgents.get(given);
   if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
+  if (given === 'llm') {
+    const { llmServed } = await import('./llm-agent.ts');
+    return await llmServed(settings);
+  }
   if (given.startsWith('mcp:')) {
     const { mcpServed } = await import('./mcp-agent.ts');
     return await mcpServed(given, settings);
@@ -34,7 +38,7 @@ export async function findAgent(given: string | AgentLike, settings: Settings, l
   const known = [...builtInAgents.keys(), ...codingNames(settings)];
   const near = suggest(given, known);
   throw new CliError(`there is no agent ${given}${near === undefined ? '' : `; did you mean ${near}?`}`, {
-    hint: `agents: ${[...builtInAgents.keys()].join(', ')}, a coding CLI (parley agents lists them), a .ts or .js file, an address, mcp:COMMAND, or -- COMMAND`,
+    hint: `agents: ${[...builtInAgents.keys()].join(', ')}, llm, a coding CLI (parley agents lists them), a .ts or .js file, an address, mcp:COMMAND, or -- COMMAND`,
     exit: 2,
   });
 }

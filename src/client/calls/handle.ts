@@ -16,7 +16,10 @@ export interface SendHandle extends AsyncIterable<TaskEvent> {
   readonly message: Message;
   /** The settled task, or the direct message that the agent answered with. */
   result(): Promise<SendResult>;
-  /** The text of the answer: of its message, else of its artifacts, else of its last status. */
+  /**
+   * The text of the answer: of its message, else of its artifacts, else of its last status. Data is given as JSON if there is no text.
+   * Throws a `ClientError` of the kind `task-failed` if the task failed, or was rejected or canceled.
+   */
   text(): Promise<string>;
   /** The artifacts of the settled task. */
   artifacts(): Promise<readonly Artifact[]>;

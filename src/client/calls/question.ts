@@ -1,5 +1,6 @@
-import type { Artifact, Choice, Message, SendResult, Task, TaskId } from '#protocol';
-import { getChoicesFromMessage, getTextFromMessage, isInterrupted, isTextPart } from '#protocol';
+import type { Artifact, Choice, Message, Part, SendResult, Task, TaskId } from '#protocol';
+import { getChoicesFromMessage, getTextFromMessage, isDataPart, isInterrupted, isTextPart } from '#protocol';
+import { ClientError } from '../errors/client-error.ts';
 
 /** What an agent asks before it continues. */
 export interface Question {
@@ -15,12 +16,49 @@ export interface Question {
   readonly choices: readonly Choice[];
 }
 
-/** The text of a result: of its message, else of its artifacts, else of its last status. */
+/**
+ * The text of a result: of its message, else of its artifacts, else of its last status, else of the status messages before it. Data is given
+ * as JSON if there is no text.
+ */
 export function answerText({ task, message }: SendResult): string {
-  if (message !== undefined) return getTextFromMessage(message);
-  const texts = (task?.artifacts ?? []).map((artifact) => textIn(artifact)).filter((text) => text !== '');
+  if (message !== undefined) return getTextFromMessage(message) || dataIn(message.parts);
+  const artifacts = task?.artifacts ?? [];
+  const texts = artifacts.map((artifact) => textIn(artifact)).filter((text) => text !== '');
   if (texts.length > 0) return texts.join('\n');
-  return task?.status.message === undefined ? '' : getTextFromMessage(task.status.message);
+  const said = task?.status.message;
+  const last = said === undefined ? '' : getTextFromMessage(said);
+  const data = dataIn([...artifacts.flatMap(({ parts }) => parts), ...(said?.parts ?? [])]);
+  return last || data || (task === undefined ? '' : saidMeanwhile(task));
+}
+
+/** Some agents (Microsoft Agent Framework) answer only in status messages while they work: all that they said since the last message. */
+function saidMeanwhile({ history = [] }: Task): string {
+  const asked = history.findLastIndex(({ role }) => role === 'ROLE_USER');
+  return history
+    .slice(asked + 1)
+    .map(getTextFromMessage)
+    .join('\n');
+}
+
+/** Data as text: a string as it is, anything else as JSON, one value in a line. */
+function dataIn(parts: readonly Part[]): string {
+  return parts
+    .filter(isDataPart)
+    .map(({ data }) => (typeof data === 'string' ? data : JSON.stringify(data)))
+    .join('\n');
+}
+
+/** The error for a task that ended without a result, with the agent's last message as the reason. Undefined: it has not failed. */
+export function failureOf({ task }: SendResult, what = 'the task'): ClientError | undefined {
+  const state = task?.status.state;
+  if (task === undefined || (state !== 'TASK_STATE_FAILED' && state !== 'TASK_STATE_REJECTED' && state !== 'TASK_STATE_CANCELED'))
+    return undefined;
+  const said = task.status.message === undefined ? '' : getTextFromMessage(task.status.message);
+  const word = state.slice('TASK_STATE_'.length).toLowerCase();
+  return new ClientError('task-failed', `${what} ${word === 'failed' ? 'failed' : `was ${word}`}`, {
+    ...(said === '' ? {} : { why: said }),
+    hint: `task ${task.id}; result() gives it without an error`,
+  });
 }
 
 /** The chunks of an artifact form one text. */

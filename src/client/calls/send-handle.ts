@@ -6,7 +6,7 @@ import { AnswerHandle } from './answer-handle.ts';
 import type { SendHandle } from './handle.ts';
 import { afterAnswer } from './open-question.ts';
 import type { Question } from './question.ts';
-import { answerText, questionOf } from './question.ts';
+import { answerText, failureOf, questionOf } from './question.ts';
 import type { CallOptions, Input } from './request.ts';
 import { isSettled, returningImmediately } from './request.ts';
 import type { HeldStream } from './turn-events.ts';
@@ -78,7 +78,10 @@ export class Handle implements SendHandle {
   }
 
   async text(): Promise<string> {
-    return answerText(await this.result());
+    const result = await this.result();
+    const failure = failureOf(result);
+    if (failure !== undefined) throw failure;
+    return answerText(result);
   }
 
   async artifacts(): Promise<readonly Artifact[]> {

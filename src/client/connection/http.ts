@@ -1,5 +1,5 @@
 import type { LinkHeaders, LinkOptions } from '#bindings';
-import { readBytes } from '#bindings';
+import { isGrpcWeb, platformFetch, readBytes } from '#bindings';
 import type { A2AError, AgentCard, Fetch } from '#protocol';
 import { kept } from '#protocol';
 import type { Authenticator, PresentedCredentials } from '../auth/credentials.ts';
@@ -42,7 +42,7 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   };
   const own: LinkHeaders = options.headers ?? {};
   const authorized = async (): Promise<LinkHeaders> => ({ ...own, ...(await presented(auth, card))?.headers });
-  const bare: Fetch = options.fetch ?? ((request) => fetch(kept(request)));
+  const bare: Fetch = options.fetch ?? platformFetch;
   // An API key in the query is added last, so that interceptors and errors do not see it.
   const withQuery: Fetch = async (request) => {
     const query = trusts(request.url) ? (await presented(auth, card))?.query : undefined;
@@ -84,8 +84,12 @@ async function presented(auth: Authenticator | undefined, card: AgentCard | unde
 }
 
 async function direct(url: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, init);
+  const response = await (isGrpc(init) ? platformFetch(kept(new Request(url, init))) : fetch(url, init));
   return isPlainAnswer(response) ? response : await throwForStatus(url, response);
+}
+
+function isGrpc({ headers }: RequestInit): boolean {
+  return isGrpcWeb(new Headers(headers).get('content-type'));
 }
 
 function isPlainAnswer({ status, type }: Response): boolean {

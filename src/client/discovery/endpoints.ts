@@ -5,6 +5,7 @@ import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions } from '../options.ts';
 import type { CardDocument } from './card-document.ts';
 import type { Endpoint } from './endpoint.ts';
+import { interfaceAddress } from './interface-address.ts';
 import { leadsInside } from './own-machine.ts';
 import { sameAddress } from './target.ts';
 
@@ -34,14 +35,14 @@ export function endpointsOf(document: CardDocument, options: EndpointOptions): r
 function endpointFor(iface: AgentInterface, { found, url }: CardDocument, options: EndpointOptions): Endpoint | undefined {
   const { registry } = options;
   const binding = findBinding(iface.protocolBinding);
-  if (binding === undefined || !URL.canParse(iface.url, url)) return undefined;
+  const address = interfaceAddress(iface, url);
+  if (binding === undefined || address === undefined) return undefined;
   // Only a card in the 1.0 shape can list interfaces of other versions than its own.
   const isCanonical = found.dialect.id === CURRENT_DIALECT;
   const spoken = fixed(options) ?? (isCanonical ? registry.speaks(iface) : found.calls);
   const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   if (dialect === undefined) return undefined;
   const version = iface.protocolVersion;
-  const address = new URL(iface.url, url).href;
   const endpoint = {
     url: fixed(options) === undefined ? address : addressFor(dialect, address),
     binding: binding.protocolBinding,

@@ -1,6 +1,7 @@
 import { bindingWords, findBinding } from '#bindings';
 import type { AgentInterface } from '#protocol';
-import { hasAddress } from '#protocol';
+import { CURRENT_DIALECT, hasAddress } from '#protocol';
+import { interfaceAddress } from '../discovery/interface-address.ts';
 import type { ExaminedCard } from './card.ts';
 import type { Finding } from './finding.ts';
 import { error, note, warning } from './finding.ts';
@@ -9,11 +10,11 @@ const LOOPBACK = /^(localhost|127(?:\.\d+){3}|\[::1\])$/i;
 const NOWHERE = /^(0\.0\.0\.0|\[::\])$/;
 
 /** Statements of the card that are impossible, or that confuse clients. */
-export function declaredFindings({ card, url }: ExaminedCard): readonly Finding[] {
+export function declaredFindings({ card, url, dialect }: ExaminedCard): readonly Finding[] {
   const interfaces = card.supportedInterfaces;
   const known = interfaces.filter(({ protocolBinding }) => findBinding(protocolBinding) !== undefined);
   return [
-    ...(interfaces.length === 0
+    ...(interfaces.length === 0 && dialect.id === CURRENT_DIALECT
       ? [
           error('no-interfaces', 'the card lists no interface: clients can’t know how to call the agent', {
             url,
@@ -56,12 +57,13 @@ function wordFindings({ card }: Pick<ExaminedCard, 'card'>): readonly Finding[] 
 /** Interface addresses that no client can use, or only clients on the same machine. */
 function addressFindings(iface: AgentInterface, cardUrl: string): readonly Finding[] {
   const { url } = iface;
+  const address = interfaceAddress(iface, cardUrl);
   if (!hasAddress(iface)) {
     const fix = 'write the whole URL, with https://';
     return [error('interface-address', `the interface address ${url} is not an address`, { url: cardUrl, fix })];
   }
-  if (!URL.canParse(url)) return [];
-  const [at, from] = [new URL(url), new URL(cardUrl)];
+  if (address === undefined) return [];
+  const [at, from] = [new URL(address), new URL(cardUrl)];
   if (NOWHERE.test(at.hostname))
     return [
       error('interface-nowhere', `the card sends clients to ${at.hostname}, which can’t be called`, {

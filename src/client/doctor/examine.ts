@@ -1,6 +1,7 @@
-import { findBinding } from '#bindings';
-import type { AgentCard, Fetch } from '#protocol';
-import { isStandardBinding, withoutEndSlashes } from '#protocol';
+import { DEFAULT_BINDING, findBinding } from '#bindings';
+import type { AgentCard, AgentInterface, Fetch } from '#protocol';
+import { hasAddress, isStandardBinding, withoutEndSlashes } from '#protocol';
+import { interfaceAddress } from '../discovery/interface-address.ts';
 import { CARD_PATHS, readTarget } from '../discovery/target.ts';
 import type { ExaminedCard } from './card.ts';
 import { lookForCard } from './card.ts';
@@ -90,7 +91,7 @@ const CALL_PATHS = ['', '/a2a', '/a2a/jsonrpc', '/api/a2a'];
 /** Looks for an agent that answers calls although it has no card. */
 async function* withoutCard(url: URL, examination: Examination): AsyncGenerator<Finding, WorkingInterface | undefined> {
   const base = withoutEndSlashes(`${url.origin}${url.pathname}`);
-  const options: InterfaceTestOptions = { ...examination, authenticated: false, declaresAuth: false };
+  const options: InterfaceTestOptions = { ...examination, url: url.href, authenticated: false, declaresAuth: false };
   for (const path of CALL_PATHS) {
     const works = await otherDialect(`${base}${path}`, undefined, options);
     if (works === undefined) continue;
@@ -116,7 +117,7 @@ async function* interfacesOf(found: ExaminedCard, examination: Examination): Asy
   const known = examination.known?.(found.card);
   const bad = new Set(declared.filter(({ level }) => level === 'error').map(({ url }) => url));
   let first: WorkingInterface | undefined;
-  for (const iface of found.card.supportedInterfaces) {
+  for (const iface of interfacesIn(found)) {
     if (isStandardBinding(iface.protocolBinding) && findBinding(iface.protocolBinding) === undefined) {
       yield {
         id: 'not-tried',
@@ -126,10 +127,17 @@ async function* interfacesOf(found: ExaminedCard, examination: Examination): Asy
       };
       continue;
     }
-    if (bad.has(iface.url) || !URL.canParse(iface.url)) continue;
-    const isHome = new URL(iface.url).origin === new URL(found.url).origin;
+    const address = interfaceAddress(iface, found.url);
+    if (bad.has(iface.url) || !hasAddress(iface) || address === undefined) continue;
+    const isHome = new URL(address).origin === new URL(found.url).origin;
     const fetch = isHome && known !== undefined ? known : examination.fetch;
-    const options: InterfaceTestOptions = { ...examination, fetch, authenticated: known !== undefined && isHome, declaresAuth: demands };
+    const options: InterfaceTestOptions = {
+      ...examination,
+      url: address,
+      fetch,
+      authenticated: known !== undefined && isHome,
+      declaresAuth: demands,
+    };
     const { findings, works } = await testInterface(iface, found.dialect, options);
     yield* findings;
     first ??= works;
@@ -148,4 +156,11 @@ async function* interfacesOf(found: ExaminedCard, examination: Examination): Asy
 function baseOf(cardUrl: string): string {
   const path = CARD_PATHS.find((each) => cardUrl.endsWith(each));
   return path === undefined ? cardUrl : cardUrl.slice(0, -path.length);
+}
+
+/** A PromptKit card names no address: its clients call `/a2a` beside the card. */
+function interfacesIn({ card, dialect, url }: ExaminedCard): readonly AgentInterface[] {
+  const { callPath } = dialect.wire;
+  if (card.supportedInterfaces.length > 0 || callPath === undefined) return card.supportedInterfaces;
+  return [{ url: `${baseOf(url)}${callPath}`, protocolBinding: DEFAULT_BINDING.protocolBinding, protocolVersion: '' }];
 }

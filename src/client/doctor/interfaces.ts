@@ -1,7 +1,7 @@
 import type { ClientBinding } from '#bindings';
-import { DEFAULT_BINDING, findBinding } from '#bindings';
+import { DEFAULT_BINDING, findBinding, NotA2A } from '#bindings';
 import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#protocol';
-import { CURRENT_DIALECT, createRegistry, DIALECTS, isA2AError, LOCAL_PRINCIPAL, taskId } from '#protocol';
+import { A2AError, CURRENT_DIALECT, createRegistry, DIALECTS, ERRORS, isA2AError, isObject, LOCAL_PRINCIPAL, taskId } from '#protocol';
 import { isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
@@ -10,6 +10,8 @@ import { networkFinding } from './network.ts';
 
 /** Options of `testInterface`. */
 export interface InterfaceTestOptions {
+  /** The address of the interface as a URL. */
+  readonly url: string;
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -52,35 +54,35 @@ export async function testInterface(iface: AgentInterface, cardDialect: Dialect,
   const spoken = isCurrent ? registry.speaks(iface) : cardDialect;
   const dialect = spoken === undefined ? undefined : binding.formOf(spoken, registry);
   const name = interfaceName(iface);
+  const { url } = options;
   if (dialect === undefined) {
     return {
       findings: [
         error('version-unknown', `${name}: there is no such version`, {
-          url: iface.url,
+          url,
           fix: 'write protocolVersion as "1.0" or "0.3"',
         }),
       ],
     };
   }
-  const { thrown, service } = await probe(iface.url, { dialect, binding }, options);
-  if (thrown === undefined)
-    return { findings: [ok('interface', `${name} answers`, { url: iface.url })], works: { service, dialect, url: iface.url } };
-  const certain = certainFinding(thrown, { name, url: iface.url }, options);
+  const { thrown, service } = await probe(url, { dialect, binding }, options);
+  if (thrown === undefined) return { findings: [ok('interface', `${name} answers`, { url })], works: { service, dialect, url } };
+  const certain = certainFinding(thrown, { name, url }, options);
   if (certain !== undefined) return { findings: [certain] };
-  const other = binding !== DEFAULT_BINDING ? undefined : await otherDialect(iface.url, dialect, options);
+  const other = binding !== DEFAULT_BINDING ? undefined : await otherDialect(url, dialect, options);
   if (other !== undefined) {
     const said = `${name}: it speaks ${other.dialect.title} there, not ${dialect.title}`;
     return {
       findings: [
         error('other-dialect', said, {
-          url: iface.url,
+          url,
           fix: `say protocolVersion "${other.dialect.wire.versionHeader ?? other.dialect.title}" in the card, or use the version that the card states`,
         }),
       ],
       works: other,
     };
   }
-  return { findings: [notA2aFinding(thrown, { name, url: iface.url })] };
+  return { findings: [notA2aFinding(thrown, { name, url })] };
 }
 
 interface ProbeResult {
@@ -98,12 +100,27 @@ async function probe(
   { fetch, signal, timeoutMs }: InterfaceTestOptions,
 ): Promise<ProbeResult> {
   const service = binding.link({ url, dialect, fetch, timeoutMs, idleMs: timeoutMs });
+  if (dialect.methods.get === undefined) return { thrown: await unknownMethod(url, { fetch, signal }), service };
   try {
     await service.get({ id: taskId(UNKNOWN_TASK) }, contextFor(dialect, signal));
     return { thrown: undefined, service };
   } catch (thrown) {
     const understood = isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND';
     return { thrown: understood ? undefined : thrown, service };
+  }
+}
+
+/** For a dialect that can't read tasks: a method that no agent has. "Method not found" means that the agent works. */
+async function unknownMethod(url: string, { fetch, signal }: Pick<InterfaceTestOptions, 'fetch' | 'signal'>): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: UNKNOWN_TASK, method: 'doctor/hello', params: {} });
+  try {
+    const response = await fetch(new Request(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body, signal }));
+    if (!response.ok) return new A2AError('UNAVAILABLE', `HTTP ${response.status}`, { cause: new NotA2A(response.status, 'none') });
+    const answer: unknown = await response.json();
+    const code = isObject(answer) && isObject(answer['error']) ? answer['error']['code'] : undefined;
+    return code === ERRORS.METHOD_NOT_FOUND.rpc ? undefined : new A2AError('INVALID_AGENT_RESPONSE', 'the answer is no JSON-RPC error');
+  } catch (thrown) {
+    return thrown;
   }
 }
 

@@ -90,6 +90,7 @@ const NETWORK_WORDS: Readonly<Partial<Record<ClientErrorKind, string>>> = {
   tls: 'no secure connection to',
   timeout: 'no answer in time from',
   'forbidden-target': 'the card names an address that this node must not call:',
+  'not-supported': 'can’t call',
 };
 
 const NETWORK_HINTS: Readonly<Partial<Record<ClientErrorKind, string>>> = {

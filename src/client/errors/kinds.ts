@@ -32,6 +32,6 @@ export const CLIENT_ERRORS = {
   garbage: 'a response or an event that is not A2A',
   'too-large': 'more bytes than the client’s limits allow',
   'schema-mismatch': 'input or output of a skill that does not match its schema',
-  'task-failed': 'a skill’s task did not complete',
+  'task-failed': 'the task failed, or was rejected or canceled; `why` is the agent’s reason',
   'not-supported': 'this agent, or this handle, can’t do what was asked',
 } as const;

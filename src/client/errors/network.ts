@@ -26,14 +26,17 @@ export function networkReason(thrown: unknown): string {
 
 /** No server received the request, so nothing was carried out. */
 export function wasNeverSent(kind: ClientErrorKind): boolean {
-  return kind === 'dns' || kind === 'refused' || kind === 'tls' || kind === 'bad-target' || kind === 'forbidden-target';
+  return NEVER_SENT.includes(kind);
 }
+
+const NEVER_SENT: readonly ClientErrorKind[] = ['dns', 'refused', 'tls', 'bad-target', 'forbidden-target', 'not-supported'];
 
 const CODES: readonly (readonly [RegExp, ClientErrorKind])[] = [
   [/^(?:ENOTFOUND|EAI_\w+|DNSException|ERR_OUTBOUND_NAME)$/, 'dns'],
   [/^(?:ECONNREFUSED|ConnectionRefused)$/, 'refused'],
   [/CERT|SELF_SIGNED|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_VERIFY|^DEPTH_ZERO/, 'tls'],
   [/^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ERR_OUTBOUND_TIMEOUT)$/, 'timeout'],
+  [/^(?:ERR_NO_HTTP2|ERR_DRIVER_MISSING)$/, 'not-supported'],
   [/^ERR_OUTBOUND_TARGET$/, 'forbidden-target'],
   [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed)$/, 'unreachable'],
 ];

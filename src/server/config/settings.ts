@@ -7,6 +7,7 @@ import { AUTH_SETTINGS, JWT_SETTINGS, RECORD_SETTINGS, TLS_SETTINGS } from './ta
 import { COMMON_SETTINGS } from './table/common.ts';
 import { CORTEX_SETTINGS } from './table/cortex.ts';
 import { LIMIT_SETTINGS } from './table/limits.ts';
+import { LLM_SETTINGS } from './table/llm.ts';
 import { MESH_SETTINGS } from './table/mesh.ts';
 import { NETWORK_SETTINGS, PROTOCOL_SETTINGS, WEBHOOK_SETTINGS } from './table/network.ts';
 import { PROGRAM_SETTINGS } from './table/programs.ts';
@@ -15,6 +16,7 @@ import { PROGRAM_SETTINGS } from './table/programs.ts';
 export type SettingGroup =
   | 'Common options'
   | 'Coding agents and commands'
+  | 'Language models'
   | 'Network and console'
   | 'Who may call'
   | 'TLS'
@@ -28,6 +30,7 @@ export type SettingGroup =
 const TABLE: Readonly<Record<SettingGroup, SettingTable>> = {
   'Common options': COMMON_SETTINGS,
   'Coding agents and commands': PROGRAM_SETTINGS,
+  'Language models': LLM_SETTINGS,
   'Network and console': NETWORK_SETTINGS,
   'Who may call': AUTH_SETTINGS,
   TLS: TLS_SETTINGS,
@@ -41,6 +44,7 @@ const TABLE: Readonly<Record<SettingGroup, SettingTable>> = {
 
 type Declared = typeof COMMON_SETTINGS &
   typeof PROGRAM_SETTINGS &
+  typeof LLM_SETTINGS &
   typeof NETWORK_SETTINGS &
   typeof AUTH_SETTINGS &
   typeof TLS_SETTINGS &

@@ -20,9 +20,31 @@ const ATTEMPTS = 3;
  * socket connects to the resolved address, so a second DNS answer can't redirect it. Node's own
  * `lookup` hook is not enough: Node does not call it when the host is an IP address.
  */
-export function guardedConnector({ policy, resolve, connectMsMax }: OutboundConnectOptions): buildConnector.connector {
-  const connect = buildConnector({ timeout: connectMsMax, allowH2: false });
-  const open = async (options: buildConnector.Options): Promise<Socket> => {
+export function guardedConnector(options: OutboundConnectOptions): buildConnector.connector {
+  const open = opener(options, { allowH2: false });
+  return (wanted, done) => {
+    open(wanted).then(
+      (socket) => done(null, socket),
+      (thrown: unknown) => done(thrown instanceof Error ? thrown : new Error(String(thrown)), null),
+    );
+  };
+}
+
+/** The same for a connection of HTTP/2, which its caller keeps. */
+export function guardedSocket(options: OutboundConnectOptions): (origin: URL) => Promise<Socket> {
+  const open = opener(options, { allowH2: true });
+  return async (origin) => {
+    options.policy.checkUrl(origin);
+    const { protocol, host, hostname, port } = origin;
+    return await open({ protocol, host, hostname, port });
+  };
+}
+
+type Open = (options: buildConnector.Options) => Promise<Socket>;
+
+function opener({ policy, resolve, connectMsMax }: OutboundConnectOptions, { allowH2 }: { readonly allowH2: boolean }): Open {
+  const connect = buildConnector({ timeout: connectMsMax, allowH2 });
+  return async (options: buildConnector.Options): Promise<Socket> => {
     const url = new URL(`${options.protocol}//${options.host ?? options.hostname}`);
     const addresses = await addressesOf(url, resolve);
     policy.checkAddresses(url, addresses);
@@ -37,12 +59,6 @@ export function guardedConnector({ policy, resolve, connectMsMax }: OutboundConn
       }
     }
     throw failure;
-  };
-  return (options, done) => {
-    open(options).then(
-      (socket) => done(null, socket),
-      (thrown: unknown) => done(thrown instanceof Error ? thrown : new Error(String(thrown)), null),
-    );
   };
 }
 

@@ -1,8 +1,10 @@
 import { Agent } from 'undici';
+import { isGrpcWeb } from '#bindings';
 import type { Fetch } from '#protocol';
 import type { OutboundConnectOptions } from './connect.ts';
 import { guardedConnector } from './connect.ts';
 import { guardedFetch } from './fetch.ts';
+import { guardedGrpc } from './grpc.ts';
 import type { OutboundLimits } from './port.ts';
 
 /** The connection pool of an `Outbound`. Loaded on first use, because undici takes time to load. */
@@ -20,5 +22,16 @@ export function openTransport(options: OutboundConnectOptions): OutboundTranspor
     keepAliveMaxTimeout: 30_000,
     maxHeaderSize: 16_384,
   });
-  return { fetchWithin: (limits) => guardedFetch({ agent, policy: options.policy, limits }), close: () => agent.destroy() };
+  const grpc = guardedGrpc(options);
+  return {
+    fetchWithin: (limits) => {
+      const overHttp1 = guardedFetch({ agent, policy: options.policy, limits });
+      const overHttp2 = grpc.fetchWithin(limits);
+      return (request) => (isGrpcWeb(request.headers.get('content-type')) ? overHttp2(request) : overHttp1(request));
+    },
+    close: async () => {
+      grpc.close();
+      await agent.destroy();
+    },
+  };
 }

@@ -1,5 +1,4 @@
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { simulateReadableStream } from 'ai';
+import { APICallError, simulateReadableStream } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { expect, it } from 'vitest';
 import { aiSdkModel, llmAgent } from '#agents';
@@ -7,12 +6,14 @@ import type { Task } from '#protocol';
 import { contextId, getTextFromMessage } from '#protocol';
 import { talkTo } from '../../support/talk.ts';
 
+type StreamPart = Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
+
 const USAGE = {
   inputTokens: { total: 3, noCache: 3, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 4, text: 4, reasoning: 0 },
 } as const;
 
-function stream(parts: readonly LanguageModelV4StreamPart[]) {
+function stream(parts: readonly StreamPart[]) {
   return { stream: simulateReadableStream({ chunks: [...parts], initialDelayInMs: null, chunkDelayInMs: null }) };
 }
 
@@ -20,7 +21,7 @@ const saying = (...words: readonly string[]) =>
   stream([
     { type: 'stream-start', warnings: [] },
     { type: 'text-start', id: '1' },
-    ...words.map((delta): LanguageModelV4StreamPart => ({ type: 'text-delta', id: '1', delta })),
+    ...words.map((delta): StreamPart => ({ type: 'text-delta', id: '1', delta })),
     { type: 'text-end', id: '1' },
     { type: 'finish', usage: USAGE, finishReason: { unified: 'stop', raw: 'stop' } },
   ]);
@@ -57,7 +58,6 @@ it("answers with a model of the AI SDK, and gives it the conversation and the to
 });
 
 it('tells errors of the AI SDK plainly', async () => {
-  const { APICallError } = await import('@ai-sdk/provider');
   const error = new APICallError({ message: 'no', url: 'http://model', requestBodyValues: {}, statusCode: 401 });
   const model = new MockLanguageModelV4({ modelId: 'mock', doStream: () => Promise.reject(error) });
   const { task } = await talkTo(llmAgent({ model: aiSdkModel(model) }));

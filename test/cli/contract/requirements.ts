@@ -86,7 +86,7 @@ const ROWS: readonly (readonly [tier: 1 | 2 | 3, id: string, clause: string, tex
   [3, 'CARD_GET_005', '§10.1', 'a catalog entry is accepted in place of a card'],
   [3, 'PUSH_002', '§9.2', 'a local webhook receives push notifications'],
   [3, 'CHAT_001', '§8.1, §7.1', 'chat keeps the context, and the task while the task waits'],
-  [3, 'TX_005', '§13.1', 'gRPC', 'Not implemented: --transport grpc says so and uses the next preference.'],
+  [3, 'TX_005', '§13.1', 'gRPC'],
   [3, 'AUTH_008', '§12.4', 'a credential is sent only if the card declares a scheme of its kind'],
   [3, 'AUTH_009', '§12.3', 'mutual TLS'],
   [3, 'AUTH_010', '§12.3', 'OpenID Connect'],

@@ -1,16 +1,29 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { CARD } from '../../support/card.ts';
+import type { GrpcJsServer } from '../../support/grpc-js-server.ts';
+import { grpcJsServer } from '../../support/grpc-js-server.ts';
 import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
+import { builtIn } from '../../support/server.ts';
+import type { Talk } from '../../support/talk.ts';
+import { talkTo } from '../../support/talk.ts';
 import { fakeAgent, taskOf } from '../fake-agent.ts';
 import { fieldOf, jsonOf, run } from '../run.ts';
 import { excludes, verifies } from './requirements.ts';
 
 let script: Parley;
+let talk: Talk;
+let grpc: GrpcJsServer;
 beforeAll(async () => {
   script = await parleyServe({ args: ['script', '--memory'] });
+  talk = await talkTo(builtIn('script'));
+  grpc = await grpcJsServer(talk.service);
 });
-afterAll(() => script.stop());
+afterAll(async () => {
+  grpc.close();
+  await talk.stop();
+  await script.stop();
+});
 
 const DONE = { result: { task: taskOf('COMPLETED') } };
 const iface = (url: string, protocolBinding: string, more: object = {}) => ({ url, protocolBinding, protocolVersion: '1.0', ...more });
@@ -50,15 +63,32 @@ describe('transport', () => {
     await agent.close();
   });
 
-  verifies('A2ACLI_TX_005', '--transport grpc says that gRPC is not supported yet', async () => {
-    const ran = await run(['send', '-a', script.url, '--transport', 'grpc', 'hello']);
-    expect([ran.code, ran.err]).toEqual([0, expect.stringContaining('--transport grpc is not supported yet')]);
-    expect((await run(['help', 'send'])).out).toContain('GRPC is not supported yet');
+  verifies('A2ACLI_TX_005', '--transport grpc calls the gRPC interface of the card, or the address of --endpoint', async () => {
+    const agent = await fakeAgent({
+      card: (url: string) => ({ capabilities: {}, supportedInterfaces: [iface(`${url}/rpc`, 'JSONRPC'), iface(grpc.address, 'GRPC')] }),
+      on: { SendMessage: () => DONE },
+    });
+    for (const target of [
+      ['-a', agent.url],
+      ['-e', grpc.address],
+    ]) {
+      const before = grpc.calls.length;
+      const ran = await run(['send', ...target, '--transport', 'grpc', '-o', 'json', 'hello']);
+      expect([ran.code, jsonOf(ran)]).toMatchObject([0, { task: { status: { state: 'TASK_STATE_COMPLETED' } } }]);
+      expect(grpc.calls.slice(before).map(({ method }) => method)).toContain('SendMessage');
+    }
+    expect(agent.calls('SendMessage')).toEqual([]);
+    const unknown = await run(['task', 'get', '-e', grpc.address, '--transport', 'grpc', 'nobody', '-o', 'json']);
+    expect([unknown.code, jsonOf(unknown)]).toMatchObject([1, { error: { code: 'TaskNotFoundError', a2aCode: 5 } }]);
+    await agent.close();
   });
 
-  excludes('A2ACLI_TX_005', 'an address of gRPC alone is not called in another binding', async () => {
-    const ran = await run(['send', '-e', `${script.url}/a2a`, '--transport', 'grpc', '-o', 'json', 'hello']);
-    expect([ran.code, jsonOf(ran)]).toMatchObject([2, { error: { code: 'A2ACLI_ERR_USAGE' } }]);
+  excludes('A2ACLI_TX_005', 'an address of gRPC is not called in another binding', async () => {
+    const agent = await fakeAgent({ card: { capabilities: {} }, on: { SendMessage: () => DONE } });
+    const ran = await run(['send', '-e', agent.url, '--transport', 'grpc', '-o', 'json', 'hello']);
+    expect([ran.code, ran.out]).toEqual([1, expect.stringContaining('HTTP/2')]);
+    expect(agent.requests).toEqual([]);
+    await agent.close();
   });
 
   excludes('A2ACLI_VER_001', 'no service parameter replaces the version, and none below 1.0 is used by itself', async () => {

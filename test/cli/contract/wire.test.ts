@@ -41,7 +41,7 @@ describe('transport', () => {
     const agent = await fakeAgent({
       card: (url: string) => ({
         capabilities: {},
-        supportedInterfaces: [iface('localhost:1', 'GRPC'), iface(`${url}/rpc`, 'JSONRPC'), iface(`${url}/rest`, 'HTTP+JSON')],
+        supportedInterfaces: [iface('http://localhost:1', 'SOAP'), iface(`${url}/rpc`, 'JSONRPC'), iface(`${url}/rest`, 'HTTP+JSON')],
       }),
       on: { ...REST, SendMessage: () => DONE },
     });

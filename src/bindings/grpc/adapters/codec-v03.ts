@@ -1,30 +1,21 @@
 import type { Json, JsonObject, Logged, Operation, UnaryOperation } from '#protocol';
 import { isObject } from '#protocol';
-import { dialectNamed } from '../dialects.ts';
-import type { ProtoCodec } from './codec.ts';
+import { dialectNamed, METHODS_V03 } from '../dialects.ts';
+import type { ProtoCodec, ProtoForm } from './codec.ts';
 import { protoCodec } from './codec.ts';
 import { A2AService } from './generated/a2a_v03_pb.ts';
 
 /** A2A 0.3: its HTTP+JSON form is the ProtoJSON of its messages. Requests differ: there the path has what the message has. */
-export const CODEC_V03: ProtoCodec = protoCodec({
+export const FORM_V03: ProtoForm = {
   dialect: dialectNamed('v03.rest'),
   service: A2AService,
-  methods: {
-    send: 'SendMessage',
-    stream: 'SendStreamingMessage',
-    get: 'GetTask',
-    cancel: 'CancelTask',
-    subscribe: 'TaskSubscription',
-    'push.create': 'CreateTaskPushNotificationConfig',
-    'push.get': 'GetTaskPushNotificationConfig',
-    'push.list': 'ListTaskPushNotificationConfig',
-    'push.delete': 'DeleteTaskPushNotificationConfig',
-    extendedCard: 'GetAgentCard',
-  },
+  methods: METHODS_V03,
   request: (operation, json) => (isObject(json) ? named(operation, json) : json),
   result: (operation, json) => (isObject(json) && isCard(operation) ? cardJson(json) : json),
   event: closing,
-});
+};
+
+export const CODEC_V03: ProtoCodec = protoCodec(FORM_V03);
 
 /** The members of an HTTP path as the resource names of gRPC: `tasks/ID`, `tasks/ID/pushNotificationConfigs/ID`. */
 function named(operation: Operation, { id, taskId, ...rest }: JsonObject): JsonObject {

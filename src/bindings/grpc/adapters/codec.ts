@@ -3,6 +3,7 @@ import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { Dialect, Json, Logged, Operation, ReadEnv, Requests, Results, TaskEvent, UnaryOperation } from '#protocol';
 import { A2AError, DEFAULT_READ_LIMITS, isA2AError, isStreamOperation, OPERATION_NAMES } from '#protocol';
 import { decodeRequest, decodeResult, encodeRequest, encodeResult, unreadable, unsupported } from '../../codec.ts';
+import type { GrpcMethods } from '../dialects.ts';
 import { numbered, unnumbered } from '../seq.ts';
 import { protoJson } from './proto-json.ts';
 
@@ -15,7 +16,7 @@ export interface ProtoForm {
   readonly dialect: Dialect;
   readonly service: DescService;
   /** The name of each operation's method. Absent: the version does not have the operation. */
-  readonly methods: Readonly<Partial<Record<Operation, string>>>;
+  readonly methods: GrpcMethods;
   /** Changes a request from the dialect's JSON to that of the message. */
   request?(operation: Operation, json: Json): Json;
   /** Changes a result from the dialect's JSON to that of the message. */

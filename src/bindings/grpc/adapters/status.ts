@@ -1,26 +1,17 @@
 import { createRegistry, fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { Any } from '@bufbuild/protobuf/wkt';
 import { AnySchema } from '@bufbuild/protobuf/wkt';
-import type { ErrorKind, Json } from '#protocol';
-import { A2AError, ERRORS, keysOf } from '#protocol';
+import type { Dialect, ErrorKind, Json } from '#protocol';
+import { A2AError, ERRORS, isKeyOf, isObject, keysOf } from '#protocol';
 import { TimedOut } from '../../failures.ts';
 import { dialectNamed } from '../dialects.ts';
+import type { GrpcStatus } from '../wire.ts';
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema, StatusSchema } from './generated/google_rpc_pb.ts';
 import { protoJson } from './proto-json.ts';
 
 const details = createRegistry(ErrorInfoSchema, BadRequestSchema, RetryInfoSchema);
 /** 1.0 writes the same details into JSON-RPC errors: `ErrorInfo` with the domain `a2a-protocol.org`, `BadRequest`, `RetryInfo`. */
 const { error: jsonErrors } = dialectNamed('v10');
-
-/** An error as gRPC sends it. */
-export interface GrpcStatus {
-  /** `grpc-status`. 0 is success. */
-  readonly code: number;
-  /** `grpc-message`, not escaped. */
-  readonly message: string;
-  /** `grpc-status-details-bin`, not in base64: a `google.rpc.Status`. Absent: no details. */
-  readonly details?: Uint8Array;
-}
 
 /** The status of an error (A2A 1.0.1 §5.4 and §10.6). Details that can't be written are left out. */
 export function statusOf(error: A2AError): GrpcStatus {
@@ -55,21 +46,26 @@ const KIND_OF_CODE: Readonly<Record<number, ErrorKind>> = {
 };
 
 const DEADLINE_EXCEEDED = 4;
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 
-/** The error of a status that is not 0: by its `ErrorInfo`, else by its message, else by its code. */
-export function errorOfStatus({ code, message, details: bytes }: GrpcStatus): A2AError {
+/**
+ * The error of a status that is not 0: by its `ErrorInfo`, else by its message, else by its code. `read`
+ * reads an error of JSON-RPC: that of the caller's dialect.
+ */
+export function errorOfStatus({ code, message, details: bytes }: GrpcStatus, read: Dialect['error']['read'] = jsonErrors.read): A2AError {
   const found = bytes === undefined ? [] : detailsIn(bytes);
-  const read = jsonErrors.read({ message, data: found });
-  const isNamed = found.some(
-    (detail) => detail !== null && typeof detail === 'object' && 'reason' in detail && detail.reason === reasonOf(read.kind),
-  );
-  const kind = isNamed ? read.kind : (kindInMessage(message) ?? KIND_OF_CODE[code] ?? 'INTERNAL_ERROR');
-  const cause = code === DEADLINE_EXCEEDED ? { cause: new TimedOut(message) } : {};
-  return new A2AError(kind, message === '' ? undefined : message, { ...read.details, ...cause });
+  const words = message === '' ? {} : { message };
+  const error = read({ code, ...words, data: found.some(hasKind) ? found : [infoOf(code, message), ...found] });
+  return code === DEADLINE_EXCEEDED ? new A2AError(error.kind, error.message, { ...error.details, cause: new TimedOut(message) }) : error;
 }
 
-function reasonOf(kind: ErrorKind): string {
-  return ERRORS[kind].reason;
+/** An `ErrorInfo` for a status that has none. */
+function infoOf(code: number, message: string): Json {
+  return { '@type': ERROR_INFO, reason: kindInMessage(message) ?? KIND_OF_CODE[code] ?? 'INTERNAL_ERROR' };
+}
+
+function hasKind(detail: Json): boolean {
+  return isObject(detail) && detail['@type'] === ERROR_INFO && typeof detail['reason'] === 'string' && isKeyOf(ERRORS, detail['reason']);
 }
 
 /** The details that we know, as JSON. */
