@@ -149,13 +149,21 @@ function mountedOnce(mount: McpMount): McpMount {
   };
 }
 
-/** The same quota for every principal except `local`, the owner of the machine. */
+/**
+ * Stands for everybody who is not authenticated: at this node, or at a gateway that calls it over a broker
+ * (docs/mesh.md). The limits of the node hold them back together.
+ */
+function isAnyone(principal: string): boolean {
+  return principal === LOCAL_PRINCIPAL.id || (principal.startsWith('mesh:') && principal.endsWith(`:http:${LOCAL_PRINCIPAL.id}`));
+}
+
+/** The same quota for every principal that is one caller. */
 function quotaBy({ callerTasksMax, callerStreamsMax }: ServerLimits): (principal: string) => Quota | undefined {
   const quota: Quota = {
     ...(callerTasksMax === 0 ? {} : { runningTasksMax: callerTasksMax }),
     ...(callerStreamsMax === 0 ? {} : { streamsMax: callerStreamsMax }),
   };
-  return (principal) => (principal === LOCAL_PRINCIPAL.id ? undefined : quota);
+  return (principal) => (isAnyone(principal) ? undefined : quota);
 }
 
 interface AdminParts extends Pick<ServedNode, 'log' | 'health' | 'traffic'> {
