@@ -1,79 +1,72 @@
-// `npm run picture`: makes docs/picture.svg, the terminal session of a real run, and docs/console.png, a screenshot of the console after it.
+// `npm run picture`: makes the moving pictures of the README from a real run. docs/picture.svg is a terminal: a question of an agent is
+// answered after the node was killed. docs/console.svg shows the console, and docs/console.png one of its pages.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { ROOT } from './install.mjs';
+import { consolePictures } from './picture/console.mjs';
+import { terminalSvg } from './picture/terminal.mjs';
 
 const parley = join(ROOT, 'bin/parley');
-const env = { ...process.env, HOME: mkdtempSync(join(tmpdir(), 'parley-picture-')), PARLEY_LOG: 'silent' };
-// The run uses a free port; the picture shows the default port.
-const server = spawn(parley, ['serve', '--memory', '--port', '0'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
-process.once('exit', () => server.kill('SIGTERM')); // also after an error below
-let greeting = '';
-await new Promise((resolve, reject) => {
-  server.once('exit', (code) => reject(new Error(`parley serve ended with ${code}`)));
-  server.stdout.on('data', (bytes) => {
-    greeting += bytes;
-    if (greeting.includes('Ctrl-C')) resolve();
+const home = mkdtempSync(join(tmpdir(), 'parley-picture-'));
+const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, 'data'), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_LOG: 'silent' };
+process.once('exit', () => rmSync(home, { recursive: true, force: true }));
+
+/** Serves the demo agent. The first start takes a free port, the second one the same. The pictures show the default port. */
+async function serve(port) {
+  const args = ['serve', '--data', join(home, 'tasks'), '--port', port];
+  const server = spawn(parley, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  process.once('exit', () => server.kill('SIGTERM')); // also after an error below
+  let said = '';
+  await new Promise((resolve, reject) => {
+    server.once('exit', (code) => reject(new Error(`parley serve ended with ${code}`)));
+    server.stdout.on('data', (bytes) => {
+      said += bytes;
+      if (said.includes('Ctrl-C')) resolve();
+    });
   });
-});
-const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(greeting)?.[1];
-const run = (...args) => spawnSync(parley, args, { cwd: ROOT, env, encoding: 'utf8' }).stdout.trimEnd();
-const session = [
-  ['npm start', greeting.trimEnd()],
-  [`bin/parley ask localhost:${port} approve --yes`, run('ask', `localhost:${port}`, 'approve', '--yes')],
-  [`bin/parley doctor localhost:${port}`, run('doctor', `localhost:${port}`)],
+  server.removeAllListeners('exit');
+  return { server, said, port: /http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1] ?? '' };
+}
+
+const run = (...args) => {
+  const { stdout, stderr } = spawnSync(parley, args, { cwd: ROOT, env, encoding: 'utf8', input: '' });
+  return `${stdout}${stderr}`.trimEnd();
+};
+
+const first = await serve('0');
+const { port } = first;
+const asked = run('ask', `localhost:${port}`, 'approve');
+const task = /--task-id (\S+)/.exec(asked)?.[1] ?? '';
+await killed(first.server);
+const second = await serve(port);
+const answered = run('ask', `localhost:${port}`, '--task-id', task, 'yes');
+const tidy = (text) => text.replaceAll(`:${port}`, ':41242').replaceAll(task, '0mwi…');
+const steps = [
+  { comment: 'An agent, and its console' },
+  { command: 'npm start', output: first.said.split('\n').slice(0, 2).join('\n') },
+  { comment: 'In another terminal: it asks before it acts' },
+  { command: 'bin/parley ask localhost:41242 approve', output: asked },
+  { comment: 'Kill the node, and start it again' },
+  { command: 'kill -9 %1' },
+  { command: 'npm start', output: second.said.split('\n')[0] },
+  { comment: 'The question is still there. Answer it' },
+  { command: `bin/parley ask localhost:41242 --task-id ${task} yes`, output: answered },
 ];
-await pictureConsole();
-server.removeAllListeners('exit');
-server.kill('SIGTERM');
+writeFileSync(
+  join(ROOT, 'docs/picture.svg'),
+  terminalSvg(
+    steps.map((step) => Object.fromEntries(Object.entries(step).map(([name, text]) => [name, tidy(text)]))),
+    'A terminal: an agent asks for approval, its node is killed and started again, and the question is answered',
+  ),
+);
+await consolePictures(`http://127.0.0.1:${port}`, join(ROOT, 'docs'));
+second.server.kill('SIGTERM');
 
-const COLUMNS = 104;
-const lines = session.flatMap(([command, output]) => [{ command }, ...output.split('\n').flatMap(wrap), {}]);
-writeFileSync(join(ROOT, 'docs/picture.svg'), svg(lines.slice(0, -1)));
-
-/** The task that was just approved, in every dialect. */
-async function pictureConsole() {
-  const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-  if (executablePath === undefined) {
-    console.error('docs/console.png is left as it is: there is no Chromium here');
-    return;
-  }
-  const node = `http://127.0.0.1:${port}`;
-  const { tasks } = await (await fetch(`${node}/tasks`, { headers: { 'A2A-Version': '1.0' } })).json();
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-  try {
-    const page = await browser.newPage({ viewport: { width: 1180, height: 740 } });
-    await page.goto(`${node}/console/wire/rosetta?task=${tasks[0].id}`);
-    await page.getByRole('heading', { name: 'A2A 0.3' }).waitFor();
-    await page.screenshot({ path: join(ROOT, 'docs/console.png') });
-  } finally {
-    await browser.close();
-  }
-}
-
-function wrap(text) {
-  const rows = [];
-  for (let rest = text; ; rest = rest.slice(COLUMNS)) {
-    rows.push({ text: rest.slice(0, COLUMNS) });
-    if (rest.length <= COLUMNS) return rows;
-  }
-}
-
-function svg(rows) {
-  const safe = (text) => text.replaceAll(`:${port}`, ':41242').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  const height = rows.length * 18 + 40;
-  const body = rows.map(({ command, text = '' }, at) => {
-    const words = command === undefined ? safe(text) : `<tspan fill="#7ee787">$ </tspan><tspan fill="#fff">${safe(command)}</tspan>`;
-    return `<text x="20" y="${at * 18 + 32}" xml:space="preserve">${words}</text>`;
-  });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="900" height="${height}" viewBox="0 0 900 ${height}" role="img" aria-label="A terminal: npm start serves an agent; it is asked, approves, and is examined">
-<rect width="900" height="${height}" rx="8" fill="#0d1117"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13.5" fill="#c9d1d9">
-${body.join('\n')}
-</g>
-</svg>
-`;
+/** Kills bin/parley and the node behind it, which are a process group. */
+async function killed(server) {
+  const ended = new Promise((resolve) => server.once('close', resolve));
+  process.kill(-server.pid, 'SIGKILL');
+  await ended;
 }

@@ -34,7 +34,15 @@ try {
   writeFileSync(CHANGELOG, changelog.replace(/^## Unreleased\n/m, `## Unreleased\n\n## ${version} (${today})\n`));
   edit(PUBLISHED, (text) => text.replace('= false', '= true'));
   for (const page of guides)
-    edit(page, (text) => text.replaceAll('bin/parley', 'npx parley-a2a').replaceAll('npm start', 'npx parley-a2a serve'));
+    edit(page, (text) =>
+      text
+        .replaceAll('bin/parley', 'npx parley-a2a')
+        .replaceAll('npm start', 'npx parley-a2a serve')
+        .replace(
+          /^The package is not on npm yet[\s\S]*?\n\n/m,
+          '`npm install parley-a2a` adds it to a project; `npx parley-a2a` runs the command without one.\n\n',
+        ),
+    );
   const [{ filename }] = JSON.parse(npm(['pack', '--json', '--pack-destination', FOLDER]));
   const sbom = `parley-a2a-${version}.spdx.json`;
   writeFileSync(join(FOLDER, sbom), output(process.execPath, [join(ROOT, 'scripts/sbom.mjs')]));

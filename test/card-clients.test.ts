@@ -104,7 +104,7 @@ const CLIENTS: readonly {
     dialect: 'cortex',
     path: CARD_PATH,
     version: '1.0',
-    needs: { interfaces: expect.arrayContaining([{ url: `${BASE}/a2a`, protocol: 'json-rpc', version: '1.0' }]) },
+    needs: { interfaces: expect.arrayContaining([{ url: `${BASE}/api/a2a`, protocol: 'json-rpc', version: '1.0' }]) },
   },
   {
     client: 'Solace Agent Mesh’s proxy (a2a-python 0.3)',

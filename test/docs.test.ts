@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { programOf } from './support/brokers.ts';
 
 /**
- * Runs every code block of README, CONTRIBUTING and docs/, except `text` blocks. A block that starts with `sh needs=mosquitto` is skipped if
+ * Runs every code block of README, CONTRIBUTING and docs/, except `text` blocks and the guides, which test/guides.test.ts follows. A block that starts with `sh needs=mosquitto` is skipped if
  * that program is missing.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -26,7 +26,7 @@ const pages = [
   'CONTRIBUTING.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
 ].filter((name) => name.endsWith('.md'));
-const blocks = pages.flatMap(blocksOf);
+const blocks = pages.filter((page) => !page.startsWith('docs/guides/') || page.endsWith('/mesh.md')).flatMap(blocksOf);
 
 /** A block may start a server and call it many times. */
 const BLOCK_MS = 120_000;

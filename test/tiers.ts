@@ -53,7 +53,8 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
     files: [
       'test/cli/{agents,backup,bad-input,dev,dialects,doctor,init,large-answers,leaving,local-token,serve,translate,uncaught-errors}.test.ts',
       'test/cli/contract/**/*.test.ts',
-      'test/bridges/{mock-cli,proxy}.test.ts',
+      'test/bridges/{mock-cli,proxy,acp-server}.test.ts',
+      'test/bridges/copilotkit/*.test.ts',
       'test/security/{start,audit,s8-canaries}.test.ts',
       'test/server/config-keys.test.ts',
     ],
@@ -62,7 +63,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
     what: 'coding agents through fake and recorded programs',
     files: ['test/agents/{acp,native,quiet,sandbox,workspace,command}.test.ts', 'test/security/escapes.test.ts'],
   },
-  { what: 'every code block of the documentation', files: ['test/docs.test.ts'] },
+  { what: 'every code block of the documentation', files: ['test/docs.test.ts', 'test/guides.test.ts'] },
 ];
 
 const restFiles: readonly string[] = ONLY_IN_ALL.flatMap(({ files }) => files);

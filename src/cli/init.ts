@@ -28,7 +28,7 @@ at once: this Parley is linked into its node_modules, and nothing is downloaded.
     },
     { name: 'json', kind: 'switch', doc: 'Print one JSON object: folder, name, files.' },
   ],
-  examples: ['parley init my-agent', 'parley init my-agent --template mcp'],
+  examples: ['parley init my-agent', 'parley init my-agent --template llm'],
   exits: '0 created; 1 it could not be written; 2 wrong call, or the folder is not empty.',
 };
 

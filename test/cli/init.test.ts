@@ -68,7 +68,7 @@ describe('parley init', () => {
     expect(readFileSync(join(folder, 'tsconfig.json'), 'utf8')).not.toContain('our-src');
   });
 
-  for (const template of ['cli', 'mcp']) {
+  for (const template of ['llm', 'cli', 'mcp']) {
     it(`creates a project of the kind ${template} whose test passes and whose types are correct`, () => {
       const place = join(scratch, template);
       expect(parley(['init', place, '--template', template]).code).toBe(0);

@@ -93,7 +93,7 @@ describe('a directive', () => {
     ran.length = 0;
     const { service } = await node('b', { handlers });
     const { task, said } = await answerOf(service, asSent(kind, { payload: PAYLOADS[kind] }));
-    expect([task.status.state, said['status']]).toEqual(['TASK_STATE_REJECTED', 'rejected']);
+    expect([task.status.state, said['status']]).toEqual(['TASK_STATE_FAILED', 'rejected']);
     expect(String(said['error'])).toContain('not allowed');
     expect(ran).toEqual([]);
   });
@@ -113,7 +113,7 @@ describe('a directive', () => {
     ];
     for (const [request, status] of cases) {
       const { task, said } = await answerOf(service, request);
-      expect([task.status.state, said['status']]).toEqual(['TASK_STATE_REJECTED', status]);
+      expect([task.status.state, said['status']]).toEqual(['TASK_STATE_FAILED', status]);
     }
   });
 

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Out {
   text(chunk: string, isFirst: boolean): void;
   ask(question: string): void;
+  /** Asks in the middle of the run, and resolves with the answer. Absent: the product can't. */
+  approve?(question: string): Promise<string>;
   fail(reason: string): void;
   /** Sends the file and data parts of the message back. */
   echo(): void;
@@ -33,6 +35,9 @@ export async function behave({ text, contextId, taskId, isCanceled }: Wanted, ou
   else if (word === 'question') {
     asked.add(taskId);
     return out.ask('Which color?');
+  } else if (word === 'approve' && out.approve !== undefined) {
+    out.text('before ', true);
+    out.text(`after ${await out.approve('Delete 3 files?')}`, false);
   } else if (word === 'parts') out.echo();
   else if (word === 'fail') return out.fail('it broke');
   else if (word === 'slow') {

@@ -75,7 +75,7 @@ export const CONVERSATIONS: readonly Conversation[] = [
     title: 'an approval in the middle of a stream',
     run: async (talk) => {
       const events = await talk.stream({ text: 'approve' });
-      const asked = events.find(({ state }) => state === 'input-required');
+      const asked = events.findLast(({ state }) => state === 'input-required');
       assert.match(asked?.note ?? '', /Delete 3 files\?/);
       const done = await talk.send({ text: 'allow', taskId: taskOf(events), ...contextOf(events) });
       assert.equal(done.state, 'completed');

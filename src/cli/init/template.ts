@@ -2,11 +2,13 @@ import type { Tools } from './link.ts';
 import { cliTemplate } from './templates/cli.ts';
 import { functionTemplate } from './templates/function.ts';
 import type { Template } from './templates/kind.ts';
+import { llmTemplate } from './templates/llm.ts';
 import { mcpTemplate } from './templates/mcp.ts';
 
 /** The values of `--template`. The first is the default. */
 export const TEMPLATES: Readonly<Record<string, Template>> = {
   function: functionTemplate,
+  llm: llmTemplate,
   cli: cliTemplate,
   mcp: mcpTemplate,
 };

@@ -1,5 +1,5 @@
 import type { AgentTurn } from '#agents';
-import { artifact, complete, defineAgent, fail, reject } from '#agents';
+import { artifact, complete, defineAgent, fail } from '#agents';
 import type { Agent, Clock, Json, JsonObject, Principal } from '#protocol';
 import { isA2AError, jsonOf, linkSignals, systemClock } from '#protocol';
 import type { Directive, SwarmKind } from './directive.ts';
@@ -64,7 +64,8 @@ export function swarmAgent(options: SwarmOptions): Agent {
 }
 
 interface Outcome {
-  readonly end: typeof complete | typeof fail | typeof reject;
+  /** A refusal is a failure: CortexPrism takes every state that it does not expect, `REJECTED` too, for a success. */
+  readonly end: typeof complete | typeof fail;
   readonly answer: JsonObject;
 }
 
@@ -75,14 +76,14 @@ async function execute(turn: AgentTurn, options: SwarmOptions, queue: PriorityQu
   try {
     const directive = readDirective(turn.message, begun);
     const problem = refusal(directive, turn.principal, options);
-    if (problem !== undefined) return { end: reject, answer: { status: 'rejected', error: problem } };
+    if (problem !== undefined) return { end: fail, answer: { status: 'rejected', error: problem } };
     return await inTurn({ directive, turn, begun }, options, queue);
   } catch (thrown) {
     if (turn.signal.aborted) throw thrown;
     const error = isA2AError(thrown)
       ? thrown.message
       : `Swarm directive failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-    return { end: isA2AError(thrown) ? reject : fail, answer: { status: 'failed', error } };
+    return { end: fail, answer: { status: 'failed', error } };
   }
 }
 
@@ -95,7 +96,7 @@ interface Running {
 /** Waits for its place in the queue, but not beyond its expiry. */
 async function inTurn({ directive, turn, begun }: Running, options: SwarmOptions, queue: PriorityQueue): Promise<Outcome> {
   const { clock = systemClock } = options;
-  const expired: Outcome = { end: reject, answer: { status: 'expired', error: `${directive.directiveId} has expired` } };
+  const expired: Outcome = { end: fail, answer: { status: 'expired', error: `${directive.directiveId} has expired` } };
   if (directive.expiresAt <= begun) return expired;
   const waiting = linkSignals([turn.signal], directive.expiresAt - begun);
   let leave: () => void;

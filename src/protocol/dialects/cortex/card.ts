@@ -62,7 +62,7 @@ function schemesOf(c: Raw): unknown {
   return Object.fromEntries(Object.entries(c.securitySchemes).map(([name, scheme]) => [name, respelled(scheme)]));
 }
 
-/** Requests at this address are 1.0's. A node that serves it answers CortexPrism at `/a2a`. */
+/** Requests at this address are 1.0's. A node that serves it answers CortexPrism at `/api/a2a`, where nothing is ambiguous. */
 const OFFICIAL_PATH = /\/a2a\/jsonrpc$/;
 
 /** Writes a card with the base address that CortexPrism expects in `url`. */
@@ -77,7 +77,7 @@ export function writeCard(value: AgentCard): JsonObject {
     skills: skills.map(writeSkill),
     interfaces: supportedInterfaces.map(({ protocolBinding, protocolVersion, ...where }) => ({
       ...where,
-      url: where.url.replace(OFFICIAL_PATH, '/a2a'),
+      url: where.url.replace(OFFICIAL_PATH, '/api/a2a'),
       protocol: PROTOCOLS.get(protocolBinding) ?? protocolBinding,
       version: protocolVersion,
     })),

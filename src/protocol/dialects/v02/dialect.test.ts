@@ -51,14 +51,11 @@ describe('each release of 0.2', () => {
     expect(references).toMatchObject({ reason: 'came with 0.2.1', clause: 'A2A 0.2.0 a2a.json: no Message.referenceTaskIds' });
   });
 
-  it('requires acceptedOutputModes in a configuration before 0.2.6, but no configuration', () => {
+  it('writes acceptedOutputModes in every configuration, but no configuration by itself', () => {
     const message = { messageId: messageId('m1'), role: 'ROLE_USER', parts: [{ text: 'hi' }] } as const;
     const modes = (configuration: object) =>
       each((dialect) => (dialect.encode('send.request', { message, configuration }) as { configuration: object }).configuration);
-    expect(modes({ returnImmediately: true })).toEqual([
-      ...Array(6).fill({ acceptedOutputModes: [], blocking: false }),
-      { blocking: false },
-    ]);
+    expect(modes({ returnImmediately: true })).toEqual(Array(7).fill({ acceptedOutputModes: [], blocking: false }));
     for (const dialect of RELEASES) expect(dialect.encode('send.request', { message })).not.toHaveProperty('configuration');
   });
 
@@ -67,7 +64,7 @@ describe('each release of 0.2', () => {
     expect(each((dialect) => dialect.error.write(new A2AError('TASK_FINISHED')).code)).toEqual(Array(7).fill(-32600));
     const header = 'X-A2A-Extensions';
     expect(each((dialect) => dialect.wire.extensionsHeader)).toEqual([undefined, undefined, undefined, undefined, header, header, header]);
-    expect(v02.traits).toEqual(v03.traits);
+    expect({ ...v02.traits, streamsThroughQuestions: true }).toEqual(v03.traits);
   });
 });
 

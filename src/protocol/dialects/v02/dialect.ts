@@ -26,7 +26,6 @@ function build(own: Release): Dialect {
     title: `A2A 0.2.${patch}`,
     without: own.without,
     losses: own.losses,
-    outputModesRequired: own.outputModesRequired,
     taskId: 'id',
     codes: V02_CODES,
     card: {

@@ -45,8 +45,6 @@ export interface Release {
   readonly patch: Patch;
   readonly losses: readonly Loss[];
   readonly without: readonly Operation[];
-  /** `acceptedOutputModes` became optional in 0.2.6. */
-  readonly outputModesRequired: boolean;
   /** The card has `protocolVersion`: since 0.2.5. */
   readonly cardSaysVersion: boolean;
   /** `preferredTransport`, `additionalInterfaces`: since 0.2.4. */
@@ -65,7 +63,6 @@ function release(patch: Patch): Release {
       clause: `A2A 0.2.${patch} a2a.json: no ${arrival.wire}`,
     })),
     without: OPERATIONS_SINCE.filter(({ since }) => since > patch).map(({ operation }) => operation),
-    outputModesRequired: patch < 6,
     cardSaysVersion: patch >= 5,
     transports: patch >= 4,
     extensionsHeader: patch >= 4,

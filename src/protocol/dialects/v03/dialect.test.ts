@@ -60,6 +60,7 @@ describe('behaviour of 0.3', () => {
       directMessage: 'allowed',
       historyDefault: 'all',
       subscribeFinished: 'returns-task',
+      streamsThroughQuestions: true,
     });
     const { httpStatusOnError: _, ...wire } = v03.wire;
     expect(wire).toEqual({
@@ -111,13 +112,17 @@ describe('errors over REST', () => {
   const rest = v03Rest.rest;
   if (rest === undefined) throw new Error('no grammar');
 
-  it('have the statuses and body of JS 0.3.13, and no 5xx for errors of the caller', () => {
+  it('have the statuses and members of JS 0.3.13, and no 5xx for errors of the caller', () => {
     const status = (kind: ConstructorParameters<typeof A2AError>[0]) => rest.writeError(new A2AError(kind)).status;
     expect((['PARSE_ERROR', 'INVALID_REQUEST', 'INVALID_PARAMS', 'TASK_FINISHED'] as const).map(status)).toEqual([400, 400, 400, 400]);
     expect((['METHOD_NOT_FOUND', 'TASK_NOT_FOUND', 'TASK_NOT_CANCELABLE'] as const).map(status)).toEqual([404, 404, 409]);
     expect((['PUSH_NOTIFICATION_NOT_SUPPORTED', 'UNSUPPORTED_OPERATION', 'INTERNAL_ERROR'] as const).map(status)).toEqual([400, 400, 500]);
     expect((['CONTENT_TYPE_NOT_SUPPORTED', 'UNAUTHENTICATED', 'RATE_LIMITED'] as const).map(status)).toEqual([400, 401, 429]);
-    expect(rest.writeError(new A2AError('TASK_FINISHED', 'done')).body).toEqual({ code: -32600, message: 'done' });
+    expect(rest.writeError(new A2AError('TASK_FINISHED', 'done')).body).toMatchObject({
+      code: -32600,
+      message: 'done',
+      type: 'UnsupportedOperationError',
+    });
   });
 
   it('are read by their code, or by the status if there is none', () => {

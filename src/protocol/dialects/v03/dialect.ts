@@ -25,7 +25,6 @@ const edition: Edition = {
   title: 'A2A 0.3',
   without: [],
   losses: [],
-  outputModesRequired: false,
   taskId: 'id',
   codes: CODES,
   card,

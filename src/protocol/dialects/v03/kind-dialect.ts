@@ -42,7 +42,6 @@ export interface Edition {
   readonly without: readonly Operation[];
   /** Members of the model that 0.3 has and this release lacks. */
   readonly losses: readonly Loss[];
-  readonly outputModesRequired: boolean;
   /** The name of the task's id in get, cancel and resubscribe. */
   readonly taskId: 'id' | 'taskId';
   /** Codes that it writes and that differ from 1.0.1's. */
@@ -129,10 +128,10 @@ function kindCodecs(edition: Edition, own: { readonly write: Writers; readonly m
   const { write, missing } = own;
   const read = readers(KIND_FORM);
   const config = missing.has('PushConfig.id') ? writeUnnamedPushConfig : writePushConfig;
-  const { outputModesRequired, taskId } = edition;
+  const { taskId } = edition;
   const send: Codecs['send.request'] = {
     read: sendReader(read, readConfiguration),
-    write: sendWriter({ message: write.message, config, outputModesRequired }),
+    write: sendWriter({ message: write.message, config }),
   };
   const task = { read: read.task, write: write.task };
   const taskConfig: Codecs['push.get.result'] = {

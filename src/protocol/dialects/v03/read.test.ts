@@ -24,6 +24,12 @@ function value(dialect: Dialect, shape: Shape, raw: unknown): unknown {
 const withPart = (part: unknown) => ({ message: { ...message, parts: [part] } });
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
 
+it('reads the instant of a list in milliseconds and as a time', () => {
+  const after = (lastUpdatedAfter: unknown) => v03.decode('list.request', { lastUpdatedAfter }, countingEnv());
+  const read = { ok: true, value: { historyLength: 0, statusTimestampAfter: expect.stringMatching(/^2025-08-01T10:00:00(\.000)?Z$/) } };
+  expect([after(1754042400000), after('1754042400000'), after('2025-08-01T10:00:00Z')]).toEqual([read, read, read]);
+});
+
 describe('bad requests of 0.3 are refused with the path', () => {
   const cases: readonly (readonly [string, Shape, unknown, string | RegExp])[] = [
     ['no params', 'send.request', undefined, ': is required'],
@@ -116,8 +122,18 @@ describe('bad requests of 0.3 are refused with the path', () => {
     ],
     ['a delete without config id', 'push.delete.request', { id: 't' }, 'pushNotificationConfigId: is required'],
     ['a page that is too large', 'list.request', { pageSize: 101 }, 'pageSize: must be from 1 to 100'],
-    ['an instant that is text', 'list.request', { lastUpdatedAfter: 'now' }, 'lastUpdatedAfter: must be milliseconds since 1970'],
-    ['an instant beyond time', 'list.request', { lastUpdatedAfter: 9e15 }, 'lastUpdatedAfter: must be milliseconds since 1970'],
+    [
+      'an instant that is text',
+      'list.request',
+      { lastUpdatedAfter: 'now' },
+      'lastUpdatedAfter: must be milliseconds since 1970, or a time as in RFC 3339',
+    ],
+    [
+      'an instant beyond time',
+      'list.request',
+      { lastUpdatedAfter: 9e15 },
+      'lastUpdatedAfter: must be milliseconds since 1970, or a time as in RFC 3339',
+    ],
     [
       'an unknown state',
       'list.request',

@@ -34,6 +34,7 @@ import {
   textIf,
   textsIf,
 } from '../shared/read.ts';
+import { timestampIf } from '../shared/values.ts';
 import { isSet } from '../shared/wire-parts.ts';
 import type { Form } from './form.ts';
 import { readTaskConfig } from './push.ts';
@@ -86,8 +87,6 @@ export function readWishes(c: Raw): Mutable<SendConfiguration> {
 export interface SendWriting {
   readonly message: Writers['message'];
   readonly config: (config: PushConfig) => JsonDraft;
-  /** 0.2.0 to 0.2.5 require `acceptedOutputModes` in a configuration. */
-  readonly outputModesRequired: boolean;
 }
 
 /** Writes MessageSendParams. */
@@ -100,12 +99,12 @@ export function sendWriter(write: SendWriting): (request: SendRequest) => JsonDr
   };
 }
 
-/** `blocking` of 0.x is the opposite of `returnImmediately`. */
+/**
+ * `blocking` of 0.x is the opposite of `returnImmediately`. 0.2.0 to 0.2.5 require `acceptedOutputModes` in a configuration, and so does fasta2a,
+ * the server of pydantic-ai, in every version.
+ */
 function writeConfiguration(configuration: SendConfiguration, write: SendWriting): JsonDraft {
-  const out: JsonDraft = {};
-  const modes = configuration.acceptedOutputModes;
-  if (modes !== undefined) out.acceptedOutputModes = modes;
-  else if (write.outputModesRequired) out.acceptedOutputModes = [];
+  const out: JsonDraft = { acceptedOutputModes: configuration.acceptedOutputModes ?? [] };
   if (configuration.returnImmediately !== undefined) out.blocking = !configuration.returnImmediately;
   if (configuration.historyLength !== undefined) out.historyLength = configuration.historyLength;
   const config = configuration.taskPushNotificationConfig;
@@ -202,11 +201,13 @@ function readPaging(r: Raw, into: Mutable<ListRequest>): void {
 }
 
 /**
- * Milliseconds since the epoch, as text in a query. 8.64e15 is the last instant that a Date can hold.
+ * Milliseconds since the epoch, as text in a query, or RFC 3339, which Go sends. 8.64e15 is the last instant that a Date can hold.
  */
 function readInstant(value: unknown, name: string): string {
+  if (typeof value === 'string' && value.includes('T')) return timestampIf(value, name) ?? fail(name, 'must be a time');
   const ms = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
-  if (typeof ms !== 'number' || !Number.isInteger(ms) || Math.abs(ms) > 8.64e15) return fail(name, 'must be milliseconds since 1970');
+  if (typeof ms !== 'number' || !Number.isInteger(ms) || Math.abs(ms) > 8.64e15)
+    return fail(name, 'must be milliseconds since 1970, or a time as in RFC 3339');
   return new Date(ms).toISOString();
 }
 

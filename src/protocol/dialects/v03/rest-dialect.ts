@@ -18,7 +18,7 @@ import { detectRest } from './detect.ts';
 import { KIND_FORM, PROTO_FORM } from './form.ts';
 import { closingStream, listCodecs, TRAITS, WIRE } from './kind-dialect.ts';
 import { readers } from './read.ts';
-import { sendReader, sendResultReader } from './requests.ts';
+import { sendReader, sendResultReader, taskPageReader } from './requests.ts';
 import { rest, restStatus } from './rest.ts';
 import {
   readConfigRequest,
@@ -76,7 +76,10 @@ function restCodecs(card: CardEdition): Codecs {
     'stream.request': send,
     'get.request': { read: readGetRequest, write: writeGetRequest },
     'get.result': task,
-    ...listCodecs(PROTO_FORM, { read: bareListReader(read.task), write: (page) => page.tasks.map(write.task) }),
+    ...listCodecs(PROTO_FORM, {
+      read: pageOrListReader(read.task),
+      write: ({ tasks, ...page }) => ({ tasks: tasks.map(write.task), ...page }),
+    }),
     'cancel.request': { read: readTaskRequest, write: (r) => ({ id: r.id }) },
     'cancel.result': task,
     'subscribe.request': { read: readTaskRequest, write: (r) => ({ id: r.id }) },
@@ -94,10 +97,15 @@ function restCodecs(card: CardEdition): Codecs {
   };
 }
 
-/** `GET /v1/tasks` answers `[Task]` (A2A 0.3.0 §7.3): one page without any further member. */
-function bareListReader(task: Reader<TaskPage['tasks'][number]>): Reader<TaskPage> {
+/**
+ * `GET /v1/tasks` answers `[Task]` in the text (A2A 0.3.0 §7.3), which has no place for a page token. Go's compatibility layer, the one client that
+ * calls it, reads a page.
+ */
+function pageOrListReader(task: Reader<TaskPage['tasks'][number]>): Reader<TaskPage> {
+  const page = taskPageReader(task);
   return (raw, env) => {
-    const tasks = isRaw(raw) ? list(raw.tasks, 'tasks', task, env) : list(raw, '', task, env);
+    if (isRaw(raw)) return page(raw, env);
+    const tasks = list(raw, '', task, env);
     return { tasks, nextPageToken: '', pageSize: tasks.length, totalSize: tasks.length };
   };
 }

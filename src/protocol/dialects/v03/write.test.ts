@@ -51,7 +51,7 @@ describe('writing', () => {
     const request = { message, alias: 'a', tenant: 'x', configuration: { ifGenerationMatch: 4 } };
     expect(v03.encode('send.request', request as never)).toEqual({
       message: { kind: 'message', messageId: 'm1', role: 'user', parts: [{ kind: 'text', text: 'hi' }] },
-      configuration: {},
+      configuration: { acceptedOutputModes: [] },
     });
     const part = { text: 'a', filename: 'f', mediaType: 'text/plain' };
     const answer = v03.encode('send.result', { message: { ...message, parts: [part] } });

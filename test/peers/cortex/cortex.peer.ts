@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import type { Conversation } from '../conversations.ts';
+import { whole } from '../conversations.ts';
+import { describeClient, describeLong, describeServer, nodeCommand } from '../suite.ts';
+import { ALSO, cortexTalk, EXCEPT } from './client.ts';
+import { describeSwarm } from './swarm.ts';
+
+describeClient({ title: 'CortexPrism 0c44657 (player)', talk: cortexTalk, except: EXCEPT, also: ALSO });
+
+/** What CortexPrism's server can't do. */
+const SERVER_EXCEPT: Readonly<Record<string, string>> = {
+  memory: 'its tasks name no context',
+  question: 'has no questions',
+  approval: 'has no questions',
+  parts: 'returns text only',
+  cancel: 'does not stop the work',
+  failure: 'a stream does not say why',
+};
+
+const SERVER_ALSO: readonly Conversation[] = [
+  {
+    id: 'cortex-memory',
+    title: 'three turns in a context that the caller names; the last recalls the first',
+    run: async (talk) => {
+      const contextId = crypto.randomUUID();
+      await talk.send({ text: 'remember blue', contextId });
+      await talk.send({ text: 'hello again', contextId });
+      assert.equal(whole(await talk.send({ text: 'recall', contextId })), 'blue');
+    },
+  },
+  {
+    id: 'cortex-failure',
+    title: 'an agent that fails',
+    run: async (talk) => assert.equal((await talk.send({ text: 'fail' })).state, 'failed'),
+  },
+];
+
+describeServer({
+  title: 'CortexPrism 0c44657 (player)',
+  command: nodeCommand(fileURLToPath(new URL('server.ts', import.meta.url))),
+  except: SERVER_EXCEPT,
+  also: SERVER_ALSO,
+});
+
+describeSwarm('CortexPrism 0c44657, swarm (player)');
+describeLong();
