@@ -4,6 +4,7 @@ export {
   type Configured as ConfiguredAgents,
   type ConfiguredLaunch,
   chooseLaunch,
+  helpMentions,
   knownAgents,
 } from './coding/choose.ts';
 

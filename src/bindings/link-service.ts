@@ -8,10 +8,11 @@ import type {
   ReadEnv,
   Requests,
   Results,
+  SendResult,
   StreamOperation,
   UnaryOperation,
 } from '#protocol';
-import { DEFAULT_READ_LIMITS, externalId, randomIds } from '#protocol';
+import { contextId, DEFAULT_READ_LIMITS, externalId, randomIds } from '#protocol';
 
 /** HTTP headers by name. */
 export type LinkHeaders = Readonly<Record<string, string>>;
@@ -79,20 +80,38 @@ export function serviceOver(transport: LinkTransport): A2AService {
 }
 
 /**
- * Like `serviceOver`. In a dialect whose callers name their tasks, it names the task of a send that has
- * no name yet.
+ * Like `serviceOver`. In a dialect whose callers name their tasks or contexts, it names those of a send that has no name yet, and the
+ * answer says the name of the context.
  */
 export function linkService(transport: LinkTransport, options: LinkOptions): A2AService {
   const service = serviceOver(transport);
-  if (options.dialect.wire.callerNamesTask !== true) return service;
+  const { callerNamesTask, callerNamesContext, namesAreContexts } = options.dialect.wire;
+  if (callerNamesTask !== true && callerNamesContext !== true) return service;
   const ids = options.ids ?? randomIds;
-  const withName = <T extends Requests['send']>(request: T): T =>
-    request.alias === undefined ? { ...request, alias: externalId(request.message.taskId ?? ids.next()) } : request;
+  const named = <T extends Requests['send']>(request: T): T => {
+    const { message, alias } = request;
+    if (callerNamesContext === true)
+      return message.contextId === undefined ? { ...request, message: { ...message, contextId: contextId(ids.next()) } } : request;
+    const thread = namesAreContexts === true ? message.contextId : undefined;
+    return { ...request, alias: externalId(thread ?? alias ?? message.taskId ?? ids.next()) };
+  };
   return {
     ...service,
-    send: (request, ctx) => service.send(withName(request), ctx),
-    stream: (request, ctx) => service.stream(withName(request), ctx),
+    send: async (request, ctx) => {
+      const sent = named(request);
+      const context = namesAreContexts === true ? sent.alias : sent.message.contextId;
+      return withContext(await service.send(sent, ctx), context);
+    },
+    stream: (request, ctx) => service.stream(callerNamesTask === true ? named(request) : request, ctx),
   };
+}
+
+/** Servers of these dialects leave the context out of their answers. */
+function withContext(result: SendResult, context: string | undefined): SendResult {
+  const { task } = result;
+  return task === undefined || task.contextId !== undefined || context === undefined
+    ? result
+    : { task: { ...task, contextId: contextId(context) } };
 }
 
 /** Limits and id source for reading the peer's responses. */

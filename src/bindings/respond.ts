@@ -86,10 +86,17 @@ async function unary<Op extends UnaryOperation>(
   try {
     result = encodeResult(operation, await UNARY[operation].call(behave(incoming.service, dialect.traits), request, ctx), dialect);
   } catch (thrown) {
+    if (isWrittenAsCard(thrown, incoming)) return await card(incoming, responseWriter);
     if (!isWrittenAsNull(thrown, incoming)) throw thrown;
     result = null;
   }
   return responseWriter.result(result, headersFor(incoming, ctx));
+}
+
+/** Whether the dialect has the public card in place of an extended card that does not exist. */
+function isWrittenAsCard(thrown: unknown, { operation, dialect, options }: IncomingCall): boolean {
+  if (dialect.wire.extendedCardIsCard !== true || operation !== 'extendedCard' || options.card === undefined) return false;
+  return isA2AError(thrown) && (thrown.kind === 'EXTENDED_AGENT_CARD_NOT_CONFIGURED' || thrown.kind === 'UNSUPPORTED_OPERATION');
 }
 
 /** Whether the dialect writes this error as a null result. */

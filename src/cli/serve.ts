@@ -84,6 +84,8 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   checkRules(settings);
   const found = await foundAgents(settings, { find, command, isAlone: !flags.settings.has('agents') });
   const log = terminalLog(settings, flags);
+  if (settings.trustLocalUsers)
+    log.warn('DANGEROUS: every program of your user on this machine may call without a token (--trust-local-users)');
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
   if (flags.stdio) return await serveOnPipes(found, settings, log);
   const broken = Promise.withResolvers<number>();

@@ -51,7 +51,7 @@ export function remoteAgent(target: AgentTarget, options: AgentConnectOptions = 
 /** Connects to an agent and reads its card. */
 export async function reachAgent(
   target: AgentTarget,
-  { env = {}, client = {}, onConnected }: AgentConnectOptions = {},
+  { env = ownEnvironment(), client = {}, onConnected }: AgentConnectOptions = {},
 ): Promise<Reachable> {
   const headers = { ...headersOf(client), ...target.headers, ...headersFromEnv(target, env), ...authorization(target, env) };
   const connected = await A2AClient.connect(target.url, {
@@ -124,4 +124,9 @@ function cardless({ url, name }: AgentTarget): AgentCard {
     defaultOutputModes: ['text/plain'],
     skills: [{ id: 'ask', name: 'Ask', description: `Sends a message to the agent at ${host}.`, tags: ['a2a'] }],
   };
+}
+
+/** The environment of the process. Browsers have none. */
+function ownEnvironment(): Readonly<Record<string, string | undefined>> {
+  return typeof process === 'undefined' ? {} : process.env;
 }

@@ -23,4 +23,4 @@ export { NAMING_SCHEMES, type NamingScheme, type SkillFilter } from './names.ts'
 export { callOpenAiTool, type OpenAiTool, type OpenAiToolCall, toOpenAiTools } from './openai.ts';
 export { outcomeJson, type ToolOutcome } from './outcome.ts';
 export { agentToolbox, joinToolboxes } from './toolbox.ts';
-export { createA2AToolWrapper, type WrappedError, type WrappedResult, type WrappedTool } from './wrapper.ts';
+export { type CortexAgentTarget, createA2AToolWrapper, type WrappedError, type WrappedResult, type WrappedTool } from './wrapper.ts';

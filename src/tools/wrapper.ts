@@ -41,6 +41,20 @@ export interface WrappedError {
 /** CortexPrism's own limit for the output of a tool. */
 const OUTPUT_CHARS_MAX = 8000;
 
+/** A remote agent as CortexPrism's configuration has it (`a2a.remoteAgents`). */
+export interface CortexAgentTarget {
+  /** The name in `a2a_<name>`. Default: the host of the endpoint. */
+  readonly name?: string;
+  /** The base address of the agent. */
+  readonly endpoint: string;
+  /** The address of its card, if it is not at a usual path. */
+  readonly agentCardUrl?: string;
+  /** A bearer token. */
+  readonly authToken?: string;
+  /** Maximum time until the response begins, in milliseconds. */
+  readonly timeout?: number;
+}
+
 /**
  * A remote agent as one tool, `a2a_<name>`, with `message` and `contextId`. The first call fetches the
  * card; an error drops it. Errors are returned, not thrown. Only a completed task is a success.
@@ -48,13 +62,33 @@ const OUTPUT_CHARS_MAX = 8000;
  * ```ts
  * const tool = createA2AToolWrapper('reviewer', { url: 'https://agent.example' });
  * const result = await tool.execute({ message: 'hello' });
+ * const other = createA2AToolWrapper({ endpoint: 'https://agent.example', authToken: 'sk-1', timeout: 30_000 });
  * ```
  */
+export function createA2AToolWrapper(agent: CortexAgentTarget): WrappedTool;
+export function createA2AToolWrapper(name: string, agent: WrappedAgent, options?: AgentConnectOptions): WrappedTool;
 export function createA2AToolWrapper(
-  name: string,
-  agent: Omit<AgentTarget, 'name'> | Reachable,
+  given: string | CortexAgentTarget,
+  named?: WrappedAgent,
   options: AgentConnectOptions = {},
 ): WrappedTool {
+  const agent = typeof given === 'string' ? named : given;
+  if (agent === undefined) throw new TypeError('the agent is missing');
+  const name = typeof given === 'string' ? given : (given.name ?? new URL(given.endpoint).hostname);
+  return wrapper(name, 'endpoint' in agent ? targetOf(agent) : agent, options);
+}
+
+type WrappedAgent = Omit<AgentTarget, 'name'> | CortexAgentTarget | Reachable;
+
+function targetOf({ endpoint, agentCardUrl, authToken, timeout }: CortexAgentTarget): Omit<AgentTarget, 'name'> {
+  return {
+    url: agentCardUrl ?? endpoint,
+    ...(authToken === undefined ? {} : { auth: { token: authToken } }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+  };
+}
+
+function wrapper(name: string, agent: Omit<AgentTarget, 'name'> | Reachable, options: AgentConnectOptions): WrappedTool {
   const source: Remote = 'service' in agent ? { get: async () => agent, forget: () => {} } : remoteAgent({ ...agent, name }, options);
   const target = 'service' in agent ? {} : agent;
   return {

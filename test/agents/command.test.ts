@@ -105,7 +105,8 @@ describe('the output of a command', () => {
       .map(({ artifactUpdate }) => artifactUpdate)
       .filter((update) => update?.artifact.artifactId === 'assistant-response');
     expect(chunks.map((chunk) => [chunk?.append ?? false, chunk?.artifact.parts[0]?.text])).toEqual([
-      [false, 'one'],
+      [false, ''],
+      [true, 'one'],
       [true, ' two \uFFFD'],
     ]);
     expect(events.at(-1)?.statusUpdate?.status.state).toBe('TASK_STATE_COMPLETED');

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Task } from '#protocol';
 import { isDataPart } from '#protocol';
@@ -36,9 +36,9 @@ function repository(name: string): string {
   return cwd;
 }
 
-async function run(cwd: string, script: string, metadata = {}): Promise<Task> {
+async function run(cwd: string, script: string, metadata = {}, state?: string): Promise<Task> {
   count += 1;
-  const agent = runningAgent(shell, { name: 'shell', description: 'x' }, { cwd, state: join(folder, `s${count}`) });
+  const agent = runningAgent(shell, { name: 'shell', description: 'x' }, { cwd, state: state ?? join(folder, `s${count}`) });
   const talk = await talkTo(agent);
   const task = await talk.task(script, { metadata });
   await talk.stop();
@@ -96,6 +96,24 @@ describe('a worktree of its own', () => {
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('one\n');
     expect(execFileSync('git', ['show', `parley/${task.id}:a.txt`], { cwd, encoding: 'utf8' })).toBe('new\n');
+  });
+
+  it('is made if the folder for records is given by a relative path', async () => {
+    const cwd = repository('r4');
+    const task = await run(cwd, 'echo new > a.txt', { worktree: true }, relative(process.cwd(), join(folder, 'relative')));
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(readdirSync(join(folder, 'relative')).length).toBeGreaterThan(0);
+    expect(existsSync(join(cwd, 'relative'))).toBe(false);
+  });
+
+  it('that can’t be made leaves no branch', async () => {
+    const cwd = repository('r5');
+    const state = join(folder, 'blocked');
+    mkdirSync(state);
+    writeFileSync(join(state, 'worktrees'), 'a file in its place');
+    const task = await run(cwd, 'true', { worktree: true }, state);
+    expect(task.status.state).not.toBe('TASK_STATE_COMPLETED');
+    expect(execFileSync('git', ['branch', '--list', 'parley/*'], { cwd, encoding: 'utf8' })).toBe('');
   });
 
   it('needs a repository', async () => {

@@ -62,6 +62,11 @@ it('calls Society with one id for the envelope and the thread', async () => {
       return await serveJsonRpc(call, service);
     },
   });
-  await link.send({ message: userMessage('hi'), alias: 'thread-9' as never }, callContext());
+  const { contextId: _, ...message } = userMessage('hi');
+  await link.send({ message, alias: 'thread-9' as never }, callContext());
   expect(seen).toMatchObject([{ id: 'thread-9', params: { id: 'thread-9' } }]);
+  // A context is a thread, whatever the task is called here.
+  const result = await link.send({ message: { ...message, contextId: 'thread-9' as never }, alias: 'task-2' as never }, callContext());
+  expect(seen[1]).toMatchObject({ id: 'thread-9', params: { id: 'thread-9' } });
+  expect(result.task?.contextId).toBe('thread-9');
 });

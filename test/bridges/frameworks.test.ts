@@ -56,6 +56,17 @@ describe('LangChain', () => {
 });
 
 describe('createA2AToolWrapper', () => {
+  it('takes an agent as CortexPrism’s configuration has it', async () => {
+    const tool = createA2AToolWrapper({ endpoint: server.url, authToken: 'sk-1', timeout: 30_000 });
+    expect(tool.definition.name).toBe('a2a_127_0_0_1');
+    expect(await tool.execute({ message: 'chunks=1' })).toMatchObject({ success: true, output: 'chunk 1' });
+    const named = createA2AToolWrapper('script', { endpoint: server.url, agentCardUrl: `${server.url}/.well-known/agent-card.json` });
+    expect(named.definition.name).toBe('a2a_script');
+    expect(await named.execute({ message: 'chunks=1' })).toMatchObject({ success: true });
+    const slow = createA2AToolWrapper('slow', { endpoint: server.url, timeout: 50 });
+    expect(await slow.execute({ message: 'sleep=60000' })).toMatchObject({ success: false, error: { code: 'A2A_ERROR' } });
+  });
+
   it('makes a tool in CortexPrism’s form', async () => {
     const tool = createA2AToolWrapper('partner bot', { url: server.url });
     expect(tool.definition).toMatchObject({
@@ -87,6 +98,16 @@ describe('createA2AToolWrapper', () => {
 });
 
 describe('credentials', () => {
+  it('are found in the environment of the process', async () => {
+    process.env['OWN_PARTNER_TOKEN'] = 'sk-1';
+    try {
+      expect(await toolsOf([{ url: server.url, auth: { tokenEnv: 'OWN_PARTNER_TOKEN' } }])).not.toEqual([]);
+    } finally {
+      delete process.env['OWN_PARTNER_TOKEN'];
+    }
+    await expect(toolsOf([{ url: server.url, auth: { tokenEnv: 'OWN_PARTNER_TOKEN' } }])).rejects.toThrow('OWN_PARTNER_TOKEN is not set');
+  });
+
   it('come from the environment, separately for each agent', async () => {
     const seen: (string | undefined)[][] = [];
     const guarded = await startServer({

@@ -11,8 +11,6 @@ export interface DialectServer {
   readonly dialect: string;
   readonly cardPath: string;
   readonly rpcPath: string;
-  /** The dialect that a client uses, if the card looks the same in two dialects. The server understands it too. */
-  readonly calledAs?: string;
   /** The A2A version that strict mode must name to use it. */
   readonly version?: string;
 }
@@ -22,7 +20,7 @@ export const DIALECT_SERVERS: readonly DialectServer[] = [
   { dialect: 'v03', cardPath: '/.well-known/agent-card.json', rpcPath: '/a2a/jsonrpc', version: '0.3' },
   { dialect: 'v02.5', cardPath: '/.well-known/agent.json', rpcPath: '/rpc', version: '0.2' },
   { dialect: 'v01', cardPath: '/.well-known/agent.json', rpcPath: '/', version: '0.1' },
-  { dialect: 'society', cardPath: '/.well-known/agent.json', rpcPath: '/', calledAs: 'v01', version: '0.1' },
+  { dialect: 'society', cardPath: '/.well-known/agent.json', rpcPath: '/', version: '0.1' },
   { dialect: 'promptkit', cardPath: '/.well-known/agent.json', rpcPath: '/a2a' },
   { dialect: 'cortex', cardPath: '/.well-known/a2a-agent-card.json', rpcPath: '/a2a' },
   { dialect: 'cortex', cardPath: '/api/a2a/agent-card.json', rpcPath: '/api/a2a' },

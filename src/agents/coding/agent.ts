@@ -57,12 +57,15 @@ const SKILLS: readonly SkillDefinition[] = [
  */
 export function createCodingAgent({ agent, launch }: ChosenLaunch, options: RunOptions = {}): Agent {
   const folder = basename(resolve(options.cwd ?? process.cwd()));
-  const asks = launch.asks
-    ? 'Asks the caller for approval before actions that need it.'
-    : 'In this mode it can’t ask for approval, so it skips actions that need one.';
+  const isPermissive = options.approvals?.otherwise === 'allow'; // `runningAgent` says then that it does not ask
+  const asks = isPermissive
+    ? ''
+    : launch.asks
+      ? ' Asks the caller for approval before actions that need it.'
+      : ' In this mode it can’t ask for approval, so it skips actions that need one.';
   const card = {
     name: agent.name,
-    description: `${agent.title} at work in ${folder}. Delegate coding tasks to it and watch, answer and cancel them. ${asks}`,
+    description: `${agent.title} at work in ${folder}. Delegate coding tasks to it and watch, answer and cancel them.${asks}`,
     skills: SKILLS,
     inputModes: ['text/plain', 'application/json', 'image/*', 'text/*'],
     outputModes: ['text/plain', 'application/json', 'text/x-diff'],

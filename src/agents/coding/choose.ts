@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Environment } from '../process/environment.ts';
@@ -48,12 +49,16 @@ export interface ChosenLaunch {
  * if (chosen?.program !== undefined) agent = createCodingAgent(chosen, { cwd: '/srv/project' });
  * ```
  */
-export function chooseLaunch(given: string, { configured = {}, env = process.env }: ChoosingOptions = {}): ChosenLaunch | undefined {
+export function chooseLaunch(
+  given: string,
+  { configured = {}, env = process.env, knowsArgument = () => true }: ChoosingOptions = {},
+): ChosenLaunch | undefined {
   const [name, via] = given.split(':');
   const agent = knownAgents(configured).find((each) => each.name === name || each.aliases.includes(name ?? ''));
   const launches = (agent?.launches ?? []).filter((launch) => via === undefined || launch.via === via);
   const found = launches.map((launch) => ({ launch, program: programAt(launch.argv[0] ?? '', env) }));
-  const best = found.find(({ program }) => program !== undefined) ?? found[0];
+  const installed = found.filter(({ program }) => program !== undefined);
+  const best = installed.find((each, at) => at === installed.length - 1 || canStart(each, installed[at + 1], knowsArgument)) ?? found[0];
   return agent === undefined || best === undefined ? undefined : { agent, ...best };
 }
 
@@ -63,7 +68,40 @@ export interface ChoosingOptions {
   readonly configured?: Configured;
   /** The environment with the search path. Default: that of this process. */
   readonly env?: Environment;
+  /**
+   * Whether an installed program knows the argument that selects the Agent Client Protocol, such as `acp`. Asked only if the next way to
+   * start the agent has the same program. Default: it does.
+   */
+  readonly knowsArgument?: (program: string, argument: string) => boolean;
 }
+
+interface FoundLaunch {
+  readonly launch: CodingLaunch;
+  readonly program: string | undefined;
+}
+
+/** Old versions of a program lack its mode for the Agent Client Protocol. They are started the other way. */
+function canStart(
+  { launch, program }: FoundLaunch,
+  next: FoundLaunch | undefined,
+  knows: NonNullable<ChoosingOptions['knowsArgument']>,
+): boolean {
+  const [, argument] = launch.argv;
+  if (launch.via !== 'acp' || argument === undefined || program === undefined || next?.program !== program) return true;
+  return knows(program, argument);
+}
+
+/** The help text of the program mentions the argument. A program whose help can't be read counts as knowing it. */
+export function helpMentions(program: string, argument: string): boolean {
+  const { status, stdout, stderr } = spawnSync(program, ['--help'], {
+    encoding: 'utf8',
+    timeout: HELP_MS,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return status !== 0 || `${stdout}${stderr}`.split(/[\s,|[\]=]+/).includes(argument);
+}
+
+const HELP_MS = 10_000;
 
 /** The path of the program that this name would start. */
 function programAt(name: string, env: Environment): string | undefined {

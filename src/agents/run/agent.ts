@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Agent } from '#protocol';
 import type { CardDefinition } from '../card.ts';
 import { createCard } from '../card.ts';
@@ -82,7 +82,7 @@ export function runningAgent(driver: Driver, card: CardDefinition, options: RunO
   const runner = createRunner({
     driver: { ...driver, environment },
     folders: { home, ...(options.roots === undefined ? {} : { roots: [home, ...options.roots] }) },
-    state: options.state ?? join(ownTemporary(), driver.name),
+    state: options.state === undefined ? join(ownTemporary(), driver.name) : resolve(options.state),
     sandbox: createSandbox(level, options.limits, options.hidden),
     env: options.env ?? process.env,
     policy,

@@ -55,7 +55,7 @@ export function startTelling({ adapter, suffix, outputBytesMax }: TellingOptions
     const isFirst = answered === 0;
     answered += taken.length;
     last = (last + taken).slice(-OUTPUT_CHARACTERS);
-    return [chunk(`assistant-response${suffix}`, taken, isFirst)];
+    return chunks(`assistant-response${suffix}`, taken, isFirst);
   };
   const flush = (): readonly AgentOutput[] => {
     if (thought.trim() === '') return [];
@@ -109,9 +109,20 @@ export function startTelling({ adapter, suffix, outputBytesMax }: TellingOptions
   };
 }
 
-function chunk(id: string, text: string, isFirst: boolean): AgentOutput {
-  const parts: readonly Part[] = [createTextPart(text)];
-  return isFirst ? { kind: 'artifact', id, name: 'assistant-response', parts } : { kind: 'artifact', id, parts, append: true };
+/**
+ * coding-agent-a2a sends the name and `append` with every chunk. The answer starts with an empty text, because the Python SDK drops a chunk
+ * that appends to an artifact it does not have.
+ */
+function chunks(id: string, text: string, isFirst: boolean): readonly AgentOutput[] {
+  const piece = (parts: readonly Part[], append: boolean): AgentOutput => ({
+    kind: 'artifact',
+    id,
+    name: 'assistant-response',
+    parts,
+    append,
+  });
+  const next = piece([createTextPart(text)], true);
+  return isFirst ? [piece([createTextPart('')], false), next] : [next];
 }
 
 type Init = Extract<RunEvent, { readonly kind: 'init' }>;

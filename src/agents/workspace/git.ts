@@ -163,7 +163,13 @@ export async function makeWorktree(folder: string, name: string, { run, parent }
   const drivers = await plainGit(run, folder, ['config', '--name-only', '--get-regexp', '^(filter|merge|diff)\\.']).catch(() => '');
   const add = exists === '' ? ['worktree', 'add', '-b', branch, path] : ['worktree', 'add', '--force', path, branch];
   if (!existsSync(path)) {
-    await run([...SAFE_GIT, ...add], { folder, writable, env: { ...SAFE_GIT_ENV, ...withoutDrivers(drivers) } });
+    try {
+      await run([...SAFE_GIT, ...add], { folder, writable, env: { ...SAFE_GIT_ENV, ...withoutDrivers(drivers) } });
+    } catch (thrown) {
+      // Git makes the branch before the folder.
+      if (exists === '') await plainGit(run, folder, ['branch', '-D', branch]).catch(() => '');
+      throw thrown;
+    }
   }
   return { path: await realpath(path), branch, common };
 }

@@ -7,6 +7,7 @@ import { commonOptions } from '../agent/client-options.ts';
 import { loggedInToken } from '../agent/credentials.ts';
 import type { CallDescription } from '../agent/errors.ts';
 import { asCliError } from '../agent/errors.ts';
+import { NO_TIMEOUT } from '../agent/limits.ts';
 import { readAgentReference } from '../agent/target.ts';
 import { trustCertificateTo } from '../agent/tls.ts';
 import { readTransports } from '../agent/transports.ts';
@@ -28,6 +29,7 @@ export async function reachAgent(run: RunContext, given: string): Promise<Reache
   const { target, followCards, configured } = await readAgentReference(given);
   trustCertificateTo(run, [addressOf(target)]);
   const options = await clientOptions(run, { url: target, token: configured?.authToken });
+  const limits = timeLimits(run, configured?.timeout);
   const call: CallDescription = {
     url: target,
     agent: [`-a ${quoted(given)}`, ...repeatedFlags(settings)].join(' '),
@@ -36,10 +38,16 @@ export async function reachAgent(run: RunContext, given: string): Promise<Reache
   };
   if (settings.isOn('insecure')) process.stderr.write('warning: TLS certificates are not verified (--insecure)\n');
   try {
-    return { client: await A2AClient.connect(target, { ...options, followCards }), call };
+    return { client: await A2AClient.connect(target, { ...options, ...limits, followCards }), call };
   } catch (thrown) {
     throw asCliError(signal.aborted ? signal.reason : thrown, call);
   }
+}
+
+/** An explicit limit replaces the default of the dialect. The run's signal ends calls after `--timeout`. */
+function timeLimits({ settings }: RunContext, configuredMs: number | undefined): Pick<ClientOptions, 'timeoutMs' | 'idleMs'> {
+  if (settings.durationMs('timeout') !== undefined) return NO_TIMEOUT;
+  return configuredMs === undefined ? {} : { timeoutMs: configuredMs, idleMs: configuredMs };
 }
 
 interface AuthTarget {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
 import type { ApprovalPolicy, CommandOptions, RunOptions } from '#agents';
-import { chooseLaunch, createCodingAgent, createCommandAgent, knownAgents, readRule } from '#agents';
+import { chooseLaunch, createCodingAgent, createCommandAgent, helpMentions, knownAgents, readRule } from '#agents';
 import type { Settings } from '#server';
 import { dataHome } from '../../server/adapters/data-folder.ts';
 import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
@@ -13,7 +13,7 @@ import { secretPlaces } from './secret-places.ts';
 /** A coding CLI by name (`claude`, `claude:native`). Undefined if the name is unknown. */
 export function codingAgent(given: string, settings: Settings): FoundAgent | undefined {
   if (given === 'generic') return genericAgent(settings);
-  const chosen = chooseLaunch(given, { configured: settings.run.agents });
+  const chosen = chooseLaunch(given, { configured: settings.run.agents, knowsArgument: helpMentions });
   if (chosen === undefined) return undefined;
   const { agent, program } = chosen;
   if (program === undefined) {
@@ -67,7 +67,7 @@ function runOptions(name: string, settings: Settings): RunOptions {
   if (!existsSync(cwd) || !statSync(cwd).isDirectory()) throw new CliError(`run.cwd: there is no folder ${cwd}`, { exit: 2 });
   const roots = run.roots.map((root) => resolve(root));
   noteWorkspaces([cwd, ...roots.filter((root) => existsSync(root))]);
-  const home = data ?? join(dataHome(process.env, process.platform), 'agents');
+  const home = data === undefined ? join(dataHome(process.env, process.platform), 'agents') : resolve(data);
   const { model, timeoutMs, idleMs } = run;
   return {
     cwd,

@@ -17,7 +17,7 @@ export type LoadModule = (path: string) => Promise<unknown>;
 export async function findAgent(given: string | AgentLike, settings: Settings, load: LoadModule = defaultExportOf): Promise<FoundAgent> {
   if (typeof given !== 'string') return { agent: given, source: given.card.name };
   const builtIn = builtInAgents.get(given);
-  if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
+  if (builtIn !== undefined) return { agent: builtIn.create({ profile: settings.profile }), source: given };
   if (given === 'llm') {
     const { llmServed } = await import('./llm-agent.ts');
     return await llmServed(settings);

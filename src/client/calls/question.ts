@@ -16,7 +16,10 @@ export interface Question {
   readonly choices: readonly Choice[];
 }
 
-/** The text of a result: of its message, else of its artifacts, else of its last status. Data is given as JSON if there is no text. */
+/**
+ * The text of a result: of its message, else of its artifacts, else of its last status, else of the status messages before it. Data is given
+ * as JSON if there is no text.
+ */
 export function answerText({ task, message }: SendResult): string {
   if (message !== undefined) return getTextFromMessage(message) || dataIn(message.parts);
   const artifacts = task?.artifacts ?? [];
@@ -24,7 +27,17 @@ export function answerText({ task, message }: SendResult): string {
   if (texts.length > 0) return texts.join('\n');
   const said = task?.status.message;
   const last = said === undefined ? '' : getTextFromMessage(said);
-  return last || dataIn([...artifacts.flatMap(({ parts }) => parts), ...(said?.parts ?? [])]);
+  const data = dataIn([...artifacts.flatMap(({ parts }) => parts), ...(said?.parts ?? [])]);
+  return last || data || (task === undefined ? '' : saidMeanwhile(task));
+}
+
+/** Some agents (Microsoft Agent Framework) answer only in status messages while they work: all that they said since the last message. */
+function saidMeanwhile({ history = [] }: Task): string {
+  const asked = history.findLastIndex(({ role }) => role === 'ROLE_USER');
+  return history
+    .slice(asked + 1)
+    .map(getTextFromMessage)
+    .join('\n');
 }
 
 /** Data as text: a string as it is, anything else as JSON, one value in a line. */

@@ -74,7 +74,8 @@ class Streams {
   }
 
   async sent(link: A2AService, { request, ctx, endpoint }: Sending): Promise<StartedStream> {
-    const isKnown = this.#refusing.has(link);
+    const losesContext = endpoint.dialect.wire.streamsLoseContext === true;
+    const isKnown = this.#refusing.has(link) || losesContext;
     if (!isKnown) {
       try {
         const started = await startStream(link.stream(request, ctx));
@@ -85,7 +86,8 @@ class Streams {
         if (this.#refusesMessage(link, request, thrown) && !(await isWaiting(link, { request, ctx, endpoint }))) throw thrown;
       }
     }
-    const event = await link.send(hasOperation(endpoint, 'get') ? returningImmediately(request) : request, ctx);
+    const waits = losesContext || !hasOperation(endpoint, 'get');
+    const event = await link.send(waits ? request : returningImmediately(request), ctx);
     // Only now: the agent may have refused the message, not the stream.
     if (!isKnown && !this.#working.has(link)) this.#refusing.add(link);
     return singleBatch([{ event }]);

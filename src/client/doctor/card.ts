@@ -146,7 +146,7 @@ function readCard(raw: unknown, { url, type }: { readonly url: string; readonly 
   const { value: card } = found.card;
   const findings = [
     ok('card', `${card.name} ${card.version}, a card of ${found.dialect.title}`, { url }),
-    ...(url.endsWith('/.well-known/agent-card.json')
+    ...(new URL(url).pathname.endsWith('/.well-known/agent-card.json') || !looksThere(found.dialect)
       ? []
       : [
           warning('card-old-path', `the card is only at ${new URL(url).pathname}`, {
@@ -177,4 +177,9 @@ function validity(raw: unknown, dialect: Dialect): readonly Finding[] {
   return problems
     .slice(0, SHOWN_MAX)
     .map(({ path, problem }) => warning('card-not-valid', `the card’s ${path} ${problem}`, { fix: 'strict clients refuse such a card' }));
+}
+
+/** Clients of this dialect look for cards at the official path. Products before it have paths of their own. */
+function looksThere({ wire }: Dialect): boolean {
+  return wire.extensionsHeader !== undefined;
 }

@@ -1,6 +1,6 @@
 import { bindingWords, findBinding } from '#bindings';
 import type { AgentInterface } from '#protocol';
-import { hasAddress } from '#protocol';
+import { CURRENT_DIALECT, hasAddress } from '#protocol';
 import { interfaceAddress } from '../discovery/interface-address.ts';
 import type { ExaminedCard } from './card.ts';
 import type { Finding } from './finding.ts';
@@ -10,11 +10,11 @@ const LOOPBACK = /^(localhost|127(?:\.\d+){3}|\[::1\])$/i;
 const NOWHERE = /^(0\.0\.0\.0|\[::\])$/;
 
 /** Statements of the card that are impossible, or that confuse clients. */
-export function declaredFindings({ card, url }: ExaminedCard): readonly Finding[] {
+export function declaredFindings({ card, url, dialect }: ExaminedCard): readonly Finding[] {
   const interfaces = card.supportedInterfaces;
   const known = interfaces.filter(({ protocolBinding }) => findBinding(protocolBinding) !== undefined);
   return [
-    ...(interfaces.length === 0
+    ...(interfaces.length === 0 && dialect.id === CURRENT_DIALECT
       ? [
           error('no-interfaces', 'the card lists no interface: clients can’t know how to call the agent', {
             url,

@@ -1,5 +1,5 @@
-import { findBinding } from '#bindings';
-import type { AgentCard, Fetch } from '#protocol';
+import { DEFAULT_BINDING, findBinding } from '#bindings';
+import type { AgentCard, AgentInterface, Fetch } from '#protocol';
 import { hasAddress, isStandardBinding, withoutEndSlashes } from '#protocol';
 import { interfaceAddress } from '../discovery/interface-address.ts';
 import { CARD_PATHS, readTarget } from '../discovery/target.ts';
@@ -117,7 +117,7 @@ async function* interfacesOf(found: ExaminedCard, examination: Examination): Asy
   const known = examination.known?.(found.card);
   const bad = new Set(declared.filter(({ level }) => level === 'error').map(({ url }) => url));
   let first: WorkingInterface | undefined;
-  for (const iface of found.card.supportedInterfaces) {
+  for (const iface of interfacesIn(found)) {
     if (isStandardBinding(iface.protocolBinding) && findBinding(iface.protocolBinding) === undefined) {
       yield {
         id: 'not-tried',
@@ -156,4 +156,11 @@ async function* interfacesOf(found: ExaminedCard, examination: Examination): Asy
 function baseOf(cardUrl: string): string {
   const path = CARD_PATHS.find((each) => cardUrl.endsWith(each));
   return path === undefined ? cardUrl : cardUrl.slice(0, -path.length);
+}
+
+/** A PromptKit card names no address: its clients call `/a2a` beside the card. */
+function interfacesIn({ card, dialect, url }: ExaminedCard): readonly AgentInterface[] {
+  const { callPath } = dialect.wire;
+  if (card.supportedInterfaces.length > 0 || callPath === undefined) return card.supportedInterfaces;
+  return [{ url: `${baseOf(url)}${callPath}`, protocolBinding: DEFAULT_BINDING.protocolBinding, protocolVersion: '' }];
 }

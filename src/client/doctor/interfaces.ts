@@ -1,7 +1,7 @@
 import type { ClientBinding } from '#bindings';
-import { DEFAULT_BINDING, findBinding } from '#bindings';
+import { DEFAULT_BINDING, findBinding, NotA2A } from '#bindings';
 import type { A2AService, AgentInterface, CallContext, Dialect, Fetch } from '#protocol';
-import { CURRENT_DIALECT, createRegistry, DIALECTS, isA2AError, LOCAL_PRINCIPAL, taskId } from '#protocol';
+import { A2AError, CURRENT_DIALECT, createRegistry, DIALECTS, ERRORS, isA2AError, isObject, LOCAL_PRINCIPAL, taskId } from '#protocol';
 import { isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
@@ -100,12 +100,27 @@ async function probe(
   { fetch, signal, timeoutMs }: InterfaceTestOptions,
 ): Promise<ProbeResult> {
   const service = binding.link({ url, dialect, fetch, timeoutMs, idleMs: timeoutMs });
+  if (dialect.methods.get === undefined) return { thrown: await unknownMethod(url, { fetch, signal }), service };
   try {
     await service.get({ id: taskId(UNKNOWN_TASK) }, contextFor(dialect, signal));
     return { thrown: undefined, service };
   } catch (thrown) {
     const understood = isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND';
     return { thrown: understood ? undefined : thrown, service };
+  }
+}
+
+/** For a dialect that can't read tasks: a method that no agent has. "Method not found" means that the agent works. */
+async function unknownMethod(url: string, { fetch, signal }: Pick<InterfaceTestOptions, 'fetch' | 'signal'>): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: UNKNOWN_TASK, method: 'doctor/hello', params: {} });
+  try {
+    const response = await fetch(new Request(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body, signal }));
+    if (!response.ok) return new A2AError('UNAVAILABLE', `HTTP ${response.status}`, { cause: new NotA2A(response.status, 'none') });
+    const answer: unknown = await response.json();
+    const code = isObject(answer) && isObject(answer['error']) ? answer['error']['code'] : undefined;
+    return code === ERRORS.METHOD_NOT_FOUND.rpc ? undefined : new A2AError('INVALID_AGENT_RESPONSE', 'the answer is no JSON-RPC error');
+  } catch (thrown) {
+    return thrown;
   }
 }
 

@@ -160,6 +160,18 @@ describe('the limits of a run', () => {
     ]);
   });
 
+  it('count a file with its own size, and not with that of its base64', async () => {
+    const raw = Buffer.alloc(900).toString('base64');
+    const { service } = await world(
+      async function* () {
+        yield { kind: 'artifact', parts: [{ raw, filename: 'f.bin' }] };
+      },
+      { limits: { artifactBytesMax: 1000 } },
+    );
+    expect(raw.length).toBeGreaterThan(1000);
+    expect(taskOf(await service.send(request('go'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
   it('fail a run whose question no longer fits', async () => {
     const { service } = await world(
       async function* () {

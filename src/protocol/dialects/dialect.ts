@@ -177,6 +177,12 @@ export interface DialectWire {
   readonly versionHeader: string | undefined;
   /** A send carries a task id that the caller chose. Links generate one if the caller gives none. */
   readonly callerNamesTask?: true;
+  /** With `callerNamesTask`: the name of a task is the conversation. Links use the context's id as the name, and the name as the context's id. */
+  readonly namesAreContexts?: true;
+  /** Only a context that the caller names is kept. Links generate its id if the caller gives none. */
+  readonly callerNamesContext?: true;
+  /** A streamed message does not become part of its context. The client sends it without a stream. */
+  readonly streamsLoseContext?: true;
   /**
    * A JSON-RPC error of a call for a stream is one server-sent event: for every caller that takes events, or only for those that take
    * nothing else (`Accept`). Absent: it is a JSON response. Only for errors whose HTTP status is 200.
@@ -186,6 +192,8 @@ export interface DialectWire {
   readonly callPath?: string;
   /** Streams have no task event. A snapshot is written as several events, which a client that resumes has already seen. */
   readonly snapshotAsEvents?: true;
+  /** Without an extended card, a call for it returns the public card. */
+  readonly extendedCardIsCard?: true;
   /** `get` and `cancel` of an unknown task return null instead of an error. */
   readonly nullForUnknownTask?: true;
 }

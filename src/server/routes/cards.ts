@@ -16,6 +16,8 @@ export interface CardsOptions {
   readonly security: CardSecurity;
   /** Signs the served document. */
   readonly signer?: CardSigner | undefined;
+  /** The card does not mention its extended form, because no caller gets it. */
+  readonly hidesExtended?: (card: AgentCard) => boolean;
 }
 
 /** A request for a card. */
@@ -45,7 +47,7 @@ const KEPT_MAX = 256;
  * Serves the cards. Each is written once per base URL and shape; its ETag is the hash of these bytes
  * (docs/cards.md).
  */
-export function createCards({ form, ageMsMax, changed, security, signer }: CardsOptions): Cards {
+export function createCards({ form, ageMsMax, changed, security, signer, hidesExtended = () => false }: CardsOptions): Cards {
   const written = new WeakMap<AgentCard, Map<string, Promise<Written>>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
   const lastModified = changed.toUTCString();
@@ -53,7 +55,8 @@ export function createCards({ form, ageMsMax, changed, security, signer }: Cards
   const cardAt = (card: AgentCard, base: string): AgentCard => {
     const known = completed.get(card) ?? new Map<string, AgentCard>();
     completed.set(card, known);
-    const complete = known.get(base) ?? { ...security.card(card), supportedInterfaces: interfacesFor(base, BINDINGS) };
+    const shown = hidesExtended(card) ? withoutExtended(card) : card;
+    const complete = known.get(base) ?? { ...security.card(shown), supportedInterfaces: interfacesFor(base, BINDINGS) };
     if (known.size < KEPT_MAX) known.set(base, complete);
     return complete;
   };
@@ -79,6 +82,10 @@ export function createCards({ form, ageMsMax, changed, security, signer }: Cards
       }
     },
   };
+}
+
+function withoutExtended({ capabilities: { extendedAgentCard: _, ...capabilities }, ...card }: AgentCard): AgentCard {
+  return { ...card, capabilities };
 }
 
 async function write(card: ReturnType<typeof writeCard>, signer: CardSigner | undefined): Promise<Written> {

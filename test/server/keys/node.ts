@@ -55,6 +55,10 @@ export const NODE_CHECKS: Checks = {
       expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, 'https://app.example']);
       expect((await from('https://evil.example')).status).toBe(403);
     }),
+  profile: () =>
+    served({ agents: ['conformance'], profile: 'basic' }, async (server) =>
+      expect((await cardOf(server))['capabilities']).toMatchObject({ streaming: false }),
+    ),
   card: () => served({ card: 'strict' }, async (server) => expect(Object.keys(await cardOf(server))).not.toContain('url')),
   publisher: () =>
     served({ publisher: 'pub.example' }, async ({ url }) =>

@@ -69,7 +69,11 @@ const traits: Traits = {
 };
 
 const wire: DialectWire = {
+  // Its server keeps a history for each context id of the caller. Its stream does not read the context, and sends the whole answer at once.
+  callerNamesContext: true,
+  streamsLoseContext: true,
   nullForUnknownTask: true,
+  extendedCardIsCard: true,
   callPath: '/a2a',
   httpStatusOnError,
   timeoutMs: 120_000,

@@ -9,13 +9,15 @@ const OTHERS = ['supportedInterfaces', 'protocolVersion', 'interfaces', 'securit
 
 /**
  * Nearly 0.1's card. Only Society has `transport` (how its registry reaches the agent), and only its
- * `run` leaves out the version. A card of its daemon has a version and looks like 0.1's.
+ * `run` leaves out the version. A card of its daemon has a version, but Go leaves out the members of
+ * `capabilities` that are false, and 0.1's servers write them.
  */
 export const card: CardCodec = {
   detect: (raw): Confidence => {
     if (!isRaw(raw) || typeof raw.url !== 'string' || OTHERS.some((name) => raw[name] !== undefined)) return 'no';
     if (isRaw(raw.transport) && typeof raw.transport.type === 'string') return 'path';
-    return raw.version === undefined ? 'shape' : 'grammar';
+    const isGo = isRaw(raw.capabilities) && Object.keys(raw.capabilities).length === 0 && raw.authentication === undefined;
+    return raw.version === undefined || isGo ? 'shape' : 'grammar';
   },
   read: (raw, env) => attempt(readPlainCard, raw, env),
   write: writeCard,

@@ -26,6 +26,7 @@ const traits: Traits = {
 
 const wire: DialectWire = {
   callerNamesTask: true,
+  namesAreContexts: true,
   // Society's client reads a body only with a 2xx status. A body over the limit is refused with its own status all the same.
   httpStatusOnError: httpStatusOf,
   timeoutMs: 30_000,

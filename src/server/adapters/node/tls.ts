@@ -67,6 +67,12 @@ export class NodePeer implements Peer {
     return clientAddress(this.#incoming, this.#trusted);
   }
 
+  get connection(): Peer['connection'] {
+    const { remoteAddress, remotePort, localAddress, localPort } = this.#incoming.socket;
+    if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined || localPort === undefined) return undefined;
+    return { remote: { address: remoteAddress, port: remotePort }, local: { address: localAddress, port: localPort } };
+  }
+
   get certificate(): PeerCertificate | undefined {
     return certificateOf(this.#incoming.socket);
   }

@@ -69,6 +69,13 @@ export const PROTOCOL_SETTINGS = {
     flag: 'card',
     doc: '`superset`: cards that clients of every version read. `strict`: cards of A2A 1.0 only.',
   },
+  profile: {
+    type: 'choice',
+    oneOf: ['full', 'basic', 'tck', 'tck-0.3', 'extended-card', 'required-extension'],
+    default: 'full',
+    flag: 'profile',
+    doc: 'What the `conformance` agent declares and does, for different kits ([agents](agents.md)).',
+  },
   publisher: {
     type: 'domain',
     default: 'agent.localhost',
