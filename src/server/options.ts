@@ -113,6 +113,11 @@ export interface ServingOptions extends HostOriginOptions {
    * Signs the cards. Set `url` too: without it the cards contain the host name that the caller chose.
    */
   readonly signer?: CardSigner;
+  /**
+   * `serve`: serves HTTP/2 on the same port, and gRPC, gRPC-Web and Connect; default true.
+   * `createHandler`: the host serves them, so cards name them; default false.
+   */
+  readonly grpc?: boolean;
   /** The AG-UI endpoint. `onHangUp`: what happens to a task when its front end disconnects; default `continue`. */
   readonly agUi?: { readonly onHangUp?: OnHangUp };
   /** Serves `/mcp`. */

@@ -63,7 +63,7 @@ export async function serveConfigured(
   { log, fetch: get, console: files, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
-  const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
+  const { insecureBehindProxy, trustedProxies, socket, grpc, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
   const { token, ...secured } = accessFromSettings(settings, {
@@ -88,7 +88,7 @@ export async function serveConfigured(
       found.map(({ agent }) => agent),
       {
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
-        ...{ insecureBehindProxy, trustedProxies },
+        ...{ insecureBehindProxy, trustedProxies, grpc },
         ...{ allowedTargets, allowLoopbackTargets },
         agUi: { onHangUp: settings.agUiOnHangUp },
         ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),

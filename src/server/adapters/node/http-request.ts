@@ -7,6 +7,7 @@ import { NodePeer } from './tls.ts';
 
 /** Node's request as an `HttpRequest`, without the cost of creating a `Request`. */
 export class NodeHttpRequest implements HttpRequest {
+  readonly httpVersion = '1.1';
   readonly method: string;
   readonly path: string;
   readonly query: string;
