@@ -91,6 +91,7 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./mock.ts')).mockCommand,
   },
   { name: 'mcp', summary: 'Offer agents as tools to MCP hosts', load: async () => (await import('./mcp.ts')).mcpCommand },
+  { name: 'acp', summary: 'Let an editor use an agent (Zed, JetBrains, Neovim)', load: async () => (await import('./acp.ts')).acpCommand },
   {
     name: 'mesh',
     summary: 'See who is on a broker, and offer all of them over HTTP',

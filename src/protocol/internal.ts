@@ -50,6 +50,7 @@ export * from './slashes.ts';
 export * from './standard-schema.ts';
 export * from './states.ts';
 export * from './task.ts';
+export * from './task-turns.ts';
 export * from './thrown.ts';
 export * from './translate.ts';
 export * from './web-verifier.ts';

@@ -12,6 +12,14 @@ export interface PlanStep {
   readonly priority?: string;
 }
 
+/** A changed file, as a report tells it. */
+export interface ReportedDiff {
+  readonly path: string;
+  /** Absent: the file is new. */
+  readonly oldText?: string;
+  readonly newText: string;
+}
+
 /**
  * What a progress status tells. A2A has no form for tool calls, plans and delegations. Our coding
  * agents, language model agents and workflows put a data part with `type` into the status message, and
@@ -27,8 +35,16 @@ export type WorkReport =
       readonly toolKind?: string;
       readonly input?: Json;
       readonly paths?: readonly string[];
+      readonly diffs?: readonly ReportedDiff[];
     }
-  | { readonly kind: 'tool_result'; readonly id: string; readonly tool?: string; readonly output: string; readonly isError: boolean }
+  | {
+      readonly kind: 'tool_result';
+      readonly id: string;
+      readonly tool?: string;
+      readonly output: string;
+      readonly isError: boolean;
+      readonly diffs?: readonly ReportedDiff[];
+    }
   | { readonly kind: 'plan'; readonly entries: readonly PlanStep[] }
   | { readonly kind: 'thought'; readonly text: string }
   /** Another agent works for this one. */
@@ -73,6 +89,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       ...(toolKind === undefined ? {} : { toolKind }),
       ...(data['input'] === undefined ? {} : { input: data['input'] }),
       ...(Array.isArray(paths) ? { paths: paths.filter((path) => typeof path === 'string') } : {}),
+      ...diffsIn(data),
     };
   },
   tool_result: (data) => {
@@ -82,7 +99,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     const isError = data['isError'] === true;
     const output = wordsOf(data['output'] ?? data['result_data']);
     if (agent !== undefined) return { kind: 'returned', id, ...(isError ? { error: output || 'failed' } : {}) };
-    return { kind: 'tool_result', id, ...(tool === undefined ? {} : { tool }), output, isError };
+    return { kind: 'tool_result', id, ...(tool === undefined ? {} : { tool }), output, isError, ...diffsIn(data) };
   },
   plan: (data) => {
     const { entries } = data;
@@ -113,6 +130,18 @@ const READERS: Readonly<Record<string, Reader>> = {
     return { kind: 'returned', id, ...(data['status'] === 'error' ? { error: textIn(data, 'error_message') ?? 'failed' } : {}) };
   },
 };
+
+function diffsIn({ diffs }: JsonObject): { readonly diffs?: readonly ReportedDiff[] } {
+  if (!Array.isArray(diffs)) return {};
+  return {
+    diffs: diffs.flatMap((diff) => {
+      const [path, newText] = isObject(diff) ? [diff['path'], diff['newText']] : [];
+      if (!isObject(diff) || typeof path !== 'string' || typeof newText !== 'string') return [];
+      const { oldText } = diff;
+      return [typeof oldText === 'string' ? { path, oldText, newText } : { path, newText }];
+    }),
+  };
+}
 
 function nodeOf(data: JsonObject): string | undefined {
   return textIn(data, 'path') ?? textIn(data, 'node_id');

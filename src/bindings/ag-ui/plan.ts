@@ -21,7 +21,7 @@ export interface PlanParts {
 }
 
 /** The metadata member with the front end's tools, context, state and forwarded properties. */
-export const AG_UI_METADATA = 'urn:parley:ag-ui:v1';
+const AG_UI_METADATA = 'urn:parley:ag-ui:v1';
 
 /** How much of a thread is shown when it is opened again. */
 const THREAD_MESSAGES_MAX = 500;

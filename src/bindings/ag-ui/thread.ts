@@ -1,6 +1,5 @@
 import type { Json, JsonObject, Message, Task, TaskId } from '#protocol';
-import { getTextFromMessage } from '#protocol';
-import { turnsOf } from '../task-turns.ts';
+import { getTextFromMessage, turnsOf } from '#protocol';
 
 /** The id under which an artifact's text is a message of the assistant. */
 export function textIdOf(task: TaskId, artifact: string): string {

@@ -58,7 +58,7 @@ describe('what is not supported', () => {
 });
 
 describe('/v1/conversations', () => {
-  it('lists what was said, reads one item, and is deleted', async () => {
+  it('lists its messages, reads one item, and is deleted', async () => {
     const { id, created_at } = await client.conversations.create();
     expect(created_at).toBeGreaterThan(1_700_000_000);
     await client.responses.create({ model: 'talker', input: 'colour', conversation: id });

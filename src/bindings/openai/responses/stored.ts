@@ -1,7 +1,5 @@
-import type { JsonObject, Message, Part, Task, TaskId } from '#protocol';
-import { artifactId, contextId, isObject, messageId } from '#protocol';
-import type { TaskTurn } from '../../task-turns.ts';
-import { turnsOf } from '../../task-turns.ts';
+import type { JsonObject, Message, Part, Task, TaskId, TaskTurn } from '#protocol';
+import { artifactId, contextId, isObject, messageId, turnsOf } from '#protocol';
 import { ResponseBuilder } from './builder.ts';
 import type { ResponseRef } from './ids.ts';
 import { callId } from './ids.ts';

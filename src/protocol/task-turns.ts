@@ -1,4 +1,5 @@
-import type { Artifact, Message, Task, TaskStatus } from '#protocol';
+import type { Message } from './message.ts';
+import type { Artifact, Task, TaskStatus } from './task.ts';
 
 /** What one message of the caller led to, in a task that may have several. */
 export interface TaskTurn {
