@@ -53,7 +53,8 @@ for (const { version, client, server, bindings, hasGrpc, hasList, serverExcept }
   for (const binding of bindings) {
     const command = (url: string) => [python ?? '', `${HERE}${client}`, url, ...(bindings.length > 1 ? [binding] : [])];
     const talk = python === undefined ? undefined : (url: string) => driverTalk(command(url), { hasList });
-    describeClient({ title: `Python a2a-sdk ${version}, ${binding}`, talk });
+    const except = binding === 'GRPC' && !hasList ? { unknown: 'it shows only the status of gRPC' } : {};
+    describeClient({ title: `Python a2a-sdk ${version}, ${binding}`, talk, except });
   }
   const serve = python === undefined ? undefined : (port: number) => [python, `${HERE}${server}`, String(port)];
   const common = { command: serve, except: { ...SERVER_EXCEPT, ...serverExcept } };
