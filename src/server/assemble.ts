@@ -83,6 +83,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     changed,
     security,
     signer: options.signer,
+    grpc: options.grpc ?? false,
     hidesExtended: extended.isUnmentioned,
   });
   const where = publicUrl(options.url);

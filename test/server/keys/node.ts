@@ -81,6 +81,14 @@ export const NODE_CHECKS: Checks = {
       },
       { console: () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the console' }) },
     ),
+  grpc: () =>
+    served({ grpc: false }, async ({ url }) => {
+      const card = await (await fetch(`${url}/.well-known/agent-card.json`)).text();
+      expect(card).not.toContain('"GRPC"');
+      const headers = { 'Content-Type': 'application/json' };
+      const call = await fetch(`${url}/lf.a2a.v1.A2AService/ListTasks`, { method: 'POST', headers, body: '{}' });
+      expect(call.status).toBe(415);
+    }),
   agUiOnHangUp: () =>
     served({ agUiOnHangUp: 'cancel' }, async ({ url }) => {
       const leave = new AbortController();

@@ -20,6 +20,14 @@ export const NETWORK_SETTINGS = {
     flagDoc: 'Do not serve the web console.',
     doc: 'Whether the web console is served at `/console/`. The admin API is served either way.',
   },
+  grpc: {
+    type: 'boolean',
+    default: true,
+    flag: 'no-grpc',
+    flagMeans: false,
+    flagDoc: 'Do not serve HTTP/2, gRPC, gRPC-Web and Connect.',
+    doc: 'Whether HTTP/2 is served on the same port, with gRPC, gRPC-Web and Connect. Cards then name the interface `GRPC`.',
+  },
   insecureBehindProxy: {
     type: 'boolean',
     flag: 'insecure-behind-proxy',
