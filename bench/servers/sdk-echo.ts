@@ -35,7 +35,10 @@ export const SDK_CARD: object = {
   name: 'echo',
   description: 'echo',
   version: '1.0.0',
-  supportedInterfaces: [{ url: 'http://127.0.0.1/', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' }],
+  supportedInterfaces: [
+    { url: 'http://127.0.0.1/', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' },
+    { url: '127.0.0.1:1', protocolBinding: 'GRPC', protocolVersion: '1.0', tenant: '' },
+  ],
   capabilities: { streaming: true, pushNotifications: false, extensions: [] },
   defaultInputModes: ['text/plain'],
   defaultOutputModes: ['text/plain'],
