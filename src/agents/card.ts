@@ -14,7 +14,7 @@ export interface CardDefinition {
   readonly skills?: readonly SkillDefinition[];
   /** Streaming and push notifications are on by default. */
   readonly capabilities?: AgentCapabilities;
-  /** Accepted media types. `image/*` and `*\/*` are patterns. Default: text and JSON. */
+  /** Accepted media types. `image/*` and `*\/*` are patterns; others are refused. Default: the card names text and JSON, and files are accepted too. */
   readonly inputModes?: readonly string[];
   /** Media types that the agent produces. Default: text and JSON. */
   readonly outputModes?: readonly string[];
@@ -40,7 +40,8 @@ const TEXT_AND_JSON = ['text/plain', 'application/json'];
  * ```
  */
 export function createCard(definition: CardDefinition): AgentCard {
-  const { name, description, skills = [] } = definition;
+  // JavaScript can leave the description out. The server then asks for one.
+  const { name, description = '', skills = [] }: Partial<Pick<CardDefinition, 'description'>> & CardDefinition = definition;
   const schemas = schemaExtension(skills);
   const extensions = [...(definition.capabilities?.extensions ?? []), ...(schemas === undefined ? [] : [schemas])];
   const { provider, documentationUrl, iconUrl, securitySchemes, securityRequirements } = definition;

@@ -27,7 +27,7 @@ const SPEC: CommandSpec = {
   args: [{ name: 'AGENT', optional: true, many: true }],
   usage: ['parley serve [AGENT…] [OPTIONS] [-- COMMAND ARG…]'],
   details: `AGENT is a built-in name (demo, echo, script, conformance), llm for a language model, a coding CLI (claude, codex, gemini, …: parley agents lists them), a .ts or .js
-file that default-exports defineAgent({…}), the URL of an agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or
+file that default-exports defineAgent({…}), a workflow in a .yaml file (docs/workflows.md), the URL of an agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or
 mcp:COMMAND for the tools of an MCP server (docs/mcp.md). COMMAND is any program. The first agent is the root agent; every agent is also at
 /agents/{name}/. Without arguments, demo is served.`,
   flags: serveFlags(),

@@ -96,6 +96,11 @@ export interface ServingOptions extends HostOriginOptions {
   readonly otel?: OtelApi | false;
   /** Wraps every run of an agent, for example to set an `AsyncLocalStorage`. */
   readonly aroundRun?: AroundRun;
+  /**
+   * Tells a caller on this machine, of a node without authentication, what an agent threw. Others read
+   * only that the agent failed. Default false.
+   */
+  readonly tellCauses?: boolean;
   /** Called after each call of an agent, and after each request that was refused before it. */
   readonly onCall?: (call: CallRecord) => void;
   /** Sends the console's requests to agents on other nodes. Default: `outbound`. */

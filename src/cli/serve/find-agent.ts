@@ -27,6 +27,10 @@ export async function findAgent(given: string | AgentLike, settings: Settings, l
     return await mcpServed(given, settings);
   }
   if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given, load);
+  if (/\.ya?ml$/.test(given) && !/^https?:/.test(given)) {
+    const { workflowServed } = await import('./workflow-agent.ts');
+    return await workflowServed(given, settings);
+  }
   if (settings.a2a.remoteAgents[given] !== undefined || isAddress(given)) {
     const { proxied } = await import('../remote/proxy-agent.ts');
     return await proxied(given, settings);

@@ -157,7 +157,10 @@ function countBytes({ limits }: OutputParts, outputs: RunOutputs, chunk: Chunk):
   const total = chunk.append === true && known !== undefined ? known.bytes + bytes : bytes;
   if (total > limits.artifactBytesMax) {
     const most = inDigits(limits.artifactBytesMax);
-    throw new A2AError('INVALID_AGENT_RESPONSE', `artifact ${chunk.id} would exceed the maximum of ${most} bytes`);
+    throw new A2AError(
+      'INVALID_AGENT_RESPONSE',
+      `artifact ${chunk.id} would exceed the maximum of ${most} bytes; yield a link to it, or raise the limit artifactBytesMax`,
+    );
   }
   if (known?.isOurs === true) known.bytes = total;
   else outputs.artifacts.set(chunk.id, { bytes: total, isOurs: true });

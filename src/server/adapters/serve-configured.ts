@@ -29,6 +29,8 @@ export interface FoundAgent {
   readonly source: string;
   /** This node calls a remote agent with a credential of its own. Callers of the agent here use that credential. */
   readonly lendsCredential?: boolean;
+  /** Called when the node is ready. A workflow finds the other agents through it. */
+  readonly onServed?: (served: ConfiguredServer) => void;
 }
 
 /** What a node needs beside its settings. */
@@ -101,6 +103,7 @@ export async function serveConfigured(
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
         ...{ insecureBehindProxy, trustedProxies, grpc },
         ...{ allowedTargets, allowLoopbackTargets },
+        tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !insecureBehindProxy,
         agUi: { onHangUp: settings.agUiOnHangUp },
         ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
         ...kept,
@@ -123,7 +126,10 @@ export async function serveConfigured(
       await served.close();
     };
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store) };
-    return { ...served, ...stored, close, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
+    const isOpen = secured.auth === undefined;
+    const node: ConfiguredServer = { ...served, ...stored, close, isOpen, ...(token === undefined ? {} : { token }) };
+    for (const each of found) each.onServed?.(node);
+    return node;
   } catch (thrown) {
     await kept.store?.close();
     throw thrown;

@@ -33,6 +33,9 @@ export interface EngineParts {
   readonly extended: ExtendedCards;
 }
 
+const NO_DESCRIPTION = (name: string): string =>
+  `agent ${name} has no description; clients and models choose agents by it, so write one: defineAgent({ description: '…' })`;
+
 /** Creates one engine for all agents that need one. Undefined if every agent has its own service. */
 export function engineFor(
   given: ReadonlyMap<string, AgentLike>,
@@ -41,6 +44,7 @@ export function engineFor(
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
   const agents = Object.fromEntries(own);
+  for (const [name, { card }] of own) if (card.description.trim() === '') log.warn(NO_DESCRIPTION(name));
   const { store, blobs, replyPublisher, idempotency, secret, onBroken, quotaOf } = options;
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
@@ -63,6 +67,7 @@ export function engineFor(
     },
     aroundRun: options.aroundRun === undefined ? tracedRuns(tracing) : nested(options.aroundRun, tracedRuns(tracing)),
     report: (what, cause) => log.error(what, cause),
+    ...(options.tellCauses === true ? { tellCauses: true } : {}),
   });
   showStats(engine, metrics);
   showWebhooks(engine, metrics);

@@ -113,5 +113,8 @@ function parsedBefore(incoming: IncomingMessage & { readonly body?: unknown }): 
 }
 
 function tooLarge(bytesMax: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bytesMax} bytes`);
+  return new A2AError(
+    'PAYLOAD_TOO_LARGE',
+    `Request body too large: more than ${bytesMax} bytes. Send a link to a large file, or raise the server's limit bodyBytesMax`,
+  );
 }
