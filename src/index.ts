@@ -14,6 +14,7 @@
 import type { NodeServer, ServeOptions } from './server/adapters/node.ts';
 import type { AgentLike } from './server/index.ts';
 
+export { file } from './agents/file.ts';
 export * from './browser.ts';
 export type { NodeServer, ServeOptions };
 

@@ -17,7 +17,7 @@ export interface CardDefinition {
   readonly capabilities?: AgentCapabilities;
   /** The agent shows A2UI surfaces (`surface`). The card then declares the extension. Default false. */
   readonly surfaces?: boolean;
-  /** Accepted media types. `image/*` and `*\/*` are patterns. Default: text and JSON. */
+  /** Accepted media types. `image/*` and `*\/*` are patterns; others are refused. Default: the card names text and JSON, and files are accepted too. */
   readonly inputModes?: readonly string[];
   /** Media types that the agent produces. Default: text and JSON. */
   readonly outputModes?: readonly string[];
@@ -45,7 +45,8 @@ const SURFACES = ['application/a2ui+json', 'application/json+a2ui'];
  * ```
  */
 export function createCard(definition: CardDefinition): AgentCard {
-  const { name, description, skills = [] } = definition;
+  // JavaScript can leave the description out. The server then asks for one.
+  const { name, description = '', skills = [] }: Partial<Pick<CardDefinition, 'description'>> & CardDefinition = definition;
   const schemas = schemaExtension(skills);
   const extensions = [
     ...(definition.capabilities?.extensions ?? []),

@@ -60,12 +60,15 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
 ): Agent {
   checkNames(definition);
   const { open, extendedCard, repeats, questionsKeepStream } = definition;
+  const takesAll = definition.inputModes === undefined && !(definition.skills ?? []).some(({ inputModes }) => inputModes !== undefined);
   const capabilities = { ...(extendedCard === undefined ? {} : { extendedAgentCard: true }), ...definition.capabilities };
   const card = createCard({ ...definition, capabilities });
   return {
     card,
     recovery: definition.recovery ?? 'fail',
     run: (turn) => runTurn(definition, turn),
+    // Without declared media types the agent takes what it is sent: it may read `turn.files`.
+    ...(takesAll ? { checksInputModes: true as const } : {}),
     ...(repeats === undefined ? {} : { repeats }),
     ...(questionsKeepStream === undefined ? {} : { questionsKeepStream }),
     ...(open === undefined ? {} : { open: async (contextId) => open(contextId) }),

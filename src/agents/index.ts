@@ -25,6 +25,7 @@ export type { AgentConversation, ConversationLimits, TrimmedMessages } from './c
 export { type AgentDefinition, defineAgent } from './define.ts';
 export { type ExecutorOptions, fromExecutor } from './executor/from-executor.ts';
 export type { SdkCard, SdkEvent, SdkEventBus, SdkExecutor, SdkRequestContext } from './executor/sdk.ts';
+export { type FileContent, file } from './file.ts';
 export { type LlmAgentOptions, llmAgent } from './llm/agent.ts';
 export { type AiSdkModel, aiSdkModel } from './llm/ai-sdk.ts';
 export { type AnthropicEndpoint, anthropicModel } from './llm/anthropic.ts';

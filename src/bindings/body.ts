@@ -163,5 +163,8 @@ function refused(message: string | undefined, cause?: unknown): ParsedJson {
 }
 
 function tooLarge(bodyBytesMax: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bodyBytesMax} bytes`);
+  return new A2AError(
+    'PAYLOAD_TOO_LARGE',
+    `Request body too large: more than ${bodyBytesMax} bytes. Send a link to a large file, or raise the server's limit bodyBytesMax`,
+  );
 }

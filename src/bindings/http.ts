@@ -33,8 +33,16 @@ export interface HttpRequest {
 export interface Peer {
   /** The IP address. Behind a trusted proxy: the address that the proxy reports. */
   readonly address?: string | undefined;
+  /** Both ends of the connection itself, whatever a proxy reports. Undefined for a Unix socket, and where the host does not know. */
+  readonly connection?: { readonly remote: SocketEnd; readonly local: SocketEnd } | undefined;
   /** The client certificate, if one of the configured authorities has signed it. */
   readonly certificate?: PeerCertificate | undefined;
+}
+
+/** One end of a TCP connection. */
+interface SocketEnd {
+  readonly address: string;
+  readonly port: number;
 }
 
 /** A verified client certificate. */

@@ -5,7 +5,16 @@ export * from './body.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
 export { jsonBody, textStream } from './document-stream.ts';
 export * from './failures.ts';
+export type {
+  AdmittedCall,
+  CallTarget,
+  GrpcHost,
+  TrackedCall,
+  UnsentMessages,
+} from './grpc/host.ts';
+export { grpcInterfaces } from './grpc/interfaces.ts';
 export { isGrpcWeb, platformFetch } from './grpc/platform-fetch.ts';
+export { AGENT_METADATA, GRPC_OPERATOR_SERVICES, GRPC_SERVICES, isConnectType, isGrpcType } from './grpc/services.ts';
 export {
   type HttpRequest,
   type HttpResponse,

@@ -57,7 +57,7 @@ export function respond(incoming: IncomingCall, responseWriter: ResponseWriter):
 }
 
 /** Rejects a call that does not request an extension which the agent requires (A2A 1.0.1 §3.3.4). */
-function checkExtensions({ httpRequest, dialect, options }: IncomingCall): void {
+export function checkExtensions({ httpRequest, dialect, options }: Pick<IncomingCall, 'httpRequest' | 'dialect' | 'options'>): void {
   const { requiredExtensions: required = [] } = options;
   if (required.length === 0) return;
   requireExtensions({ required, requested: extensionsOf(httpRequest, dialect), header: dialect.wire.extensionsHeader ?? 'A2A-Extensions' });

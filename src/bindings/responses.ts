@@ -35,7 +35,7 @@ export function writeSafely<T>(error: A2AError, write: (error: A2AError) => T): 
  * The error that the caller gets for anything thrown. The cause of an internal error goes to `onError`
  * only.
  */
-export function toCallerError(thrown: unknown, options: BindingServeOptions): A2AError {
+export function toCallerError(thrown: unknown, options: Pick<BindingServeOptions, 'onError'>): A2AError {
   const error = A2AError.from(thrown);
   if (error.kind === 'INTERNAL_ERROR') options.onError?.(error.cause ?? error);
   return error;

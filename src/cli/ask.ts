@@ -1,5 +1,5 @@
 import type { SendHandle } from '#client';
-import { questionOf } from '#client';
+import { checkOffered, questionOf } from '#client';
 import type { Part, SendResult, TaskState } from '#protocol';
 import { asCliError } from './agent/errors.ts';
 import { quoted } from './agent/words.ts';
@@ -96,11 +96,17 @@ async function ask(asked: RunContext, { client, call }: ReachedAgent, { input, s
   const prompt = process.stdin.isTTY === true && !json ? openPrompt(screen, interrupt.fire) : undefined;
   const person = createPerson({ screen, answers: listOf(parsed, 'answer'), approves: switchOf(parsed, 'yes'), prompt: prompt?.ask });
   const [taskId, contextId] = [settings.text('task-id'), settings.text('context-id')];
-  const thread = { ...(taskId === undefined ? {} : { taskId }), ...(contextId === undefined ? {} : { contextId }) };
+  const skill = textOf(parsed, 'skill');
+  const thread = {
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(contextId === undefined ? {} : { contextId }),
+    ...(skill === undefined ? {} : { skill }),
+  };
   const onHandle = (handle: SendHandle | undefined): void => {
     current = handle;
   };
   try {
+    if (skill !== undefined) checkOffered(skill, client.card);
     const result = await talk(input, { client, screen, person, onHandle, thread, signal });
     const folder = textOf(parsed, 'save');
     const files =

@@ -7,4 +7,5 @@ export const cardCommand: Command = commandGroup({
   name: 'card',
   summary: 'look at what an agent says of itself.',
   commands: [getCommand, skillsCommand],
+  forAddress: getCommand,
 });

@@ -1,8 +1,10 @@
 import type { SendHandle } from '#client';
 import { questionOf } from '#client';
-import type { Part, SendResult } from '#protocol';
+import type { SendResult } from '#protocol';
 import { asCliError } from './agent/errors.ts';
 import { quoted } from './agent/words.ts';
+import type { ChatThread } from './chat/commands.ts';
+import { CHAT_COMMANDS, fileNames, filesFrom, inputFor } from './chat/commands.ts';
 import type { CliError, Command } from './command.ts';
 import { usage } from './command.ts';
 import { createPerson, openPrompt } from './conversation/answers.ts';
@@ -19,13 +21,10 @@ import { argumentsOf, listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { printError } from './output/errors.ts';
 import { messageText, stateText, taskText } from './output/labels.ts';
-import { partsFrom } from './parts/read-parts.ts';
 import { saveArtifacts } from './parts/save-artifacts.ts';
 import type { RunContext } from './run-context.ts';
 import { createRunContext } from './run-context.ts';
 import { effectiveDefaults } from './settings/effective-defaults.ts';
-
-const COMMANDS = '/new starts over, /file PATH adds a file to the next message, /ids shows the ids, /quit leaves';
 
 const spec: CommandSpec = {
   name: 'chat',
@@ -38,7 +37,7 @@ const spec: CommandSpec = {
   ],
   globals: WIRE_FLAGS,
   details: `URL is short for --agent-card. Every line is a message in the same context; while the agent waits for an answer the next line is that answer. In the
-chat ${COMMANDS}. Off a terminal, input is taken line by line, every answer is printed with its ids and state as parley send does (with --json as
+chat ${CHAT_COMMANDS}. Off a terminal, input is taken line by line, every answer is printed with its ids and state as parley send does (with --json as
 an object each), and the first message that fails ends the chat with its exit code.`,
   examples: ['parley chat localhost:41242'],
   exits: '0 left; 1 failed on the way; 2 wrong call; 3 not found or not reached; 4 credentials; 5 out of time.',
@@ -63,7 +62,7 @@ async function run(args: readonly string[]): Promise<number> {
     const reached = await reachAgent(asked, target);
     const screen = wantsOutput(asked) ? silentScreen : isScript(asked) ? notesOnly : openScreen();
     const name = reached.client.card?.name ?? target;
-    screen.note(`${name}, by ${reached.client.connection.title}. ${COMMANDS}.`, 'dim');
+    screen.note(`${name}, by ${reached.client.connection.title}. /help shows what else you can type.`, 'dim');
     await chat(asked, reached, screen);
     return 0;
   } catch (thrown) {
@@ -76,15 +75,6 @@ function isScript(asked: RunContext): boolean {
   return wantsOutput(asked) || process.stdin.isTTY !== true || process.stdout.isTTY !== true;
 }
 
-/** State between turns: the context, the waiting task, and the files for the next message. */
-interface Thread {
-  contextId?: string;
-  taskId?: string;
-  /** The call that waits for an answer. Its agent may keep the stream open until then. */
-  asked?: SendHandle;
-  files: Part[];
-}
-
 /** Reads lines until `/quit` or the end of the input. Ctrl-C cancels the running task; without one it leaves. */
 async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: Screen): Promise<void> {
   const { parsed, settings, signal } = asked;
@@ -92,7 +82,12 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
   let interrupt = onInterrupt(screen, () => current);
   const prompt = openPrompt(screen, () => interrupt.fire());
   const [contextId, taskId] = [settings.text('context-id'), settings.text('task-id')];
-  const thread: Thread = { ...(contextId === undefined ? {} : { contextId }), ...(taskId === undefined ? {} : { taskId }), files: [] };
+  const thread: ChatThread = {
+    artifacts: [],
+    ...(contextId === undefined ? {} : { contextId }),
+    ...(taskId === undefined ? {} : { taskId }),
+    files: [],
+  };
   thread.files = await filesFrom(listOf(parsed, 'file'));
   // The next line answers a question.
   const person = createPerson({
@@ -103,11 +98,11 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
   });
   try {
     for (let line = await prompt.ask('> '); line !== undefined; line = await prompt.ask('> ')) {
-      const input = await inputFor(line, thread, isScript(asked) ? failing(screen) : screen);
+      const input = await inputFor(line, { client, thread, signal, screen: isScript(asked) ? failing(screen) : screen });
       if (input === 'quit') return;
       if (input === undefined) continue;
       try {
-        const { files: _, asked: before, ...ids } = thread;
+        const { files: _, artifacts: __, asked: before, ...ids } = thread;
         delete thread.asked;
         const onAsked = (handle: SendHandle): void => {
           thread.asked = handle;
@@ -118,7 +113,7 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
         const result = await talk(input, { client, screen, person, onHandle, thread: ids, asked: before, onAsked, signal });
         thread.files = [];
         carry(thread, result);
-        await told(asked, result, { screen, resume: call.agent });
+        await told(asked, result, { screen, resume: call.agent, isCanceled: interrupt.fired });
       } catch (thrown) {
         screen.clear();
         failed(asked, asCliError(thrown, { ...call, task: current?.taskId }), screen);
@@ -142,9 +137,10 @@ function failed(asked: RunContext, error: CliError, screen: Screen): void {
 }
 
 /** The next message continues the task only if it waits (A2ACLI_CHAT_001). It always continues the context. */
-function carry(thread: Thread, { task, message }: SendResult): void {
+function carry(thread: ChatThread, { task, message }: SendResult): void {
   const contextId = task?.contextId ?? message?.contextId;
   if (contextId !== undefined && contextId !== '') thread.contextId = contextId;
+  thread.artifacts = task?.artifacts ?? [];
   delete thread.taskId;
   if (task !== undefined && questionOf(task) !== undefined) thread.taskId = task.id;
 }
@@ -153,13 +149,15 @@ interface Telling {
   readonly screen: Screen;
   /** The words that name the agent in a command. */
   readonly resume: string;
+  /** The user has canceled the task, so its end needs no note. */
+  readonly isCanceled: boolean;
 }
 
 /** Prints how the task ended and saves its files. */
-async function told(asked: RunContext, result: SendResult, { screen, resume }: Telling): Promise<void> {
+async function told(asked: RunContext, result: SendResult, { screen, resume, isCanceled }: Telling): Promise<void> {
   const { parsed, signal } = asked;
   const { task } = result;
-  if (task !== undefined && /FAILED|REJECTED|CANCELED/.test(task.status.state))
+  if (task !== undefined && !isCanceled && /FAILED|REJECTED|CANCELED/.test(task.status.state))
     screen.note(stateText(task.status.state).toLowerCase(), 'bad');
   const folder = textOf(parsed, 'save');
   const warn = (text: string): void => screen.note(text);
@@ -168,6 +166,9 @@ async function told(asked: RunContext, result: SendResult, { screen, resume }: T
       ? []
       : await saveArtifacts(task?.artifacts ?? [], { folder, overwrite: switchOf(parsed, 'force'), filesOnly: true, signal, warn });
   for (const { path, bytes } of files) screen.note(`wrote ${path} (${bytes} bytes)`, 'good');
+  const made = folder === undefined && !isScript(asked) ? fileNames(task?.artifacts ?? []) : [];
+  if (made.length > 0)
+    screen.note(`/save writes ${made.length === 1 ? 'this file' : `these ${made.length} files`} into this folder`, 'dim');
   if (wantsOutput(asked)) process.stdout.write(`${JSON.stringify(summary(result, files))}\n`);
   else if (isScript(asked)) process.stdout.write(`${answerLabels(result, resume)}\n`);
 }
@@ -180,47 +181,8 @@ function answerLabels({ task, message }: SendResult, agent: string): string {
 /** Off a terminal nobody reads that a command was refused, so it ends the chat. Otherwise the next message would be sent without its file. */
 function failing(screen: Screen): Screen {
   const note = (text: string, tone?: Parameters<Screen['note']>[1]): void => {
-    if (tone === 'bad') throw usage(text, COMMANDS);
+    if (tone === 'bad') throw usage(text, CHAT_COMMANDS);
     screen.note(text, tone);
   };
   return { ...screen, note };
-}
-
-/** A line as parts to send, or a command such as `/new`. Undefined: there is nothing to send. */
-async function inputFor(line: string, thread: Thread, screen: Screen): Promise<readonly Part[] | 'quit' | undefined> {
-  const [, command, rest = ''] = /^\/(\w+)\s*(.*)$/.exec(line.trim()) ?? [];
-  switch (command) {
-    case undefined:
-      return line.trim() === '' ? undefined : [{ text: line }, ...thread.files];
-    case 'quit':
-    case 'exit':
-      return 'quit';
-    case 'new':
-      delete thread.contextId;
-      delete thread.taskId;
-      await thread.asked?.close();
-      delete thread.asked;
-      screen.note('a new context begins', 'dim');
-      return undefined;
-    case 'ids':
-      screen.note(`context ${thread.contextId ?? '(none yet)'}, task ${thread.taskId ?? '(none waits)'}`);
-      return undefined;
-    case 'file':
-      thread.files.push(...(await filesFrom([rest]).catch((thrown: unknown) => refused(thrown, screen))));
-      return undefined;
-    default:
-      screen.note(`there is no command /${command} in a chat`, 'bad');
-      screen.note(`${COMMANDS}.`, 'dim');
-      return undefined;
-  }
-}
-
-function refused(thrown: unknown, screen: Screen): Part[] {
-  screen.note(thrown instanceof Error ? thrown.message : String(thrown), 'bad');
-  return [];
-}
-
-async function filesFrom(paths: readonly string[]): Promise<Part[]> {
-  const parts = await Promise.all(paths.map((value) => partsFrom([{ flag: { name: 'file-part', kind: 'list', doc: '' }, value }])));
-  return parts.flat();
 }

@@ -1,3 +1,4 @@
+import { isAddress } from './agent/address.ts';
 import type { Command } from './command.ts';
 import { commandAt } from './flags/hoist.ts';
 import { isSameSubcommand, unknownSubcommand } from './flags/subcommands.ts';
@@ -8,10 +9,12 @@ export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
   readonly commands: readonly Command[];
+  /** The command for a first word that is the address of an agent: `card localhost:41242`. */
+  readonly forAddress?: Command;
 }
 
 /** Commands that share their first word: `task get`, `task cancel`, … */
-export function commandGroup({ name, summary, commands }: CommandGroup): Command {
+export function commandGroup({ name, summary, commands, forAddress }: CommandGroup): Command {
   const width = Math.max(...commands.map((command) => command.name.length));
   const help = [
     `parley ${name}: ${summary}`,
@@ -36,6 +39,7 @@ export function commandGroup({ name, summary, commands }: CommandGroup): Command
       }
       const command = commands.find((candidate) => isSameSubcommand(args[at], candidate.name));
       if (command !== undefined) return await command.run(args.toSpliced(at, 1));
+      if (forAddress !== undefined && isAddress(args[at] ?? '')) return await forAddress.run(args);
       const error = unknownSubcommand(
         name,
         args[at],

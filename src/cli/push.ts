@@ -19,15 +19,23 @@ const SPEC: CommandSpec = {
   summary: 'pending and failed webhook deliveries of a running node.',
   args: [{ name: 'COMMAND' }, { name: 'ID', optional: true, many: true }],
   usage: [
-    'parley push ls [OPTIONS]              Pending deliveries, their age, and the last error',
-    'parley push dead [OPTIONS]            Dead letters: deliveries that failed for good',
+    'parley push ls [URL] [OPTIONS]        Pending deliveries, their age, and the last error',
+    'parley push dead [URL] [OPTIONS]      Dead letters: deliveries that failed for good',
     'parley push replay ID… [OPTIONS]      Retry dead letters',
     'parley push replay --all [OPTIONS]',
     'parley push drop ID… [OPTIONS]        Delete dead letters',
     'parley push rotate --data DIR         Add new signing keys; the node uses them from its next start',
   ],
   flags: [
-    { name: 'url', kind: 'text', value: 'URL', default: `http://127.0.0.1:${DEFAULT_PORT}, or the port in PORT`, doc: 'The node.' },
+    {
+      name: 'url',
+      aliases: ['agent-card'],
+      short: 'a',
+      kind: 'text',
+      value: 'URL',
+      default: `http://127.0.0.1:${DEFAULT_PORT}, or the port in PORT`,
+      doc: 'The node.',
+    },
     {
       name: 'token',
       kind: 'text',
@@ -77,14 +85,18 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 /** Lists deliveries and dead letters, sends dead letters again, deletes them, or rotates keys. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
-  const [given, ...ids] = flags.positionals;
+  const [given, ...words] = flags.positionals;
   const verb = given === 'list' ? 'ls' : given;
   if (verb === 'rotate') return await rotate(flags);
   const action = verb === undefined ? undefined : ACTIONS[verb];
   if (action === undefined) {
     throw unknownSubcommand('push', verb, [...Object.keys(ACTIONS), 'rotate']);
   }
-  const named = textOf(flags, 'url') ?? `http://127.0.0.1:${process.env['PORT'] ?? DEFAULT_PORT}`;
+  // Numbers are deliveries, and ports only where no delivery can be named.
+  const takesNumbers = verb === 'replay' || verb === 'drop';
+  const isUrl = words[0] !== undefined && isAddress(words[0]) && !(takesNumbers && /^\d+$/.test(words[0]));
+  const ids = isUrl ? words.slice(1) : words;
+  const named = (isUrl ? words[0] : undefined) ?? textOf(flags, 'url') ?? `http://127.0.0.1:${process.env['PORT'] ?? DEFAULT_PORT}`;
   const url = isAddress(named) ? addressOf(named) : named;
   const api = adminApi(url, textOf(flags, 'token') ?? process.env['PARLEY_TOKEN'] ?? localToken(url));
   return await action(api, ids, { json: switchOf(flags, 'json'), all: switchOf(flags, 'all') });

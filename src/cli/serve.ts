@@ -27,7 +27,7 @@ const SPEC: CommandSpec = {
   args: [{ name: 'AGENT', optional: true, many: true }],
   usage: ['parley serve [AGENT…] [OPTIONS] [-- COMMAND ARG…]'],
   details: `AGENT is a built-in name (demo, echo, script, conformance), llm for a language model, a coding CLI (claude, codex, gemini, …: parley agents lists them), a .ts or .js
-file that default-exports defineAgent({…}), the URL of an agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or
+file that default-exports defineAgent({…}), a workflow in a .yaml file (docs/workflows.md), the URL of an agent elsewhere or its name in a2a.remoteAgents (docs/proxy.md), or
 mcp:COMMAND for the tools of an MCP server (docs/mcp.md). COMMAND is any program. The first agent is the root agent; every agent is also at
 /agents/{name}/. Without arguments, demo is served.`,
   flags: serveFlags(),
@@ -84,6 +84,8 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   checkRules(settings);
   const found = await foundAgents(settings, { find, command, isAlone: !flags.settings.has('agents') });
   const log = terminalLog(settings, flags);
+  if (settings.trustLocalUsers)
+    log.warn('DANGEROUS: every program of your user on this machine may call without a token (--trust-local-users)');
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
   if (flags.stdio) return await serveOnPipes(found, settings, log);
   const broken = Promise.withResolvers<number>();

@@ -11,4 +11,5 @@ export const taskCommand: Command = commandGroup({
   name: 'task',
   summary: 'look at the tasks of an agent, and change them.',
   commands: [getCommand, listCommand, cancelCommand, subscribeCommand, downloadCommand, pushConfigCommand],
+  forAddress: listCommand,
 });

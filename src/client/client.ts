@@ -170,7 +170,10 @@ export class A2AClient {
     const thread: Mutable<MessageThread> = {};
     if (options.taskId !== undefined) thread.taskId = options.taskId;
     if (options.contextId !== undefined) thread.contextId = options.contextId;
-    if (options.messageMetadata !== undefined) thread.metadata = options.messageMetadata;
+    const { messageMetadata, skill } = options;
+    if (messageMetadata !== undefined || skill !== undefined) {
+      thread.metadata = { ...messageMetadata, ...(skill === undefined ? {} : { skillId: skill }) };
+    }
     // Always stated, because dialects differ in what a missing value means (docs/dialects.md).
     const configuration: Mutable<SendConfiguration> = { returnImmediately };
     if (acceptedOutputModes !== undefined) configuration.acceptedOutputModes = acceptedOutputModes;

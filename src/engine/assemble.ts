@@ -79,6 +79,7 @@ export function assemble(options: EngineOptions): Assembled {
   const turnParts: DrainParts = {
     ...base,
     aroundRun: options.aroundRun,
+    tellCauses: options.tellCauses === true,
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
     quotas: createQuotas(options.runningTasksMaxOf),
     conversations: createConversations({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),

@@ -54,6 +54,11 @@ export interface EngineOptions {
   readonly ids?: Ids;
   /** Default: timers of the runtime. Tests pass their own. */
   readonly timers?: Timers;
+  /**
+   * Tells the caller `local`, who is on this machine, what an agent threw. Others read only that the
+   * agent failed. Default false.
+   */
+  readonly tellCauses?: boolean;
   /** Internal failures, for the log. */
   readonly report?: (what: string, cause: unknown) => void;
   /** The store has failed for good. Nothing more can be saved, and the process should end. */

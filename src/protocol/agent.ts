@@ -155,6 +155,8 @@ export interface Agent {
    * compare them with the card.
    */
   readonly checksInputModes?: true;
+  /** A node without authentication serves the extended card all the same. For conformance kits. */
+  readonly extendedCardForAll?: true;
   /**
    * While a run waits in `turn.ask`, the stream of an A2A 0.3 caller stays open, and the work after the answer continues on it, as
    * coding-agent-a2a does. Default: the stream ends at the question, where the clients of the official SDKs ask their users.

@@ -96,8 +96,13 @@ function essence(mediaType: string): string {
 
 function guessedType(part: FilePart): string {
   const name = part.filename ?? (part.url !== undefined && URL.canParse(part.url) ? new URL(part.url).pathname : '');
+  return mediaTypeOfName(name) ?? UNKNOWN_TYPE;
+}
+
+/** The media type that belongs to the ending of a file's name. */
+export function mediaTypeOfName(name: string): string | undefined {
   const extension = /\.([^./]+)$/.exec(name)?.[1] ?? '';
-  return TYPE_OF_EXTENSION.get(extension.toLowerCase()) ?? UNKNOWN_TYPE;
+  return TYPE_OF_EXTENSION.get(extension.toLowerCase());
 }
 
 function partOfText(item: LlmText): Part {

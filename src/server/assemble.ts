@@ -7,6 +7,7 @@ import { createCapacity } from './access/limits/capacity.ts';
 import type { AgentList, AgentListOptions } from './agents/agent-list.ts';
 import { checkCommands, createAgentList, namedAgents } from './agents/agent-list.ts';
 import { engineFor } from './agents/create-engine.ts';
+import { extendedCards } from './agents/extended-cards.ts';
 import type { MeshAgents } from './agents/mesh-agents.ts';
 import { meshAgents } from './agents/mesh-agents.ts';
 import type { ServedAgent } from './agents/served-agent.ts';
@@ -75,12 +76,15 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   checkCommands(given, options);
   const audit = options.audit === undefined ? NO_AUDIT : createAudit(options.audit);
   const security = options.authenticate === undefined ? cardSecurityOf(options.auth ?? []) : AS_DECLARED;
+  const extended = extendedCards(options, given, log);
   const cards = createCards({
     form: options.card ?? PROTOCOL_SETTINGS.card.default,
     ageMsMax: limits.cardAgeMsMax,
     changed,
     security,
     signer: options.signer,
+    grpc: options.grpc ?? false,
+    hidesExtended: extended.isUnmentioned,
   });
   const where = publicUrl(options.url);
   // The first agent is served at the root and at /agents/{name}; its card names the root.
@@ -88,7 +92,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   const quotaOf = options.quotaOf ?? quotaBy(limits);
   const signer = createSigner(options.keys?.signing);
   const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
-  const engine = engineFor(given, { options: { ...options, quotaOf }, metrics, log, tracing, signer, limits, completed });
+  const engine = engineFor(given, { options: { ...options, quotaOf }, metrics, log, tracing, signer, limits, completed, extended });
   const capacity = createCapacity({ streamsMax: limits.streamsMax, isOverloaded: options.isOverloaded, quotaOf, metrics });
   const measure = measuring(meter(metrics, capacity), options);
   const list = createAgentList(given, { engine, measure, audit, options });
@@ -146,13 +150,21 @@ function mountedOnce(mount: McpMount): McpMount {
   };
 }
 
-/** The same quota for every principal except `local`, the owner of the machine. */
+/**
+ * Stands for everybody who is not authenticated: at this node, or at a gateway that calls it over a broker
+ * (docs/mesh.md). The limits of the node hold them back together.
+ */
+function isAnyone(principal: string): boolean {
+  return principal === LOCAL_PRINCIPAL.id || (principal.startsWith('mesh:') && principal.endsWith(`:http:${LOCAL_PRINCIPAL.id}`));
+}
+
+/** The same quota for every principal that is one caller. */
 function quotaBy({ callerTasksMax, callerStreamsMax }: ServerLimits): (principal: string) => Quota | undefined {
   const quota: Quota = {
     ...(callerTasksMax === 0 ? {} : { runningTasksMax: callerTasksMax }),
     ...(callerStreamsMax === 0 ? {} : { streamsMax: callerStreamsMax }),
   };
-  return (principal) => (principal === LOCAL_PRINCIPAL.id ? undefined : quota);
+  return (principal) => (isAnyone(principal) ? undefined : quota);
 }
 
 interface AdminParts extends Pick<ServedNode, 'log' | 'health' | 'traffic'> {

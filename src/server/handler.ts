@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse } from '#bindings';
+import type { AdmittedCall, HttpRequest, HttpResponse } from '#bindings';
 import { encodeRetry, refusalBody, respondTo } from '#bindings';
 import type { Agent } from '#protocol';
 import { createAccess } from './access/access.ts';
@@ -9,10 +9,13 @@ import type { NodeActivity } from './assemble.ts';
 import { assembleNode } from './assemble.ts';
 import type { CallRecord } from './observability/call-records.ts';
 import type { HandlerOptions } from './options.ts';
+import { createAdmission } from './routes/admit-call.ts';
+import type { FoundRoute } from './routes/find-route.ts';
+import { findRoute } from './routes/find-route.ts';
 import { headOf, NO_SNIFF, refusal } from './routes/responses.ts';
-import { respondOn } from './routes/route-handlers.ts';
-import type { RequestPath, Route } from './routes/routes.ts';
-import { methodsOf, parsePath, routesAt } from './routes/routes.ts';
+import { isReady, respondOn } from './routes/route-handlers.ts';
+import type { Route } from './routes/routes.ts';
+import { methodsOf } from './routes/routes.ts';
 
 /** Serves agents on any host that has `Request` and `Response`. */
 export interface Handler {
@@ -20,6 +23,13 @@ export interface Handler {
   readonly fetch: (request: Request) => Promise<Response>;
   /** The same for hosts that create no `Request` and `Response`, such as `parley-a2a/server/node`. Never rejects. */
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>;
+  /**
+   * For hosts that serve gRPC: runs the access checks on the head of a call. Throws the error that
+   * refuses it.
+   */
+  readonly admit: (request: HttpRequest) => AdmittedCall | Promise<AdmittedCall>;
+  /** Whether requests are served: false at the start, at shutdown, and when the store has failed. */
+  readonly isServing: () => boolean;
   /** Resolves when the tasks of the previous process are recovered. Requests wait for it. */
   readonly ready: Promise<void>;
   /** The served agents, the root agent first. Changes with `add` and `remove`. */
@@ -47,14 +57,6 @@ interface Outcome {
   readonly isRefused?: true;
 }
 
-interface FoundRoute {
-  readonly path: RequestPath;
-  readonly agent: ServedAgent | undefined;
-  /** The routes of the path, for every method. */
-  readonly routes: readonly Route[];
-  readonly route: Route | undefined;
-}
-
 const REQUESTS = { name: 'parley_http_requests_total', help: 'HTTP requests by route and status.', labels: ['route', 'status'] } as const;
 
 /**
@@ -71,15 +73,9 @@ export function createHandler(options: HandlerOptions): Handler {
   const access = createAccess({ options, limits, audit, refuseWhileStopping: node.refuseWhileStopping });
   const requests = routing.metrics.counter(REQUESTS);
 
-  const findRoute = (request: HttpRequest): FoundRoute => {
-    const path = parsePath(request.path);
-    const agent = path.agent === undefined ? routing.agents[0] : routing.agents.find(({ name }) => name === path.agent);
-    const routes = agent === undefined ? [] : routesAt(path);
-    return { path, agent, routes, route: routes.find(({ methods }) => methods.includes(request.method)) };
-  };
   /** Runs the access checks, then the route. */
   const handle = async (request: HttpRequest): Promise<Outcome> => {
-    const found = findRoute(request);
+    const found = findRoute(request, routing.agents);
     const checking = access.check(request, () => found.route);
     const { response: refused, route, caller } = checking instanceof Promise ? await checking : checking;
     if (refused !== undefined) return { route, response: inRouteFormat(route, refused), caller, isRefused: true };
@@ -114,6 +110,8 @@ export function createHandler(options: HandlerOptions): Handler {
   return {
     respond,
     fetch: (request) => respondTo(request, respond),
+    admit: createAdmission({ access, node, requests }),
+    isServing: () => isReady(routing),
     ready: node.ready,
     agents: routing.agents,
     add: node.add,

@@ -6,6 +6,10 @@ import { limitDefaults } from '#engine';
  */
 export const SERVER_LIMITS = {
   bodyBytesMax: { default: 1_048_576, doc: 'Maximum body of a request. Larger content goes by reference.' },
+  grpcAnswerBytesMax: {
+    default: 4_194_304,
+    doc: 'Maximum size of one message of an answer over gRPC. Clients refuse larger ones by default.',
+  },
   agUiBodyBytesMax: {
     default: 10_485_760,
     doc: 'Maximum body of an AG-UI run. A front end repeats the whole thread in each request; only the newest messages are kept.',

@@ -96,6 +96,11 @@ export interface ServingOptions extends HostOriginOptions {
   readonly otel?: OtelApi | false;
   /** Wraps every run of an agent, for example to set an `AsyncLocalStorage`. */
   readonly aroundRun?: AroundRun;
+  /**
+   * Tells a caller on this machine, of a node without authentication, what an agent threw. Others read
+   * only that the agent failed. Default false.
+   */
+  readonly tellCauses?: boolean;
   /** Called after each call of an agent, and after each request that was refused before it. */
   readonly onCall?: (call: CallRecord) => void;
   /** Sends the console's requests to agents on other nodes. Default: `outbound`. */
@@ -113,6 +118,11 @@ export interface ServingOptions extends HostOriginOptions {
    * Signs the cards. Set `url` too: without it the cards contain the host name that the caller chose.
    */
   readonly signer?: CardSigner;
+  /**
+   * `serve`: serves HTTP/2 on the same port, and gRPC, gRPC-Web and Connect; default true.
+   * `createHandler`: the host serves them, so cards name them; default false.
+   */
+  readonly grpc?: boolean;
   /** The AG-UI endpoint. `onHangUp`: what happens to a task when its front end disconnects; default `continue`. */
   readonly agUi?: { readonly onHangUp?: OnHangUp };
   /** Serves `/mcp`. */

@@ -78,7 +78,16 @@ async function runWorkflow(run: Running): Promise<AgentOutput> {
   await report(run, `${workflow.name}: ${isGood ? 'done' : 'failed'}`, { type: 'workflow_execution_result', ...signal, ...outcome });
   if (answer.error !== undefined) return { kind: 'fail', reason: createAgentTextMessage(answer.error) };
   await run.out.send({ kind: 'artifact', id: 'result', name: 'result', parts: [createDataPart(answer.output)], last: true });
-  return { kind: 'complete' };
+  return { kind: 'complete', message: createAgentTextMessage(resultText(answer.output)) };
+}
+
+/** The result for people: its only text, or one line for each member. */
+function resultText(output: JsonObject): string {
+  const entries = Object.entries(output);
+  const words = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  const [only, other] = entries;
+  if (only !== undefined && other === undefined) return words(only[1]);
+  return entries.map(([name, value]) => `${name}: ${words(value)}`).join('\n');
 }
 
 /** The workflow's output, or why it can't be made. */

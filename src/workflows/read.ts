@@ -4,12 +4,14 @@ import type { ExitNodes, NodeRetry, Workflow, WorkflowNode } from './definition.
 import { WorkflowError } from './definition.ts';
 import { readNode } from './read-node.ts';
 import { boolean, duration, list, member, number, object, text, textIf } from './readers.ts';
+import { fromSteps } from './steps.ts';
 
 const NODE_TIMEOUT_MS = 300_000;
 const NODES_MAX = 1000;
 
 /**
- * Reads a workflow, or the `workflow` member of a Solace Agent Mesh app. Throws a `WorkflowError` with
+ * Reads a workflow in its short form (`steps`), in that of Solace Agent Mesh (`nodes`), or the `workflow`
+ * member of an app of Solace Agent Mesh. Throws a `WorkflowError` with
  * the path of the first problem.
  *
  * ```ts
@@ -18,7 +20,8 @@ const NODES_MAX = 1000;
  */
 export function readWorkflow(raw: Json): Workflow {
   const outer = object(raw, '');
-  const given = outer['workflow'] === undefined ? outer : { ...without(outer, 'workflow'), ...object(outer['workflow'], 'workflow') };
+  const inner = outer['workflow'] === undefined ? outer : { ...without(outer, 'workflow'), ...object(outer['workflow'], 'workflow') };
+  const given = inner['steps'] === undefined ? inner : fromSteps(inner);
   const nodes = nodesOf(given);
   const inputSchema = member(given, 'input_schema', 'inputSchema');
   const outputSchema = member(given, 'output_schema', 'outputSchema');

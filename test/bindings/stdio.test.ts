@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { builtInAgents } from '#agents';
 import type { Channel } from '#bindings';
 import { serveStdio, stdioLink } from '#bindings';
 import type { Dialect, TaskEvent } from '#protocol';
@@ -62,6 +63,20 @@ describe.each(['v10', 'v03', 'v02', 'v01', 'society'])('A2A on a pipe, in %s', (
 });
 
 describe('A2A on a pipe', () => {
+  it('refuses a call that does not name an extension which the card requires', async () => {
+    const agent = builtInAgents.get('conformance')?.create({ profile: 'required-extension' });
+    const handler = handlerOf(agent === undefined ? {} : { agents: [agent] });
+    const [ours, theirs] = pipe();
+    const serving = serveStdio(theirs, handler.fetch);
+    const { service } = stdioLink(ours, dialect('v10'));
+    const send = (extensions: readonly string[]) => service.send({ message: createUserMessage('hi') }, { ...callContext(), extensions });
+    await expect(send([])).rejects.toMatchObject({ kind: 'EXTENSION_SUPPORT_REQUIRED' });
+    await expect(send(['urn:a2a:tck:required-extension'])).resolves.toBeDefined();
+    ours.close();
+    await serving;
+    await handler.close();
+  });
+
   it('carries many streams at once, each to its own reader', async () => {
     const handler = handlerOf();
     const [ours, theirs] = pipe();

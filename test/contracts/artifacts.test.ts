@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArtifactService, Objects } from '#mesh';
@@ -125,6 +125,40 @@ describe('artifacts in a folder', () => {
     expect(await objects.get(keyOf('a'))).toBeUndefined();
     expect(await objects.get(keyOf('..', 'secret'))).toBeUndefined();
     expect(await objects.list(`${keyOf('a')}/` as ReturnType<typeof keyOf>)).toEqual([]);
+  });
+});
+
+describe('artifacts in the folder of Solace Agent Mesh', () => {
+  const folder = scratchFolder();
+  const service = createArtifactService({ objects: fileObjects(folder), layout: 'sam', scope: { custom: 'lab' } });
+  const owner = { app: 'any', user: 'zoë', session: 'web-session-1' };
+  const place = join(folder, 'lab', 'zoë', 'web-session-1');
+
+  test('are where SAM writes and looks for them', async () => {
+    await service.save(owner, { name: 'a report.pdf', content: bytes('one'), mediaType: 'application/pdf' });
+    expect(readFileSync(join(place, 'a report.pdf', '0'), 'utf8')).toBe('one');
+    expect(JSON.parse(readFileSync(join(place, 'a report.pdf', '0.meta'), 'utf8'))).toEqual({ mime_type: 'application/pdf' });
+    const described: unknown = JSON.parse(readFileSync(join(place, 'a report.pdf.metadata.json', '0'), 'utf8'));
+    expect(described).toMatchObject({ filename: 'a report.pdf', mime_type: 'application/pdf', size_bytes: 3 });
+  });
+  test('of SAM are read', async () => {
+    mkdirSync(join(place, 'b.json'), { recursive: true });
+    writeFileSync(join(place, 'b.json', '4'), '{}');
+    writeFileSync(join(place, 'b.json', '4.meta'), '{"mime_type": "application/json"}');
+    expect(await service.load(owner, 'b.json')).toMatchObject({ version: 4, mediaType: 'application/json', bytes: 2 });
+    await service.save(owner, { name: 'user:profile', content: bytes('p') });
+    expect(readFileSync(join(folder, 'lab', 'zoë', 'user', 'profile', '0'), 'utf8')).toBe('p');
+    expect((await service.list(owner)).map(({ name }) => name)).toEqual(['a report.pdf', 'b.json', 'user:profile']);
+  });
+  test('are deleted with their description', async () => {
+    await service.delete(owner, 'a report.pdf');
+    expect((await service.list(owner)).map(({ name }) => name)).toEqual(['b.json', 'user:profile']);
+    expect(existsSync(join(place, 'a report.pdf.metadata.json', '0'))).toBe(false);
+  });
+  test('with the same content are kept once', async () => {
+    const kept = [];
+    for (const words of ['x', 'x', 'y', 'x']) kept.push((await service.keep(owner, { name: 'c', content: bytes(words) })).version);
+    expect(kept).toEqual([0, 0, 1, 2]);
   });
 });
 

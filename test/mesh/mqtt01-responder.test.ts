@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { artifact, defineAgent } from '#agents';
+import { artifact, builtInAgents, defineAgent } from '#agents';
 import type { ReceivedMessage } from '#mesh';
 import { A2AError } from '#protocol';
 import { connectMqtt } from '../../src/mesh/adapters/mqtt.ts';
@@ -38,6 +38,17 @@ onMosquitto('a responder of A2A over MQTT 0.1', (suite) => {
       expect(Buffer.from(correlation ?? []).toString('hex')).toBe('5b1e77a0c94f4e0f');
       expect(properties['a2a-responder-agent-id']).toBe('scheduler');
     }
+  });
+
+  it('refuses a request that does not name an extension which the card requires', async () => {
+    const agent = builtInAgents.get('conformance')?.create({ profile: 'required-extension' });
+    const raw = await both(agent === undefined ? {} : { agent });
+    await raw.ask(REQUEST, sendBody('hi'));
+    await raw.until(1);
+    expect(errorsOf(raw)).toMatchObject([{ code: -32008 }]);
+    await raw.ask(REQUEST, sendBody('hi'), { properties: { 'A2A-Extensions': 'urn:a2a:tck:required-extension' } });
+    await raw.until(2);
+    expect(errorsOf(raw)[1]).toBeUndefined();
   });
 
   it('answers SendMessage with one task, and GetTask, CancelTask and other methods', async () => {

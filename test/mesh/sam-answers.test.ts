@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Agent } from '#protocol';
-import { defineAgent, fail } from '../../src/agents/index.ts';
+import { builtInAgents, defineAgent, fail } from '../../src/agents/index.ts';
 import { memoryObjects } from '../../src/mesh/adapters/objects-memory.ts';
 import { createArtifactService } from '../../src/mesh/index.ts';
 import { eventually } from '../support/eventually.ts';
@@ -124,5 +124,17 @@ onEveryBroker('an answer to a SAM client', (start) => {
       state: 'failed',
       message: { parts: [{ data: { status: 'error', error_message: 'it broke' } }] },
     });
+  });
+
+  it('is an error if the request does not name an extension which the card requires', async () => {
+    const agent = builtInAgents.get('conformance')?.create({ profile: 'required-extension' });
+    const { ask, on } = await samClient(start, agent === undefined ? {} : { agents: { conformance: agent } });
+    const extensions = ['urn:a2a:tck:required-extension'];
+    await ask(realRequest('t1', 'hi'), propertiesTo('t1'), 'conformance');
+    await ask(realRequest('t2', 'hi', { extensions }), propertiesTo('t2'), 'conformance');
+    await ask(realRequest('t3', 'hi'), propertiesTo('t3', { 'A2A-Extensions': extensions.join(',') }), 'conformance');
+    const errors = (): unknown[] => ['t1', 't2', 't3'].map((id) => on(`gateway/response/gw_123/${id}`)[0]?.body.error?.code);
+    await eventually(() => expect(['t1', 't2', 't3'].map((id) => on(`gateway/response/gw_123/${id}`).length)).toEqual([1, 1, 1]));
+    expect(errors()).toEqual([-32008, undefined, undefined]);
   });
 });

@@ -11,6 +11,9 @@ const COMMANDS = new URL('../../src/cli/commands.ts', import.meta.url).href;
 const DRIVER = new URL('../../src/agents/acp/driver.ts', import.meta.url).href;
 const OPTIONAL = [
   '@agentclientprotocol/sdk',
+  '@bufbuild/protobuf',
+  '@connectrpc/connect',
+  '@connectrpc/connect-node',
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/server',
   'ajv',
@@ -89,6 +92,19 @@ describe('after npm install --omit=optional', () => {
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)).toEqual({ kind: 'error', message: expect.stringContaining('npm install @agentclientprotocol/sdk') });
+  });
+
+  it('a node serves no gRPC, logs what to install, and its card does not name it', async () => {
+    const node = await parleyServe({ args: ['echo', '--memory', '--log', 'info'], node: without(...OPTIONAL) });
+    const card = await (await fetch(`${node.url}/.well-known/agent-card.json`)).text();
+    const call = await fetch(`${node.url}/lf.a2a.v1.A2AService/ListTasks`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{}',
+    });
+    await node.stop();
+    expect([card.includes('"GRPC"'), call.status]).toEqual([false, 415]);
+    expect(node.errors()).toContain('npm install @bufbuild/protobuf @connectrpc/connect @connectrpc/connect-node');
   });
 
   it('a node answers requests, and /mcp says what to install', async () => {

@@ -14,7 +14,9 @@ const agent: Agent = defineAgent({
   inputModes: ['*/*'],
   outputModes: ['*/*'],
   async *run(turn) {
-    const [word = '', rest = ''] = turn.text.trim().split(/\s+(.*)/s);
+    // A language model that delegates puts its instructions before the task.
+    const said = turn.text.trim().split('\n').at(-1) ?? '';
+    const [word = '', rest = ''] = said.split(/\s+(.*)/s);
     switch (word) {
       case 'chunks':
         for (let at = 1; at <= Number(rest); at += 1) yield `${at} `;
@@ -45,7 +47,7 @@ const agent: Agent = defineAgent({
       case 'fail':
         return yield fail('it broke');
       default:
-        return yield turn.history.length > 0 ? `You chose ${turn.text}.` : `echo: ${turn.text}`;
+        return yield turn.history.length > 0 ? `You chose ${said}.` : `echo: ${said}`;
     }
   },
 });

@@ -21,6 +21,7 @@ interface Card {
   readonly name: string;
   readonly url: string;
   readonly supportedInterfaces: readonly { readonly url: string }[];
+  readonly capabilities: Readonly<Record<string, unknown>>;
   readonly securitySchemes: { readonly key: Readonly<Record<string, unknown>> };
 }
 const cardAt = async (path: string, headers?: Readonly<Record<string, string>>): Promise<Card> =>
@@ -105,17 +106,22 @@ describe('the card', () => {
     expect(await response.json()).toMatchObject({ result: { name: 'Ünsere Agentin' } });
   });
 
-  it('has an extended form if the agent has one', async () => {
+  it('has an extended form if the agent has one, for callers that are authenticated', async () => {
     const agent = defineAgent({
       name: 'more',
       description: 'x',
       run: () => 'x',
       extendedCard: (card, principal) => ({ ...card, description: `for ${principal.id}` }),
     });
-    const own = handlerOf({ agents: [agent, secured] });
+    const open = handlerOf({ agents: [agent] });
+    const seen = (await (await open.fetch(new Request(`${BASE}/.well-known/agent-card.json`))).json()) as Card;
+    expect(seen.capabilities).not.toHaveProperty('extendedAgentCard');
+    expect((await open.fetch(new Request(`${BASE}/extendedAgentCard`))).status).toBe(400);
+    await open.close();
+    const own = handlerOf({ agents: [agent, secured], authenticate: async () => ({ principal: { id: 'ann', scopes: ['call'] } }) });
     const at = (path: string): Promise<Response> => own.fetch(new Request(`${BASE}${path}`));
     const extended = (await (await at('/extendedAgentCard')).json()) as Card & { description: string };
-    expect(extended.description).toBe('for local');
+    expect(extended.description).toBe('for ann');
     expect(extended.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a/jsonrpc`);
     expect((await at('/agents/unsere-agentin/extendedAgentCard')).status).toBe(400);
     await own.close();

@@ -172,3 +172,20 @@ describe('the profiles', () => {
     expect(createConformance({ inputModes: ['application/x-kit'] }).card.defaultInputModes).toEqual(['text/plain', 'application/x-kit']);
   });
 });
+
+describe('profiles for kits', () => {
+  it('take what each kit sends', () => {
+    expect(createConformance().card.defaultInputModes).toEqual(['text/plain']);
+    expect(createConformance({ profile: 'tck' }).card.defaultInputModes).toEqual(['text/plain', 'application/x-unsupported-tck-type']);
+    expect(createConformance({ profile: 'tck-0.3' }).card.defaultInputModes).toEqual(['text/plain', 'application/json', '*/*']);
+  });
+
+  it('leave tasks open that the kit for 0.3 continues and cancels', async () => {
+    const made = await outputs(createConformance({ profile: 'tck-0.3' }), fakeTurn('hello'));
+    expect(made.map(inShort)).toEqual(['ask What next?']);
+  });
+
+  it('share the extended card with everybody only where a kit asks for it', () => {
+    expect(CONFORMANCE_PROFILES.filter((profile) => createConformance({ profile }).extendedCardForAll)).toEqual(['extended-card']);
+  });
+});

@@ -1,14 +1,16 @@
 import type { Agent, AgentOutput, Turn } from '#protocol';
 import { createCard } from '../card.ts';
-import { complete } from '../outputs.ts';
+import { ask, complete } from '../outputs.ts';
 import type { Scenario } from './scenarios.ts';
 import { ACTS_SCENARIOS, TCK_SCENARIOS } from './scenarios.ts';
 
 /**
- * Profiles of the conformance agent. `full` declares streaming and webhooks, `basic` declares neither.
- * The other two are `full` with an extended card, or with an extension that callers must activate.
+ * Profiles of the conformance agent. `full` declares streaming and webhooks, and takes text only, as the ACTS draft expects. `basic` declares
+ * neither. The others are `full` with a difference: `tck` takes the media type that the official kit calls unsupported and expects to be
+ * accepted, `tck-0.3` takes data and leaves tasks open that the kit for 0.3 continues and cancels, `extended-card` has an extended card, and
+ * `required-extension` an extension that callers must activate.
  */
-export const CONFORMANCE_PROFILES = ['full', 'basic', 'extended-card', 'required-extension'] as const;
+export const CONFORMANCE_PROFILES = ['full', 'basic', 'tck', 'tck-0.3', 'extended-card', 'required-extension'] as const;
 /** One of `CONFORMANCE_PROFILES`. */
 export type ConformanceProfile = (typeof CONFORMANCE_PROFILES)[number];
 
@@ -16,12 +18,15 @@ export type ConformanceProfile = (typeof CONFORMANCE_PROFILES)[number];
 export interface ConformanceOptions {
   /** Default `full`. */
   readonly profile?: ConformanceProfile;
-  /**
-   * Accepted besides text/plain: the official kit may send a type of its own and expects it to be
-   * accepted.
-   */
+  /** Accepted besides the media types of the profile. */
   readonly inputModes?: readonly string[];
 }
+
+/** What a profile accepts besides text/plain. */
+const MORE_MODES: Readonly<Partial<Record<ConformanceProfile, readonly string[]>>> = {
+  tck: ['application/x-unsupported-tck-type'],
+  'tck-0.3': ['application/json', '*/*'],
+};
 
 const REQUIRED_EXTENSION = 'urn:a2a:tck:required-extension';
 
@@ -50,20 +55,17 @@ export function createConformance({ profile = 'full', inputModes = [] }: Conform
       extendedAgentCard: hasExtendedCard,
       ...(profile === 'required-extension' ? { extensions: [{ uri: REQUIRED_EXTENSION, required: true }] } : {}),
     },
-    inputModes: ['text/plain', ...inputModes],
+    inputModes: ['text/plain', ...(MORE_MODES[profile] ?? []), ...inputModes],
     outputModes: ['text/plain', 'application/json'],
   });
   return {
     card,
     recovery: 'retry',
     repeats: 'anew', // kits reuse the same few ids, and drop streams early
-    run,
-    ...(hasExtendedCard ? { extendedCard: async () => card } : {}),
+    run: (turn) => (scenarioOf(turn) ?? (profile === 'tck-0.3' ? staysOpen : otherwise))(turn),
+    // Kits send no credentials.
+    ...(hasExtendedCard ? { extendedCard: async () => card, extendedCardForAll: true as const } : {}),
   };
-}
-
-function run(turn: Turn): AsyncIterable<AgentOutput> {
-  return (scenarioOf(turn) ?? otherwise)(turn);
 }
 
 /**
@@ -84,6 +86,11 @@ const LONGEST_FIRST = [...TCK_SCENARIOS].sort(([left], [right]) => right.length 
 
 function byPrefix(messageId: string): Scenario | undefined {
   return LONGEST_FIRST.find(([prefix]) => messageId.startsWith(prefix))?.[1];
+}
+
+/** The kit for 0.3 continues and cancels tasks that it made with any message. */
+async function* staysOpen(): AsyncGenerator<AgentOutput> {
+  yield ask('What next?');
 }
 
 async function* otherwise(): AsyncGenerator<AgentOutput> {

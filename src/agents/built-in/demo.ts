@@ -3,6 +3,7 @@ import { getChoicesFromMessage } from '#protocol';
 import { defineAgent } from '../define.ts';
 import type { Act, DemoConversation, DemoTurn, Pace } from './demo-acts.ts';
 import { about, approve, decided, dialects, facts, file, slow, stream } from './demo-acts.ts';
+import { aboutFile } from './picture.ts';
 
 interface Command {
   readonly words: readonly string[];
@@ -13,7 +14,7 @@ interface Command {
 const COMMANDS: readonly Command[] = [
   { words: ['stream', 'story', 'poem'], hint: 'I answer word by word, as a language model would', act: stream },
   { words: ['approve', 'approval', 'ask'], hint: 'I ask for your approval and wait for it, as long as it takes', act: approve },
-  { words: ['file', 'files'], hint: 'I make a file for you', act: file },
+  { words: ['file', 'files'], hint: 'I make a file for you. Send me a picture, and I say something about it', act: file },
   { words: ['data', 'json'], hint: 'I answer with data, for programs', act: facts },
   { words: ['dialects', 'dialect', 'languages', 'language'], hint: 'who can talk to me, and how', act: dialects },
   { words: ['slow', 'work'], hint: 'ten steps of work: watch them, leave and come back, or cancel', act: slow },
@@ -36,6 +37,7 @@ export function createDemo({ wordMs = 30, stepMs = 1000 }: Partial<Pace> = {}): 
         examples: ['help', 'stream', 'approve', 'file', 'dialects', 'slow'],
       },
     ],
+    inputModes: ['text/plain', 'application/json', 'image/*', '*/*'],
     outputModes: ['text/plain', 'application/json', 'text/markdown'],
     recovery: 'retry',
     open: (): DemoConversation => ({ messages: 0 }),
@@ -76,6 +78,7 @@ async function* reply(turn: DemoTurn): ReturnType<Act> {
   const count = messages === 1 ? 'your first message' : `message ${messages}`;
   const sent = turn.files.length > 0 ? `${turn.files.length} file${turn.files.length === 1 ? '' : 's'}` : 'no file';
   yield `This is ${count} in this conversation, with ${sent} and ${turn.text.length} characters. `;
+  for (const sentFile of turn.files) yield aboutFile(sentFile);
   yield 'I am no language model, so that is all I make of it. ';
   yield 'Say "help" for what I can show you, or write an agent that knows better: it takes ten lines.';
 }

@@ -115,7 +115,14 @@ export function isUnsupported(thrown: unknown): boolean {
 export function originError(thrown: unknown, name: string): A2AError {
   if (!isA2AError(thrown)) return new A2AError('INVALID_AGENT_RESPONSE', `${name} failed without an explanation`, { cause: thrown });
   const words = KNOWN[thrown.kind]?.(name) ?? `${name} refused: ${thrown.message}`;
-  return new A2AError(thrown.kind, words, { ...thrown.details, cause: thrown });
+  // Solace Agent Mesh says in `data.details` why (docs/dialects/sam.md, "Errors").
+  const cause = thrown.details.data?.['details'];
+  const said = typeof cause === 'string' && cause !== '' && !words.includes(cause) ? `${words}: ${cause}` : words;
+  // The message of an internal error of ours is never shown. This one is the origin's, which chose its words.
+  return new A2AError(thrown.kind === 'INTERNAL_ERROR' ? 'INVALID_AGENT_RESPONSE' : thrown.kind, said, {
+    ...thrown.details,
+    cause: thrown,
+  });
 }
 
 const KNOWN: Readonly<Partial<Record<A2AError['kind'], (name: string) => string>>> = {

@@ -1,3 +1,4 @@
+import { withLeadingAgent } from '../agent/leading-agent.ts';
 import type { Command } from '../command.ts';
 import { helpFor } from '../flags/help.ts';
 import { argumentsOf, parse, switchOf } from '../flags/parse.ts';
@@ -38,7 +39,7 @@ export function contractCommand(
       const secrets = createSecrets();
       let json = wantsJson(args, process.env);
       try {
-        const run = createRunContext(parse(spec, withJson(args)), secrets, onBad);
+        const run = createRunContext(withLeadingAgent(parse(spec, withJson(args))), secrets, onBad);
         json = run.settings.text('output') === 'json';
         return await body(sessionOf(run));
       } catch (thrown) {

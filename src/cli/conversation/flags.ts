@@ -43,6 +43,7 @@ export function wantsOutput({ parsed, settings }: RunContext): boolean {
 
 export const TALK_FLAGS: readonly Flag[] = [
   { name: 'file', short: 'f', kind: 'list', value: 'PATH|URL', doc: 'Send this file along.' },
+  { name: 'skill', kind: 'text', value: 'NAME', doc: "Use this skill of the agent's card (metadata.skillId)." },
   { name: 'save', short: 'O', kind: 'text', value: 'DIR', doc: 'Write the files that the agent makes into this folder.' },
   { name: 'force', kind: 'switch', doc: 'Overwrite files that are there.' },
   { name: 'answer', kind: 'list', value: 'TEXT', doc: "Answer the agent's next question with this, instead of asking you." },

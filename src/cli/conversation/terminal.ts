@@ -1,4 +1,5 @@
 import { plain } from '../output/plain-text.ts';
+import { wordWrap } from './wrap.ts';
 
 /** Output for people: the answer on standard output, the progress on one line of standard error. */
 export interface Screen {
@@ -48,7 +49,9 @@ export function openScreen({ out, err, env }: Terminal = { out: process.stdout, 
     if (live && shown !== undefined && (atStart || out.isTTY !== true)) err.write(CLEAR);
   };
   const paint = (text: string, kind: Kind): string => (coloured && kind !== 'plain' ? `${COLOURS[kind]}${text}${RESET}` : text);
+  const wrap = out.isTTY === true ? wordWrap(() => out.columns || 80) : undefined;
   const endLine = (): void => {
+    if (wrap !== undefined) out.write(wrap.flush(true));
     if (!atStart) out.write('\n');
     atStart = true;
   };
@@ -57,7 +60,7 @@ export function openScreen({ out, err, env }: Terminal = { out: process.stdout, 
     say: (text) => {
       if (text === '') return;
       wipe();
-      out.write(plain(text));
+      out.write(wrap === undefined ? plain(text) : wrap.add(plain(text)));
       atStart = text.endsWith('\n');
     },
     status: (text) => {

@@ -13,7 +13,7 @@ export interface ConversationOptions {
   readonly person: Person;
   /** Called with the running call, so that Ctrl-C can cancel it. */
   readonly onHandle: (handle: SendHandle | undefined) => void;
-  readonly thread: { readonly taskId?: string; readonly contextId?: string };
+  readonly thread: { readonly taskId?: string; readonly contextId?: string; readonly skill?: string };
   /** The call whose question the message answers. */
   readonly asked?: SendHandle | undefined;
   /** Gets the call of a question that stays without an answer, to be answered later. Absent: its stream is closed. */

@@ -12,7 +12,7 @@ export const GLOBALS: readonly Flag[] = [
     kind: 'text',
     value: 'REF',
     env: true,
-    doc: 'The agent: a host, the URL or file of its card, or an entry of a catalog.',
+    doc: 'The agent: a host, the URL or file of its card, or an entry of a catalog. card and task also take an address as their first word.',
   },
   {
     name: 'endpoint',

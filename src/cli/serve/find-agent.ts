@@ -17,7 +17,7 @@ export type LoadModule = (path: string) => Promise<unknown>;
 export async function findAgent(given: string | AgentLike, settings: Settings, load: LoadModule = defaultExportOf): Promise<FoundAgent> {
   if (typeof given !== 'string') return { agent: given, source: given.card.name };
   const builtIn = builtInAgents.get(given);
-  if (builtIn !== undefined) return { agent: builtIn.create(), source: given };
+  if (builtIn !== undefined) return { agent: builtIn.create({ profile: settings.profile }), source: given };
   if (given === 'llm') {
     const { llmServed } = await import('./llm-agent.ts');
     return await llmServed(settings);
@@ -27,6 +27,10 @@ export async function findAgent(given: string | AgentLike, settings: Settings, l
     return await mcpServed(given, settings);
   }
   if (/\.[cm]?[jt]s$/.test(given) && !/^https?:/.test(given)) return fromModule(given, load);
+  if (/\.ya?ml$/.test(given) && !/^https?:/.test(given)) {
+    const { workflowServed } = await import('./workflow-agent.ts');
+    return await workflowServed(given, settings);
+  }
   if (settings.a2a.remoteAgents[given] !== undefined || isAddress(given)) {
     const { proxied } = await import('../remote/proxy-agent.ts');
     return await proxied(given, settings);

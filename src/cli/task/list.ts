@@ -10,6 +10,7 @@ import { contractCommand } from '../contract/session.ts';
 import { CONTEXT_ID, GLOBALS, STREAM } from '../flags/globals.ts';
 import { switchOf, textOf } from '../flags/parse.ts';
 import { field, idsText, taskText } from '../output/labels.ts';
+import { taskRows } from '../output/task-rows.ts';
 import { EXITS } from './exits.ts';
 
 export const listCommand: Command = contractCommand(
@@ -28,8 +29,9 @@ export const listCommand: Command = contractCommand(
       STREAM,
     ],
     globals: GLOBALS,
-    details: 'With -o json one page as the agent sent it; with --stream one task a line.',
-    examples: ['parley task list -a agents.example.org --status INPUT_REQUIRED'],
+    details:
+      'On a terminal one line a task: when, who, the state, the first words, the id. With -o json one page as the agent sent it; with --stream one task a line.',
+    examples: ['parley task list localhost:41242', 'parley task list -a agents.example.org --status INPUT_REQUIRED'],
     exits: EXITS,
   },
   async (session) => {
@@ -73,11 +75,23 @@ function rawTasks({ answers }: AgentConnection, page: TaskPage): readonly Json[]
 
 function printPage(session: ContractSession, connection: AgentConnection, page: TaskPage): void {
   if (session.json) for (const task of rawTasks(connection, page)) printJson(session, task);
-  else for (const task of page.tasks) session.out(`${session.verbose ? taskText(task, { verbose: true }) : idsText(task)}\n`);
+  else if (isForPeople(session)) {
+    const agent = connection.found?.card.name ?? connection.agent;
+    session.out(taskRows(page.tasks, { agent, columns: process.stdout.columns || 80 }));
+  } else for (const task of page.tasks) session.out(`${session.verbose ? taskText(task, { verbose: true }) : idsText(task)}\n`);
 }
 
+/** Programs read the labels of the A2A CLI specification. */
+function isForPeople({ json, verbose }: ContractSession): boolean {
+  return !json && !verbose && process.stdout.isTTY === true;
+}
+
+/** How much of the history is asked for, to show the first words of a task. */
+const HISTORY_LENGTH = 20;
+
 /** The list request from the flags. */
-function requestFrom({ parsed, settings }: ContractSession): ListRequest {
+function requestFrom(session: ContractSession): ListRequest {
+  const { parsed, settings } = session;
   const text = (name: string): string | undefined => textOf(parsed, name);
   const [status, size, pageToken, since] = [text('status'), text('page-size'), text('page-token'), text('since')];
   const contextId = settings.text('context-id');
@@ -92,6 +106,7 @@ function requestFrom({ parsed, settings }: ContractSession): ListRequest {
     ...(pageToken === undefined ? {} : { pageToken }),
     ...(since === undefined ? {} : { statusTimestampAfter: new Date(since).toISOString() }),
     ...(switchOf(parsed, 'artifacts') ? { includeArtifacts: true } : {}),
+    ...(isForPeople(session) ? { historyLength: HISTORY_LENGTH } : {}),
   };
 }
 

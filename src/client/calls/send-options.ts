@@ -7,6 +7,8 @@ export interface SendOptions extends CallOptions {
   readonly taskId?: string;
   /** Conversation to continue. Default: a new one, which the agent creates. */
   readonly contextId?: string;
+  /** The skill to use, by its id. Agents read it from `metadata.skillId` of the message. Default: the agent chooses. */
+  readonly skill?: string;
   /** Metadata of the request. */
   readonly metadata?: SendRequest['metadata'];
   /** Metadata of the message. */

@@ -36,13 +36,13 @@ export function skillFunction<Input extends StandardSchema, Output extends Stand
   return async (input, options = {}) => {
     const value: unknown = schemas.input === undefined ? input : await checked(schemas.input, input, `the input of ${id}`);
     const part = typeof value === 'string' ? createTextPart(value) : createDataPart(value as Json);
-    const messageMetadata = { ...options.messageMetadata, skillId: id };
-    const answer = valueIn(await send([part], { ...options, messageMetadata }).result(), id);
+    const answer = valueIn(await send([part], { ...options, skill: id }).result(), id);
     return (schemas.output === undefined ? answer : await checked(schemas.output, answer, `the output of ${id}`)) as OutputOf<Output>;
   };
 }
 
-function checkOffered(id: string, card: AgentCard | undefined): void {
+/** Throws if the card has skills, but not this one. */
+export function checkOffered(id: string, card: AgentCard | undefined): void {
   const offered = card?.skills ?? [];
   if (offered.length === 0 || offered.some((skill) => skill.id === id)) return;
   throw new ClientError('not-supported', `the agent has no skill ${id}`, { hint: `it has ${offered.map((skill) => skill.id).join(', ')}` });

@@ -35,7 +35,7 @@ export function chatWith(target: ChatTarget): ChatSession {
 export function SkillView({ card, skill, target }: SkillProps) {
   const schema = schemaOf(card, skill.id);
   const begin = (parts: Parameters<typeof sayIn>[1]): void => {
-    void sayIn(chatWith(target), parts);
+    void sayIn(chatWith(target), parts, { skill: skill.id });
   };
   return (
     <section class="panel skill" aria-label={skill.name}>

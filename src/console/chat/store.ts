@@ -97,7 +97,7 @@ export async function partsFrom(text: string, files: readonly File[]): Promise<r
  * Sends a message and reads the response. It answers a waiting task, or starts a new task in the
  * context.
  */
-export async function sayIn(chat: ChatSession, parts: readonly Part[]): Promise<void> {
+export async function sayIn(chat: ChatSession, parts: readonly Part[], { skill }: { readonly skill?: string } = {}): Promise<void> {
   const waiting = lastTurn(chat);
   if (parts.length === 0 || !canSay(chat)) return;
   // An agent that waits for a credential may continue without an answer, so its stream is still open. An answer closes it.
@@ -116,7 +116,7 @@ export async function sayIn(chat: ChatSession, parts: readonly Part[]): Promise<
   try {
     const client = await clientFor(chat.target);
     const thread = { ...(taskId === undefined ? {} : { taskId }), ...(chat.contextId === undefined ? {} : { contextId: chat.contextId }) };
-    const handle = client.stream(parts, { ...thread, signal: chat.leaving.signal });
+    const handle = client.stream(parts, { ...thread, ...(skill === undefined ? {} : { skill }), signal: chat.leaving.signal });
     chat.handle = handle;
     await follow(turn, handle, before);
   } catch (thrown) {

@@ -261,7 +261,8 @@ export class TaskInMemory implements LiveTask, Saveable {
       throw new A2AError('INVALID_AGENT_RESPONSE', `the task has reached the maximum of ${inDigits(limits.taskEventsMax)} events`);
     }
     if (row.bytes + bytes > limits.taskBytesMax) {
-      throw new A2AError('INVALID_AGENT_RESPONSE', `the task would exceed the maximum of ${inDigits(limits.taskBytesMax)} bytes`);
+      const most = `${inDigits(limits.taskBytesMax)} bytes; raise the limit taskBytesMax, or use several tasks`;
+      throw new A2AError('INVALID_AGENT_RESPONSE', `the task would exceed the maximum of ${most}`);
     }
     if (commits.broken !== undefined) throw commits.broken;
   }

@@ -151,12 +151,16 @@ function chunkEvent(parts: OutputParts, task: OutputTask, outputs: RunOutputs, c
 /** Adds a chunk to the size of its artifact. Throws if the artifact would become too large. */
 function countBytes({ limits }: OutputParts, outputs: RunOutputs, chunk: Chunk): void {
   let bytes = 0;
-  for (const part of chunk.parts) bytes += contentLength(part);
+  // A file counts with its own size, not with that of its base64.
+  for (const part of chunk.parts) bytes += part.raw === undefined ? contentLength(part) : Math.floor((part.raw.length * 3) / 4);
   const known = outputs.artifacts.get(chunk.id);
   const total = chunk.append === true && known !== undefined ? known.bytes + bytes : bytes;
   if (total > limits.artifactBytesMax) {
     const most = inDigits(limits.artifactBytesMax);
-    throw new A2AError('INVALID_AGENT_RESPONSE', `artifact ${chunk.id} would exceed the maximum of ${most} bytes`);
+    throw new A2AError(
+      'INVALID_AGENT_RESPONSE',
+      `artifact ${chunk.id} would exceed the maximum of ${most} bytes; yield a link to it, or raise the limit artifactBytesMax`,
+    );
   }
   if (known?.isOurs === true) known.bytes = total;
   else outputs.artifacts.set(chunk.id, { bytes: total, isOurs: true });

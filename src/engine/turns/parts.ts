@@ -28,6 +28,8 @@ export interface StopParts extends RunCounts {
   readonly ids: Ids;
   readonly commits: Pick<Commits, 'broken' | 'settled' | 'isStalled'>;
   readonly report: (what: string, cause: unknown) => void;
+  /** The caller `local` may see what an agent threw. */
+  readonly tellCauses: boolean;
 }
 
 /** What runs an agent for a turn. */

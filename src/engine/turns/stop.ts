@@ -1,5 +1,5 @@
 import type { Ids, Message } from '#protocol';
-import { createAgentTextMessage, isA2AError, isTerminal, messageId } from '#protocol';
+import { createAgentTextMessage, isA2AError, isTerminal, LOCAL_PRINCIPAL, messageId } from '#protocol';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { AgentRun } from './agent-run.ts';
 import { abortRun } from './agent-run.ts';
@@ -51,13 +51,30 @@ export function detachRun({ clock, runs, quotas }: StopParts, task: LiveTask, wh
   task.dropIfIdle();
 }
 
+const UNEXPECTED = 'The agent failed unexpectedly.';
+
+/** The error and the first line of its stack that is not of a package or of Node. */
+function causeText(thrown: unknown): string {
+  const error = thrown instanceof Error ? thrown : undefined;
+  const lines = (error?.stack ?? '').split('\n').map((line) => line.trim());
+  const place = lines.find((line) => line.startsWith('at ') && !line.includes('node:') && !line.includes('node_modules'));
+  const said = error === undefined ? String(thrown) : `${error.name}: ${error.message}`;
+  return `The agent failed: ${said}${place === undefined ? '' : `, ${place}`}. Only callers on this machine see the cause.`;
+}
+
 /** An agent that throws fails its task. The message of an A2AError is for the caller; any other error is only reported. */
-export function failRun({ commits, report, ids }: StopParts, task: LiveTask, { run, thrown }: { run: AgentRun; thrown: unknown }): void {
+export function failRun(
+  { commits, report, ids, tellCauses }: StopParts,
+  task: LiveTask,
+  { run, thrown }: { run: AgentRun; thrown: unknown },
+): void {
   // A stopped run usually throws because it was stopped.
   if (task.run !== run || commits.broken !== undefined) return;
   report(`agent ${task.row.agent} failed`, thrown);
   if (run.isOver || isTerminal(task.row.state)) return;
-  const reason = isA2AError(thrown) && thrown.kind !== 'INTERNAL_ERROR' ? thrown.message : 'The agent failed unexpectedly.';
+  const isForCaller = isA2AError(thrown) && thrown.kind !== 'INTERNAL_ERROR';
+  const isDeveloper = tellCauses && task.row.owner.principal === LOCAL_PRINCIPAL.id;
+  const reason = isForCaller ? thrown.message : isDeveloper ? causeText(thrown) : UNEXPECTED;
   run.isOver = true;
   task.setAttempt(0);
   task.appendStatus('TASK_STATE_FAILED', { message: engineMessage(ids, reason) });

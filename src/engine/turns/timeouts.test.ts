@@ -143,7 +143,7 @@ describe('the limits of a run', () => {
     const big = taskOf(await large.service.send(request('go'), ctx()));
     expect([big.status.state, wordsOf(big), textOf(big).length]).toEqual([
       'TASK_STATE_FAILED',
-      'the task would exceed the maximum of 2,000 bytes',
+      'the task would exceed the maximum of 2,000 bytes; raise the limit taskBytesMax, or use several tasks',
       1600,
     ]);
     const artifact = await world(
@@ -155,9 +155,21 @@ describe('the limits of a run', () => {
     const heavy = taskOf(await artifact.service.send(request('go'), ctx()));
     expect([heavy.status.state, wordsOf(heavy), textOf(heavy).length]).toEqual([
       'TASK_STATE_FAILED',
-      'artifact response would exceed the maximum of 1,000 bytes',
+      'artifact response would exceed the maximum of 1,000 bytes; yield a link to it, or raise the limit artifactBytesMax',
       800,
     ]);
+  });
+
+  it('count a file with its own size, and not with that of its base64', async () => {
+    const raw = Buffer.alloc(900).toString('base64');
+    const { service } = await world(
+      async function* () {
+        yield { kind: 'artifact', parts: [{ raw, filename: 'f.bin' }] };
+      },
+      { limits: { artifactBytesMax: 1000 } },
+    );
+    expect(raw.length).toBeGreaterThan(1000);
+    expect(taskOf(await service.send(request('go'), ctx())).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   it('fail a run whose question no longer fits', async () => {

@@ -165,7 +165,9 @@ export function createArtifactService(options: ArtifactServiceOptions): Artifact
 const encoder = new TextEncoder();
 
 function isSame(left: Uint8Array, right: Uint8Array): boolean {
-  return left.length === right.length && left.every((byte, at) => byte === right[at]);
+  if (left.length !== right.length) return false;
+  for (let at = 0; at < left.length; at += 1) if (left[at] !== right[at]) return false;
+  return true;
 }
 
 function withoutContent({ content: _, ...info }: StoredArtifact): ArtifactInfo {

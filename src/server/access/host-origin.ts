@@ -35,7 +35,8 @@ export interface HostOriginCheck {
 }
 
 const METHODS = 'GET, HEAD, POST, DELETE';
-const EXPOSED = 'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, Retry-After, Traceparent, WWW-Authenticate, X-Request-Id';
+const GRPC_EXPOSED = 'Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin';
+const EXPOSED = `A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, Retry-After, Traceparent, WWW-Authenticate, X-Request-Id, ${GRPC_EXPOSED}`;
 const DAY_SECONDS = 86_400;
 
 /** Builds the check from the options of a node. */

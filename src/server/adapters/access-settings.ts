@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import type { Fetch } from '#protocol';
 import type { KeyRecord } from '../access/authentication/api-keys.ts';
 import { keyAuth, tokenAuth } from '../access/authentication/api-keys.ts';
@@ -10,6 +11,7 @@ import { isPrivate } from '../access/exposure.ts';
 import { ConfigError } from '../config/read-value.ts';
 import type { Settings } from '../config/settings.ts';
 import { hasActiveKey, openKeyRing } from './api-keys-file.ts';
+import { localUserAuth } from './local-users.ts';
 import type { TlsOptions } from './node/tls.ts';
 import { readTls } from './node/tls.ts';
 import type { NodeToken } from './secret-files.ts';
@@ -45,6 +47,7 @@ export function accessFromSettings(settings: Settings, options: AccessSettingsOp
   const secured = tls === undefined ? {} : { tls };
   if (!settings.auth) return { ...secured, ...openly(settings, options) };
   const alone = isPrivate(settings.host, settings.socket);
+  checkTrust(settings, alone);
   const { runsCommands, lendsCredential } = options;
   const isConfigured = settings.token !== undefined || settings.jwt.issuer !== undefined || settings.tls.ca !== undefined;
   const isHarmless = runsCommands === undefined && lendsCredential === undefined;
@@ -57,6 +60,20 @@ export function accessFromSettings(settings: Settings, options: AccessSettingsOp
     auth: methodsOf(settings, { ...options, folder, token: settings.token ?? token?.token }),
     ...(token === undefined ? {} : { token }),
   };
+}
+
+/** Local users are recognised by their connection, which has to be their own and on loopback. */
+function checkTrust({ trustLocalUsers, socket, insecureBehindProxy, trustedProxies }: Settings, alone: boolean): void {
+  if (!trustLocalUsers) return;
+  const problem =
+    process.platform !== 'linux'
+      ? 'it works on Linux only. Use --socket ./parley.sock --no-auth, or the token'
+      : !alone || socket !== undefined
+        ? 'it works on loopback only. Remove --host and --socket'
+        : insecureBehindProxy || trustedProxies.length > 0
+          ? 'a proxy makes every connection look like its own user’s. Remove the proxy settings'
+          : undefined;
+  if (problem !== undefined) throw new ConfigError(`--trust-local-users: ${problem}`);
 }
 
 /** The result for `--no-auth`. */
@@ -96,12 +113,13 @@ interface Methods extends AccessSettingsOptions {
 }
 
 /** The ways to authenticate, in the order in which they are tried. */
-function methodsOf({ jwt, tls }: Settings, { folder, token, fetch, onKeys }: Methods): readonly AuthMethod[] {
+function methodsOf({ jwt, tls, trustLocalUsers }: Settings, { folder, token, fetch, onKeys }: Methods): readonly AuthMethod[] {
   const methods: AuthMethod[] = [];
   if (token !== undefined) methods.push(tokenAuth(sameSecret(token)));
   methods.push(keyAuth(openKeyRing(folder, onKeys)));
   if (jwt.issuer !== undefined) methods.push(jwtFrom({ ...jwt, issuer: jwt.issuer, fetch }));
   if (tls.ca !== undefined) methods.push(mutualTls(tls));
+  if (trustLocalUsers) methods.push(localUserAuth(userInfo().uid));
   return methods;
 }
 

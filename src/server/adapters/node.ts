@@ -16,6 +16,7 @@ import type { PolicyOptions } from '../outbound/policy.ts';
 import type { Outbound } from '../outbound/port.ts';
 import { RELAY_LIMITS } from '../routes/console-relay.ts';
 import { listen } from './node/bind.ts';
+import { missingGrpcPackages } from './node/grpc-drivers.ts';
 import type { HttpHost } from './node/http-server.ts';
 import { createHttpHost, handleRequest } from './node/http-server.ts';
 import { connectionsRoom, heapMax, openFilesLimit, watchProcess } from './node/process-stats.ts';
@@ -85,6 +86,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   const { isOverloaded: overloaded } = options;
   const relay = options.relay === undefined && isPrivate(options) ? relayOf(options) : undefined;
   if (options.allowLoopbackTargets === true) log.warn('outbound requests may go to this machine; use this for development only');
+  const grpc = hasGrpc(options, log);
   const handler = createHandler({
     ...options,
     agents,
@@ -93,12 +95,23 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     metrics,
     limits: { ...options.limits, ...limits },
     version: options.version ?? packageVersion(),
+    // The address of a Unix socket is not a host and a port.
+    grpc: grpc && options.socket === undefined,
     allowedHosts: [...(options.allowedHosts ?? []), ...namesOf(host)],
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
     isOverloaded: overloaded === undefined ? pulse.isOverloaded : () => overloaded() || pulse.isOverloaded(),
   });
   const { tls, limitLoopback } = options;
-  const nodeHost = createHttpHost({ handler, limits, log, metrics, tls, trusted: proxiesOf(options.trustedProxies ?? []), limitLoopback });
+  const nodeHost = createHttpHost({
+    handler,
+    limits,
+    log,
+    metrics,
+    tls,
+    trusted: proxiesOf(options.trustedProxies ?? []),
+    limitLoopback,
+    grpc,
+  });
   let url: string;
   try {
     await handler.ready;
@@ -125,6 +138,13 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
       pulse.stop();
     }),
   };
+}
+
+/** gRPC needs packages that are optional. Without them the node serves everything else. */
+function hasGrpc({ grpc = true }: ServeOptions, log: Log): boolean {
+  const missing = grpc ? missingGrpcPackages() : [];
+  if (missing.length > 0) log.info(`gRPC is off: npm install ${missing.join(' ')} turns it on`);
+  return grpc && missing.length === 0;
 }
 
 /** On a node that only this machine reaches, the console may call agents on this machine. */
@@ -192,15 +212,19 @@ function namesOf(host: string): readonly string[] {
 }
 
 /** Shuts down (docs/faults.md, E16): refuses new requests, ends streams with a reconnect time, finishes open responses, closes at the deadline. */
-async function drain({ server, busy, stopKeeping }: HttpHost, handler: Handler, { drainMsMax }: ServerLimits): Promise<void> {
+async function drain(
+  { server, busy, stopKeeping, closeIdle, closeAll }: HttpHost,
+  handler: Handler,
+  { drainMsMax }: ServerLimits,
+): Promise<void> {
   const deadline = performance.now() + drainMsMax;
   stopKeeping();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  closeIdle();
   await handler.close();
   while (busy() > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
-  server.closeIdleConnections();
-  const late = setTimeout(() => server.closeAllConnections(), Math.min(500, Math.max(0, deadline - performance.now())));
+  closeIdle();
+  const late = setTimeout(closeAll, Math.min(500, Math.max(0, deadline - performance.now())));
   await closed;
   clearTimeout(late);
 }

@@ -28,6 +28,8 @@ export interface FoundAgent {
   readonly source: string;
   /** This node calls a remote agent with a credential of its own. Callers of the agent here use that credential. */
   readonly lendsCredential?: boolean;
+  /** Called when the node is ready. A workflow finds the other agents through it. */
+  readonly onServed?: (served: ConfiguredServer) => void;
 }
 
 /** What a node needs beside its settings. */
@@ -63,7 +65,7 @@ export async function serveConfigured(
   { log, fetch: get, console: files, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
-  const { insecureBehindProxy, trustedProxies, socket, allowedTargets, allowLoopbackTargets } = settings;
+  const { insecureBehindProxy, trustedProxies, socket, grpc, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
   const { token, ...secured } = accessFromSettings(settings, {
@@ -88,8 +90,9 @@ export async function serveConfigured(
       found.map(({ agent }) => agent),
       {
         ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
-        ...{ insecureBehindProxy, trustedProxies },
+        ...{ insecureBehindProxy, trustedProxies, grpc },
         ...{ allowedTargets, allowLoopbackTargets },
+        tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !insecureBehindProxy,
         agUi: { onHangUp: settings.agUiOnHangUp },
         ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
         ...kept,
@@ -111,7 +114,9 @@ export async function serveConfigured(
       forget();
       await served.close();
     };
-    return { ...served, close, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
+    const node: ConfiguredServer = { ...served, close, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
+    for (const each of found) each.onServed?.(node);
+    return node;
   } catch (thrown) {
     await kept.store?.close();
     throw thrown;

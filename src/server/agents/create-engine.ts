@@ -12,6 +12,7 @@ import { tracedRuns } from '../observability/tracing.ts';
 import type { HandlerOptions } from '../options.ts';
 import { pushFor, showWebhooks } from '../push/push.ts';
 import type { WebhookSigner } from '../push/signing-keys.ts';
+import type { ExtendedCards } from './extended-cards.ts';
 import type { AgentLike } from './served-agent.ts';
 import { isServed } from './served-agent.ts';
 
@@ -29,16 +30,21 @@ export interface EngineParts {
   readonly limits: ServerLimits;
   /** Fills in the URLs of the agent's interfaces. */
   readonly completed: (card: AgentCard, name: string) => AgentCard;
+  readonly extended: ExtendedCards;
 }
+
+const NO_DESCRIPTION = (name: string): string =>
+  `agent ${name} has no description; clients and models choose agents by it, so write one: defineAgent({ description: '…' })`;
 
 /** Creates one engine for all agents that need one. Undefined if every agent has its own service. */
 export function engineFor(
   given: ReadonlyMap<string, AgentLike>,
-  { options, metrics, log, tracing, signer, limits, completed }: EngineParts,
+  { options, metrics, log, tracing, signer, limits, completed, extended }: EngineParts,
 ): Engine | undefined {
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
   const agents = Object.fromEntries(own);
+  for (const [name, { card }] of own) if (card.description.trim() === '') log.warn(NO_DESCRIPTION(name));
   const { store, blobs, replyPublisher, idempotency, secret, onBroken, quotaOf } = options;
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
@@ -53,12 +59,15 @@ export function engineFor(
     ...(secret === undefined ? {} : { secret }),
     ...(onBroken === undefined ? {} : { onBroken }),
     extendedCard: async (name, { principal }) => {
+      if (extended.isHidden(agents[name]))
+        throw new A2AError('UNSUPPORTED_OPERATION', 'this agent has no extended card for unknown callers');
       const card = await agents[name]?.extendedCard?.(principal);
       if (card === undefined) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
       return completed(card, name);
     },
     aroundRun: options.aroundRun === undefined ? tracedRuns(tracing) : nested(options.aroundRun, tracedRuns(tracing)),
     report: (what, cause) => log.error(what, cause),
+    ...(options.tellCauses === true ? { tellCauses: true } : {}),
   });
   showStats(engine, metrics);
   showWebhooks(engine, metrics);

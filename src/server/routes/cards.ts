@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
-import { BINDINGS } from '#bindings';
+import { BINDINGS, grpcInterfaces } from '#bindings';
 import type { AgentCard, CardSigner } from '#protocol';
 import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
 import type { CardSecurity } from '../access/authentication/card-security.ts';
@@ -14,8 +14,12 @@ export interface CardsOptions {
   readonly changed: Date;
   /** Makes the cards declare what the node enforces. */
   readonly security: CardSecurity;
+  /** Whether cards name the interface of gRPC. */
+  readonly grpc: boolean;
   /** Signs the served document. */
   readonly signer?: CardSigner | undefined;
+  /** The card does not mention its extended form, because no caller gets it. */
+  readonly hidesExtended?: (card: AgentCard) => boolean;
 }
 
 /** A request for a card. */
@@ -45,7 +49,7 @@ const KEPT_MAX = 256;
  * Serves the cards. Each is written once per base URL and shape; its ETag is the hash of these bytes
  * (docs/cards.md).
  */
-export function createCards({ form, ageMsMax, changed, security, signer }: CardsOptions): Cards {
+export function createCards({ form, ageMsMax, changed, security, signer, grpc, hidesExtended = () => false }: CardsOptions): Cards {
   const written = new WeakMap<AgentCard, Map<string, Promise<Written>>>();
   const completed = new WeakMap<AgentCard, Map<string, AgentCard>>();
   const lastModified = changed.toUTCString();
@@ -53,7 +57,11 @@ export function createCards({ form, ageMsMax, changed, security, signer }: Cards
   const cardAt = (card: AgentCard, base: string): AgentCard => {
     const known = completed.get(card) ?? new Map<string, AgentCard>();
     completed.set(card, known);
-    const complete = known.get(base) ?? { ...security.card(card), supportedInterfaces: interfacesFor(base, BINDINGS) };
+    const shown = hidesExtended(card) ? withoutExtended(card) : card;
+    const complete = known.get(base) ?? {
+      ...security.card(shown),
+      supportedInterfaces: [...interfacesFor(base, BINDINGS), ...(grpc ? grpcInterfaces(base) : [])],
+    };
     if (known.size < KEPT_MAX) known.set(base, complete);
     return complete;
   };
@@ -79,6 +87,10 @@ export function createCards({ form, ageMsMax, changed, security, signer }: Cards
       }
     },
   };
+}
+
+function withoutExtended({ capabilities: { extendedAgentCard: _, ...capabilities }, ...card }: AgentCard): AgentCard {
+  return { ...card, capabilities };
 }
 
 async function write(card: ReturnType<typeof writeCard>, signer: CardSigner | undefined): Promise<Written> {

@@ -96,6 +96,8 @@ const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
     const path = place.path.slice('/api/parley/v1'.length);
     return path === '/relay' ? relayAnswer(httpRequest, relay, bodyBytesMax) : adminAnswer(httpRequest, path, admin);
   },
+  grpc: () => notGrpc(),
+  'grpc-operators': () => notGrpc(),
   health: () => json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }),
   ready: (site) => ready(site),
   metrics: ({ metrics }) => text(metrics.text(), METRICS_TYPE),
@@ -115,6 +117,11 @@ export function respondOn(site: RouteContext, visit: RoutedRequest): HttpRespons
   return route.binding.serve(httpRequest, agent.service, optionsFor(site, visit));
 }
 
+/** The host handles gRPC, gRPC-Web and Connect before the routes. What arrives here is none of them, or gRPC is off. */
+function notGrpc(): HttpResponse {
+  return refusal(415, 'this path takes gRPC, gRPC-Web and Connect, by Content-Type, and only if the node serves them');
+}
+
 /** The segments below `/v1/responses` or `/v1/conversations`. */
 function below({ place }: RoutedRequest): readonly string[] {
   return place.path.split('/').slice(3).map(decoded);
@@ -129,7 +136,10 @@ function chatters(
 }
 
 /** Bindings assume the caller `local` unless they get another one. */
-function optionsFor({ serving, noteBase }: RouteContext, { httpRequest, agent, place, caller }: RoutedRequest): BindingServeOptions {
+export function optionsFor(
+  { serving, noteBase }: RouteContext,
+  { httpRequest, agent, place, caller }: Omit<RoutedRequest, 'route'>,
+): BindingServeOptions {
   noteBase(httpRequest);
   const options = serving(agent, place);
   return caller === LOCAL_CALLER ? options : { ...options, caller: () => caller };
@@ -158,10 +168,15 @@ function decoded(name: string): string {
   }
 }
 
+/** Whether requests are served. */
+export function isReady({ phase, isBroken }: Pick<RouteContext, 'phase' | 'isBroken'>): boolean {
+  return phase() === 'open' && !isBroken();
+}
+
 /** The readiness probe: a node that starts, shuts down or can't write to its store is not ready. */
 function ready(site: RouteContext): HttpResponse {
   const phase = site.phase();
   const headers = { 'Cache-Control': 'no-store' };
-  if (phase === 'open' && !site.isBroken()) return json({ status: 'ready' }, 200, headers);
+  if (isReady(site)) return json({ status: 'ready' }, 200, headers);
   return json({ status: phase === 'open' ? 'broken' : phase }, 503, { ...headers, ...retryAfter(1000) });
 }

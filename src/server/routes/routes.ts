@@ -1,5 +1,5 @@
 import type { Binding } from '#bindings';
-import { BINDINGS } from '#bindings';
+import { BINDINGS, GRPC_OPERATOR_SERVICES, GRPC_SERVICES } from '#bindings';
 
 /** The names of the server's own routes. Routes of bindings have the binding's id as their name. */
 export type RouteName =
@@ -18,7 +18,9 @@ export type RouteName =
   | 'responses'
   | 'conversations'
   | 'models'
-  | 'mcp';
+  | 'mcp'
+  | 'grpc'
+  | 'grpc-operators';
 
 interface RouteRow {
   /** `agent`: at the root and below each `/agents/{name}`. `node`: at the root only. */
@@ -46,6 +48,10 @@ const BINDING_ROUTES: readonly Route[] = BINDINGS.map((binding) => {
   const { methods, paths } = binding.route;
   return { name: binding.id, binding, at: 'agent', methods, access: 'caller', ...(paths === undefined ? {} : { paths }) };
 });
+
+/** The calls of a gRPC service. Agents other than the root have them below their own path too. */
+const grpcRoutes = (services: readonly string[], row: Pick<RouteRow, 'at' | 'access'> & { readonly name: RouteName }): readonly Route[] =>
+  services.map((service) => ({ ...row, methods: ['POST'], under: `/${service}` }));
 
 const OPENAI_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE'];
 
@@ -94,6 +100,8 @@ export const ROUTES: readonly Route[] = [
   },
   { name: 'models', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/v1/models'], under: '/v1/models', access: 'caller' },
   { name: 'mcp', at: 'agent', methods: ['GET', 'POST', 'DELETE'], paths: ['/mcp'], access: 'caller' },
+  ...grpcRoutes(GRPC_SERVICES, { name: 'grpc', at: 'agent', access: 'caller' }),
+  ...grpcRoutes(GRPC_OPERATOR_SERVICES, { name: 'grpc-operators', at: 'node', access: 'public' }),
   { name: 'welcome', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/'], access: 'public' },
   { name: 'admin', at: 'node', methods: ['GET', 'HEAD', 'POST', 'DELETE'], under: '/api/parley/v1', access: 'admin' },
   { name: 'console', at: 'node', methods: ['GET', 'HEAD'], under: '/console', access: 'public' },
@@ -103,7 +111,11 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /** First path segments that are never a tenant's name in HTTP+JSON. */
-const OURS: ReadonlySet<string> = new Set(['.well-known', 'ag-ui', 'agents', 'ard', 'api', 'console', 'mcp']);
+const OURS: ReadonlySet<string> = new Set([
+  ...['.well-known', 'ag-ui', 'agents', 'ard', 'api', 'console', 'mcp'],
+  ...GRPC_SERVICES,
+  ...GRPC_OPERATOR_SERVICES,
+]);
 
 /** A path, divided into the agent and the rest. */
 export interface RequestPath {

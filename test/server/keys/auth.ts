@@ -81,6 +81,15 @@ export const AUTH_CHECKS: Checks = {
       expect([await status(server), await status(server, server.token?.token)]).toEqual([401, 200]);
     });
   },
+  trustLocalUsers: async () => {
+    if (process.platform !== 'linux') return;
+    await served({ trustLocalUsers: true, authRequired: true }, async (server) => {
+      const { status: code } = await new Promise<{ readonly status: number | undefined }>((resolve) =>
+        get(`${server.url}/tasks`, (answer) => resolve({ status: answer.resume().statusCode })),
+      );
+      expect(code).toBe(200);
+    });
+  },
   authFolder: async () => {
     const own = fresh();
     await served(

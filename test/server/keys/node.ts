@@ -55,6 +55,10 @@ export const NODE_CHECKS: Checks = {
       expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, 'https://app.example']);
       expect((await from('https://evil.example')).status).toBe(403);
     }),
+  profile: () =>
+    served({ agents: ['conformance'], profile: 'basic' }, async (server) =>
+      expect((await cardOf(server))['capabilities']).toMatchObject({ streaming: false }),
+    ),
   card: () => served({ card: 'strict' }, async (server) => expect(Object.keys(await cardOf(server))).not.toContain('url')),
   publisher: () =>
     served({ publisher: 'pub.example' }, async ({ url }) =>
@@ -77,6 +81,14 @@ export const NODE_CHECKS: Checks = {
       },
       { console: () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the console' }) },
     ),
+  grpc: () =>
+    served({ grpc: false }, async ({ url }) => {
+      const card = await (await fetch(`${url}/.well-known/agent-card.json`)).text();
+      expect(card).not.toContain('"GRPC"');
+      const headers = { 'Content-Type': 'application/json' };
+      const call = await fetch(`${url}/lf.a2a.v1.A2AService/ListTasks`, { method: 'POST', headers, body: '{}' });
+      expect(call.status).toBe(415);
+    }),
   agUiOnHangUp: () =>
     served({ agUiOnHangUp: 'cancel' }, async ({ url }) => {
       const leave = new AbortController();

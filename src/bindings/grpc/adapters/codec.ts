@@ -59,8 +59,16 @@ export interface ProtoCodec {
  * third. The messages around it are fewer than 16. Our own limit of JSON depth applies after that.
  */
 const RECURSION_LIMIT = DEFAULT_READ_LIMITS.jsonDepthMax * 3 + 16;
-const READ_BYTES = { readUnknownFields: false, recursionLimit: RECURSION_LIMIT } as const;
-const READ_JSON = { ignoreUnknownFields: true, recursionLimit: RECURSION_LIMIT } as const;
+/** How messages are read from bytes. */
+export const READ_BYTES: { readonly readUnknownFields: false; readonly recursionLimit: number } = {
+  readUnknownFields: false,
+  recursionLimit: RECURSION_LIMIT,
+};
+/** How messages are read from JSON. */
+export const READ_JSON: { readonly ignoreUnknownFields: true; readonly recursionLimit: number } = {
+  ignoreUnknownFields: true,
+  recursionLimit: RECURSION_LIMIT,
+};
 
 type Reading = { readonly schema: DescMessage; readonly error: (problem: string, cause: unknown) => A2AError };
 

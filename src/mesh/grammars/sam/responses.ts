@@ -123,7 +123,7 @@ class ResponseTimeouts {
   }
 
   check(): void {
-    if (this.#problem !== undefined) throw new A2AError('UNAVAILABLE', this.#problem);
+    if (this.#problem !== undefined) throw new A2AError('UNAVAILABLE', this.#problem, { data: { details: this.#problem } });
   }
 
   stop(): void {

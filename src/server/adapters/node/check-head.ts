@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http2';
 import type { HttpResponse } from '#bindings';
 import { refusal } from '../../routes/responses.ts';
 
@@ -22,6 +23,10 @@ export function checkHead(incoming: IncomingMessage, headersMax: number): HttpRe
     return refusal(400, 'this server does not support protocol upgrades');
   const { expect } = incoming.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') return refusal(417, 'the only expectation is 100-continue');
+  return repeatedHeader(rawHeaders);
+}
+
+function repeatedHeader(rawHeaders: readonly string[]): HttpResponse | undefined {
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const bit = bitOf(rawHeaders[at] as string);
@@ -31,6 +36,22 @@ export function checkHead(incoming: IncomingMessage, headersMax: number): HttpRe
   }
   return undefined;
 }
+
+/** The most that the names and values of a request's headers may have, as on HTTP/1.1. */
+const HEAD_BYTES_MAX = 16_384;
+
+/** The same for HTTP/2, whose limits in Node are only advice to the client. `rawHeaders` has names and values in turn. */
+export function checkHttp2Head(headers: IncomingHttpHeaders, rawHeaders: readonly string[], headersMax: number): HttpResponse | undefined {
+  if (rawHeaders.length > (headersMax + PSEUDO_HEADERS) * 2) return refusal(431, `more than ${headersMax} headers`);
+  if (rawHeaders.reduce((sum, text) => sum + text.length, 0) > HEAD_BYTES_MAX) return refusal(431, 'the headers are too large');
+  if (headers[':path']?.startsWith('/') !== true) return refusal(400, 'the request target must be a path');
+  const authority = headers[':authority'];
+  if (authority !== undefined && headers.host !== undefined && headers.host !== authority)
+    return refusal(400, 'host and :authority differ');
+  return repeatedHeader(rawHeaders);
+}
+
+const PSEUDO_HEADERS = 4;
 
 const BITS: ReadonlyMap<string, number> = new Map([...ONCE].map((name, at) => [name, 1 << at]));
 

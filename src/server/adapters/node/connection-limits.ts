@@ -1,4 +1,5 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
 import type { BlockList, Socket } from 'node:net';
 import type { HttpResponse } from '#bindings';
 import { isLoopback } from '../../access/host-origin.ts';
@@ -6,6 +7,7 @@ import { clientNetwork } from '../../access/limits/client-network.ts';
 import type { ServerLimits } from '../../limits.ts';
 import { refusal, retryAfter } from '../../routes/responses.ts';
 import { parsePath, routesAt } from '../../routes/routes.ts';
+import type { ReceivedHead } from './tls.ts';
 import { clientAddress, directAddress, isTrusted } from './tls.ts';
 
 export interface ConnectionLimitOptions {
@@ -38,11 +40,12 @@ export class ConnectionLimits {
   }
 
   watch(server: Server): void {
-    server.on('connection', (socket: Socket) => this.#accept(socket));
+    // Before the listeners that read from the socket: a refused one is destroyed.
+    server.prependListener('connection', (socket: Socket) => this.#accept(socket));
   }
 
-  /** Undefined: the request may be served. It counts until its response is closed. */
-  refuse(incoming: IncomingMessage, outgoing: ServerResponse): HttpResponse | undefined {
+  /** Undefined: the request may be served. It counts until its response, or its stream of HTTP/2, is closed. */
+  refuse(incoming: ReceivedHead & { readonly url?: string | undefined }, outgoing: Pick<EventEmitter, 'once'>): HttpResponse | undefined {
     const { trusted, limits, onRefused } = this.#options;
     if (this.#reserved.has(incoming.socket) && !isForOperators(incoming)) {
       onRefused();
@@ -99,7 +102,7 @@ export class ConnectionLimits {
   }
 }
 
-function isForOperators({ url = '/' }: IncomingMessage): boolean {
+function isForOperators({ url = '/' }: { readonly url?: string | undefined }): boolean {
   const routes = routesAt(parsePath(url.split('?', 1)[0] ?? '/'));
   return routes.some(({ name, access }) => access === 'admin' || name === 'health' || name === 'ready');
 }

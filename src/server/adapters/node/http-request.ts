@@ -7,6 +7,7 @@ import { NodePeer } from './tls.ts';
 
 /** Node's request as an `HttpRequest`, without the cost of creating a `Request`. */
 export class NodeHttpRequest implements HttpRequest {
+  readonly httpVersion = '1.1';
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -106,5 +107,8 @@ function parsedBefore(incoming: IncomingMessage & { readonly body?: unknown }): 
 }
 
 function tooLarge(bytesMax: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bytesMax} bytes`);
+  return new A2AError(
+    'PAYLOAD_TOO_LARGE',
+    `Request body too large: more than ${bytesMax} bytes. Send a link to a large file, or raise the server's limit bodyBytesMax`,
+  );
 }

@@ -12,7 +12,10 @@ import type { Metrics } from '../../observability/metrics.ts';
 import { NO_SNIFF } from '../../routes/responses.ts';
 import { checkHead } from './check-head.ts';
 import { ConnectionLimits } from './connection-limits.ts';
+import type { GrpcPort } from './grpc-port.ts';
+import { createGrpcPort } from './grpc-port.ts';
 import { NodeHttpRequest } from './http-request.ts';
+import { drained } from './linger.ts';
 import { answerParserErrors } from './parser-errors.ts';
 import { oneAtATime } from './pipelined.ts';
 import type { TlsOptions } from './tls.ts';
@@ -28,6 +31,8 @@ export interface HttpHostOptions {
   readonly tls?: TlsOptions | undefined;
   readonly trusted?: BlockList | undefined;
   readonly limitLoopback?: boolean | undefined;
+  /** Serves HTTP/2, gRPC, gRPC-Web and Connect on the same port. Default false. */
+  readonly grpc?: boolean | undefined;
 }
 
 /** Node's HTTP server with a handler behind it. */
@@ -38,14 +43,12 @@ export interface HttpHost {
   readonly busy: () => number;
   /** From now on, closes each connection after its response. */
   stopKeeping(): void;
+  /** Disconnects clients that have no request under way. Those of HTTP/2 finish their streams first. */
+  closeIdle(): void;
+  /** Disconnects all clients. */
+  closeAll(): void;
 }
 
-/**
- * After the response to a body that is too large, the server keeps reading for a while, so that the client can read the response before
- * the connection closes: until no byte arrives for this time, and at most this many bytes. The request timeout also applies.
- */
-const LINGER_MS = 500;
-const LINGER_BYTES = 67_108_864;
 /** Longer than the idle timeout of common proxies, so that the proxy closes idle connections. Otherwise its next request could fail. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -83,7 +86,8 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
 }
 
 /** Creates Node's HTTP server for a handler, with stricter timeouts and limits than Node's defaults (docs/faults.md, H7 to H9). */
-export function createHttpHost({ handler, limits, log, metrics, tls, trusted, limitLoopback = false }: HttpHostOptions): HttpHost {
+export function createHttpHost(given: HttpHostOptions): HttpHost {
+  const { handler, limits, log, metrics, tls, trusted, limitLoopback = false, grpc = false } = given;
   let busy = 0;
   let isStopping = false;
   const cut = metrics.counter({
@@ -107,32 +111,29 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted, li
     connections,
   };
 
-  const take = oneAtATime((incoming, outgoing) => {
+  let port: GrpcPort | undefined;
+  const track = (response: Promise<void>): void => {
     busy += 1;
-    handleRequest(incoming, outgoing, options)
-      .catch((thrown: unknown) => {
+    void response.finally(() => {
+      busy -= 1;
+    });
+  };
+  const take = oneAtATime((incoming, outgoing) => {
+    const response = port?.takeHttp1(incoming, outgoing) ?? handleRequest(incoming, outgoing, options);
+    track(
+      response.catch((thrown: unknown) => {
         log.error('a request could not be handled', thrown);
         outgoing.destroy();
-      })
-      .finally(() => {
-        busy -= 1;
-      });
+      }),
+    );
   });
-  const settings = {
-    headersTimeout: Math.min(limits.headerMsMax, limits.requestMsMax),
-    requestTimeout: limits.requestMsMax,
-    connectionsCheckingInterval: Math.min(500, limits.requestMsMax),
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    noDelay: true,
-  };
-  const server =
-    tls === undefined
-      ? createServer(settings)
-      : createTlsServer({ ...settings, ...httpsOptions(tls), handshakeTimeout: Math.min(limits.headerMsMax, limits.requestMsMax) });
+  const server = createNodeServer(given);
   server.on('request', take);
   server.on('checkExpectation', take); // `checkHead` refuses it
   answerParserErrors(server);
   server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
+  const shared = { handler, limits, log, trusted, budget, connections, onCut: () => cut.add([]), isStopping: () => isStopping, track };
+  if (grpc) port = createGrpcPort(server, shared);
   connections.watch(server);
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));
@@ -143,31 +144,31 @@ export function createHttpHost({ handler, limits, log, metrics, tls, trusted, li
     stopKeeping: () => {
       isStopping = true;
     },
+    closeIdle: () => {
+      server.closeIdleConnections();
+      port?.goAway();
+    },
+    closeAll: () => {
+      server.closeAllConnections();
+      port?.closeAll();
+    },
   };
+}
+
+function createNodeServer({ limits, tls, grpc = false }: HttpHostOptions): Server {
+  const headersTimeout = Math.min(limits.headerMsMax, limits.requestMsMax);
+  const settings = {
+    headersTimeout,
+    requestTimeout: limits.requestMsMax,
+    connectionsCheckingInterval: Math.min(500, limits.requestMsMax),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    noDelay: true,
+  };
+  if (tls === undefined) return createServer(settings);
+  return createTlsServer({ ...settings, ...httpsOptions(tls, grpc), handshakeTimeout: headersTimeout });
 }
 
 /** Whether the response was created before the complete body was read, because the body is too large. */
 function isLeftUnread(incoming: IncomingMessage, { status }: HttpResponse): boolean {
   return status === 413 && !incoming.complete;
-}
-
-/**
- * Reads and discards the rest of the body for a moment. Closing a socket with unread bytes resets the connection, and the client would lose
- * the response. Node closes the connection when the response ends, so the response is held open until then.
- */
-function drained(incoming: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    let bytes = 0;
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const timer = setTimeout(done, LINGER_MS);
-    incoming.on('data', (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes > LINGER_BYTES) done();
-      else timer.refresh();
-    });
-    incoming.once('end', done).once('close', done);
-  });
 }

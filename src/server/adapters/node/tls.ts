@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { BlockList, isIP } from 'node:net';
@@ -22,9 +22,10 @@ export interface TlsOptions {
   readonly ca?: string | Buffer | undefined;
 }
 
-/** The options of Node's https server. */
-export function httpsOptions({ cert, key, ca }: TlsOptions): ServerOptions {
+/** The options of Node's https server. `hasHttp2`: clients may choose HTTP/2. */
+export function httpsOptions({ cert, key, ca }: TlsOptions, hasHttp2 = false): ServerOptions {
   return {
+    ...(hasHttp2 ? { ALPNProtocols: ['h2', 'http/1.1'] } : {}),
     cert,
     key,
     minVersion: 'TLSv1.2',
@@ -52,19 +53,31 @@ function readPem(name: string, path: string): Buffer {
   throw new ConfigError(`${name}: ${path} is not a PEM file`);
 }
 
+/** What a request tells about its client: of HTTP/1.1, or of a stream of HTTP/2. */
+export interface ReceivedHead {
+  readonly socket: Socket;
+  readonly headers: IncomingHttpHeaders;
+}
+
 /** The client's address and certificate. */
 export class NodePeer implements Peer {
-  readonly #incoming: IncomingMessage;
+  readonly #incoming: ReceivedHead;
   readonly #trusted: BlockList | undefined;
 
   /** `trusted`: proxies whose `X-Forwarded-For` header is trusted. */
-  constructor(incoming: IncomingMessage, trusted: BlockList | undefined) {
+  constructor(incoming: ReceivedHead, trusted: BlockList | undefined) {
     this.#incoming = incoming;
     this.#trusted = trusted;
   }
 
   get address(): string | undefined {
     return clientAddress(this.#incoming, this.#trusted);
+  }
+
+  get connection(): Peer['connection'] {
+    const { remoteAddress, remotePort, localAddress, localPort } = this.#incoming.socket;
+    if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined || localPort === undefined) return undefined;
+    return { remote: { address: remoteAddress, port: remotePort }, local: { address: localAddress, port: localPort } };
   }
 
   get certificate(): PeerCertificate | undefined {
@@ -94,7 +107,7 @@ function readCertificate(certificate: X509Certificate): PeerCertificate {
 }
 
 /** The client's address: the last one in `X-Forwarded-For` that is not a trusted proxy. */
-export function clientAddress(incoming: IncomingMessage, trusted: BlockList | undefined): string | undefined {
+export function clientAddress(incoming: ReceivedHead, trusted: BlockList | undefined): string | undefined {
   const direct = directAddress(incoming.socket);
   if (trusted === undefined || direct === undefined || !isTrusted(direct, trusted)) return direct;
   const forwarded = String(incoming.headers['x-forwarded-for'] ?? '')

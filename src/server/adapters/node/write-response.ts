@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { HttpResponse, ResponseStream } from '#bindings';
 import { textStream } from '#bindings';
 import type { UnsentBudget, UnsentResponse } from '../../access/limits/unsent-budget.ts';
@@ -20,7 +21,7 @@ export interface WriteOptions {
 }
 
 /** A longer text is sent in pieces. What is shorter mostly fits into the buffers of the operating system. */
-const AT_ONCE_CHARS = 32_768;
+export const AT_ONCE_CHARS = 32_768;
 /** After this many characters without a wait for the socket, other requests get a turn. */
 const TURN_CHARS = 262_144;
 
@@ -64,14 +65,14 @@ function flatten(outgoing: ServerResponse & { readonly _header?: string | null }
   outgoing._header?.charCodeAt(0);
 }
 
-/** Writes a stream to a response, the next piece when the socket has room for it. */
-class Pump implements UnsentResponse {
+/** Writes a stream to a response, or to a stream of HTTP/2, the next piece when the socket has room for it. */
+export class Pump implements UnsentResponse {
   readonly #flow: ResponseStream;
-  readonly #outgoing: ServerResponse;
+  readonly #outgoing: Writable;
   readonly #options: WriteOptions;
   #sinceTurn = 0;
 
-  constructor(flow: ResponseStream, outgoing: ServerResponse, options: WriteOptions) {
+  constructor(flow: ResponseStream, outgoing: Writable, options: WriteOptions) {
     this.#flow = flow;
     this.#outgoing = outgoing;
     this.#options = options;
@@ -141,7 +142,7 @@ class Pump implements UnsentResponse {
   }
 }
 
-function happens(outgoing: ServerResponse, event: 'drain' | 'finish', idleMsMax: number): Promise<boolean> {
+function happens(outgoing: Writable, event: 'drain' | 'finish', idleMsMax: number): Promise<boolean> {
   if (outgoing.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     const done = (): void => {

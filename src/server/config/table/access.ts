@@ -13,6 +13,11 @@ export const AUTH_SETTINGS = {
     flag: 'require-auth',
     doc: 'Authenticate callers on loopback too. By default an agent that runs no commands is open there.',
   },
+  trustLocalUsers: {
+    type: 'boolean',
+    flag: 'trust-local-users',
+    doc: 'DANGEROUS: programs of your own user on this machine may call without a token, also agents that run commands. Linux and loopback only. Browsers, sandboxes and other users are refused.',
+  },
   authFolder: {
     type: 'text',
     flag: 'auth-folder',

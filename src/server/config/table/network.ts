@@ -20,6 +20,14 @@ export const NETWORK_SETTINGS = {
     flagDoc: 'Do not serve the web console.',
     doc: 'Whether the web console is served at `/console/`. The admin API is served either way.',
   },
+  grpc: {
+    type: 'boolean',
+    default: true,
+    flag: 'no-grpc',
+    flagMeans: false,
+    flagDoc: 'Do not serve HTTP/2, gRPC, gRPC-Web and Connect.',
+    doc: 'Whether HTTP/2 is served on the same port, with gRPC, gRPC-Web and Connect. Cards then name the interface `GRPC`.',
+  },
   insecureBehindProxy: {
     type: 'boolean',
     flag: 'insecure-behind-proxy',
@@ -68,6 +76,13 @@ export const PROTOCOL_SETTINGS = {
     default: 'superset',
     flag: 'card',
     doc: '`superset`: cards that clients of every version read. `strict`: cards of A2A 1.0 only.',
+  },
+  profile: {
+    type: 'choice',
+    oneOf: ['full', 'basic', 'tck', 'tck-0.3', 'extended-card', 'required-extension'],
+    default: 'full',
+    flag: 'profile',
+    doc: 'What the `conformance` agent declares and does, for different kits ([agents](agents.md)).',
   },
   publisher: {
     type: 'domain',

@@ -1,0 +1,227 @@
+import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message as ProtoMessage } from '@bufbuild/protobuf';
+import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import { Code, ConnectError, createConnectRouter, createContextKey, createContextValues } from '@connectrpc/connect';
+import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
+import { compressionGzip } from '@connectrpc/connect-node';
+import type { StreamOperation, UnaryOperation } from '#protocol';
+import { A2AError, ERRORS } from '#protocol';
+import type { HttpRequest } from '../../http.ts';
+import type { AdmittedCall, GrpcHost } from '../host.ts';
+import { invalidInsteadOfInternal } from './bad-bytes.ts';
+import { READ_BYTES, READ_JSON } from './codec.ts';
+import { connectError, untilEnded } from './connect-errors.ts';
+import type { ServedCall, ServedMethod } from './serve-call.ts';
+import { CODECS, callStream, callUnary, methodAt, serveCall } from './serve-call.ts';
+
+/** A call in the protocol of Connect or of gRPC-Web. */
+export interface ConnectRequest extends HttpRequest {
+  readonly httpVersion: '1.1' | '2.0';
+}
+
+/** A response of Connect, and what became of the call. */
+export interface ConnectAnswer extends UniversalServerResponse {
+  readonly admitted: AdmittedCall | undefined;
+}
+
+/** Answers calls in the protocols of Connect and gRPC-Web, over HTTP/1.1 or HTTP/2. */
+export type ConnectRoad = (request: ConnectRequest) => Promise<ConnectAnswer>;
+
+/** What a handler knows of its call. */
+interface ConnectCall {
+  readonly request: ConnectRequest;
+  admitted: AdmittedCall | undefined;
+  /** A handler has got the message, so the bytes of the request were valid. */
+  isRead: boolean;
+}
+
+const CALL = createContextKey<ConnectCall | undefined>(undefined);
+
+/** The request may be this much longer than its message: the head of a frame, or the spaces of JSON. */
+const ENVELOPE_BYTES = 1024;
+
+/** Connect's router, behind the access checks. */
+export function createConnectRoad(host: GrpcHost): ConnectRoad {
+  const router = createConnectRouter({
+    readMaxBytes: host.requestBytesMax,
+    writeMaxBytes: host.answerBytesMax,
+    acceptCompression: [compressionGzip],
+    binaryOptions: READ_BYTES,
+    jsonOptions: READ_JSON,
+    requestGate: async ({ values }) => {
+      const call = callIn(values.get(CALL));
+      try {
+        call.admitted = await host.admit(call.request);
+      } catch (thrown) {
+        throw connectError(thrown, {});
+      }
+    },
+  });
+  addMethods(router);
+  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return async (request) => {
+    const call: ConnectCall = { request, admitted: undefined, isRead: false };
+    const { path, httpVersion, method, origin, signal } = request;
+    // An agent's own address, `/agents/{name}`, may precede the service.
+    const served = path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1));
+    const handler = handlers.get(served);
+    if (handler === undefined) return { ...(await unknownMethod(request, host)), admitted: undefined };
+    const contextValues = createContextValues().set(CALL, call);
+    const header = headersOf(request);
+    const answer = await handler({
+      httpVersion,
+      method,
+      url: `${origin}${served}`,
+      header,
+      body: bodyOf(call, host),
+      signal,
+      contextValues,
+    });
+    const sent = await invalidInsteadOfInternal(answer, () => call.isRead);
+    return { ...sent, admitted: call.admitted };
+  };
+}
+
+/** Callers learn which methods there are only after the access checks. */
+async function unknownMethod(request: HttpRequest, host: GrpcHost): Promise<UniversalServerResponse> {
+  try {
+    const admitted = await host.admit(request);
+    admitted.ended(Code.Unimplemented);
+    return { status: 404 };
+  } catch (thrown) {
+    return { status: ERRORS[A2AError.from(thrown).kind].http };
+  }
+}
+
+function addMethods(router: ConnectRouter): void {
+  for (const { service } of CODECS) {
+    for (const method of service.methods) {
+      const served = methodAt(`/${service.typeName}/${method.name}`);
+      if (served === undefined) continue;
+      if (isUnary(method) && !served.streams) {
+        router.rpc<DescMethodUnary>(method, (message, context) => unary(served, message, context));
+      } else if (isServerStreaming(method) && served.streams) {
+        router.rpc<DescMethodServerStreaming>(method, (message, context) => stream(served, message, context));
+      }
+    }
+  }
+}
+
+function isUnary(method: DescMethod): method is DescMethodUnary {
+  return method.methodKind === 'unary';
+}
+
+function isServerStreaming(method: DescMethod): method is DescMethodServerStreaming {
+  return method.methodKind === 'server_streaming';
+}
+
+async function unary(method: ServedMethod<UnaryOperation>, message: ProtoMessage, context: HandlerContext): Promise<ProtoMessage> {
+  const { admitted, served } = read(method, message, context);
+  try {
+    const result = await untilEnded(callUnary(served), context.signal);
+    admitted.ended(0);
+    return method.codec.writeResult(method.operation, result);
+  } catch (thrown) {
+    throw failed(thrown, admitted);
+  }
+}
+
+async function* stream(
+  method: ServedMethod<StreamOperation>,
+  message: ProtoMessage,
+  context: HandlerContext,
+): AsyncGenerator<ProtoMessage, void> {
+  const { admitted, served, request } = read(method, message, context);
+  const ended = new AbortController();
+  const signal = AbortSignal.any([context.signal, ended.signal]);
+  const events = callStream(served, request)[Symbol.asyncIterator]();
+  let onEnd: (() => void) | undefined;
+  try {
+    let next = await untilEnded(events.next(), signal);
+    admitted.track({
+      finish: (_, why) =>
+        ended.abort(
+          why === 'shutdown'
+            ? new ConnectError('this node is shutting down; try again', Code.Unavailable)
+            : new ConnectError('the credential is not valid any more', Code.Unauthenticated),
+        ),
+      onEnd(listener) {
+        onEnd = () => listener(this);
+      },
+    });
+    for (; next.done !== true; next = await untilEnded(events.next(), signal)) {
+      for (const logged of next.value) yield method.codec.writeEvent(logged, served.withSeq);
+    }
+    admitted.ended(0);
+  } catch (thrown) {
+    throw failed(thrown, admitted);
+  } finally {
+    onEnd?.();
+    void events.return?.().then(undefined, () => undefined); // the caller has its status already
+  }
+}
+
+interface ReadCall<Op extends UnaryOperation | StreamOperation> {
+  readonly admitted: AdmittedCall;
+  readonly request: ConnectRequest;
+  readonly served: ServedCall<Op>;
+}
+
+/** Reads the message and finds the agent. */
+function read<Op extends UnaryOperation | StreamOperation>(
+  method: ServedMethod<Op>,
+  message: ProtoMessage,
+  context: HandlerContext,
+): ReadCall<Op> {
+  const call = callIn(context.values.get(CALL));
+  call.isRead = true;
+  const { admitted, request } = call;
+  if (admitted === undefined) throw new ConnectError('no access', Code.PermissionDenied);
+  try {
+    const head = { httpRequest: request, admitted, signal: context.signal };
+    const served = serveCall(method, head, (env) => method.codec.readRequest(method.operation, message, env));
+    for (const [name, value] of Object.entries(served.headers)) context.responseHeader.set(name, value);
+    return { admitted, request, served };
+  } catch (thrown) {
+    throw failed(thrown, admitted);
+  }
+}
+
+function failed(thrown: unknown, admitted: AdmittedCall): ConnectError {
+  const error = connectError(thrown, admitted);
+  admitted.ended(error.code);
+  return error;
+}
+
+function callIn(call: ConnectCall | undefined): ConnectCall {
+  if (call === undefined) throw new Error('the call has no request');
+  return call;
+}
+
+/** The headers that Connect reads. */
+const READ_HEADERS = [
+  ...['content-type', 'content-encoding', 'content-length', 'accept-encoding', 'user-agent', 'te'],
+  ...['connect-protocol-version', 'connect-timeout-ms', 'connect-content-encoding', 'connect-accept-encoding'],
+  ...['grpc-timeout', 'grpc-encoding', 'grpc-accept-encoding', 'x-grpc-web', 'x-user-agent'],
+];
+
+function headersOf(request: HttpRequest): Headers {
+  const headers = new Headers();
+  for (const name of READ_HEADERS) {
+    const value = request.header(name);
+    if (value !== undefined) headers.set(name, value);
+  }
+  return headers;
+}
+
+/** The body, which Connect reads after the access checks. Every method takes one message. */
+async function* bodyOf(call: ConnectCall, { requestBytesMax }: GrpcHost): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield await (call.admitted?.httpRequest ?? call.request).body(requestBytesMax + ENVELOPE_BYTES);
+  } catch (thrown) {
+    const error = A2AError.from(thrown);
+    throw connectError(
+      error.kind === 'INTERNAL_ERROR' ? new A2AError('INVALID_REQUEST', 'the body was cut off', { cause: thrown }) : error,
+      {},
+    );
+  }
+}

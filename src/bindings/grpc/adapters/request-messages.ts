@@ -1,0 +1,37 @@
+import type { ServerHttp2Stream } from 'node:http2';
+import { A2AError } from '#protocol';
+import { cutOff, requestFrames } from '../framing.ts';
+import { FrameParser } from '../wire.ts';
+import { messageIn } from './compression.ts';
+
+/** Options of `messagesOf`. */
+export interface MessagesOptions {
+  readonly encoding: 'gzip' | undefined;
+  /** A caller that sends nothing for this long gets an error. */
+  readonly idleMsMax: number;
+}
+
+/** Requests of operators are names of services and of types. */
+const BYTES_MAX = 65_536;
+
+/** The messages of a request, as they arrive. Reads on when the last one is answered. */
+export async function* messagesOf(stream: ServerHttp2Stream, { encoding, idleMsMax }: MessagesOptions): AsyncGenerator<Uint8Array, void> {
+  const parser = new FrameParser(BYTES_MAX);
+  const pieces: AsyncIterator<Buffer, unknown> = stream.iterator({ destroyOnReturn: false });
+  for (let next = await within(pieces.next(), idleMsMax); next.done !== true; next = await within(pieces.next(), idleMsMax)) {
+    for (const frame of requestFrames(parser, next.value, BYTES_MAX)) yield await messageIn(frame, encoding, BYTES_MAX);
+  }
+  if (parser.isPartial) throw cutOff();
+}
+
+async function within<T>(step: Promise<T>, msMax: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new A2AError('UNAVAILABLE', `no message for ${msMax} ms`)), msMax);
+  });
+  try {
+    return await Promise.race([step, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,59 @@
+import { A2AError } from '#protocol';
+import type { GrpcFrame } from './wire.ts';
+import { FrameParser, FrameTooLarge } from './wire.ts';
+
+export const FRAME_HEAD_BYTES = 5;
+
+/** Writes the head of a frame at a position of a buffer. */
+function writeHead(
+  into: Uint8Array,
+  at: number,
+  { isCompressed, length }: { readonly isCompressed: boolean; readonly length: number },
+): void {
+  into[at] = isCompressed ? 1 : 0;
+  into[at + 1] = length >>> 24;
+  into[at + 2] = length >>> 16;
+  into[at + 3] = length >>> 8;
+  into[at + 4] = length;
+}
+
+/** Frames messages, one after the other in one buffer. */
+export function framed(messages: readonly Uint8Array[], isCompressed = false): Uint8Array {
+  let size = 0;
+  for (const { length } of messages) size += FRAME_HEAD_BYTES + length;
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (const bytes of messages) {
+    writeHead(out, at, { isCompressed, length: bytes.length });
+    out.set(bytes, at + FRAME_HEAD_BYTES);
+    at += FRAME_HEAD_BYTES + bytes.length;
+  }
+  return out;
+}
+
+/** The frames of messages that end in this piece of a request. Throws INVALID_REQUEST or PAYLOAD_TOO_LARGE. */
+export function requestFrames(parser: FrameParser, piece: Uint8Array, bytesMax: number): readonly GrpcFrame[] {
+  try {
+    const frames = parser.push(piece);
+    if (!frames.some(({ isTrailers }) => isTrailers)) return frames;
+  } catch (cause) {
+    if (!(cause instanceof FrameTooLarge)) throw cause;
+    throw new A2AError('PAYLOAD_TOO_LARGE', `Request message too large: more than ${bytesMax} bytes`, { cause });
+  }
+  throw new A2AError('INVALID_REQUEST', 'the request is not framed as gRPC frames messages');
+}
+
+/** The error for a request that ends within a frame. */
+export function cutOff(): A2AError {
+  return new A2AError('INVALID_REQUEST', 'the request was cut off within a message');
+}
+
+/** The only message of a request. gRPC demands UNIMPLEMENTED for none and for several. */
+export function onlyFrame(body: Uint8Array, bytesMax: number): GrpcFrame {
+  const parser = new FrameParser(bytesMax);
+  const [frame, ...more] = requestFrames(parser, body, bytesMax);
+  if (parser.isPartial) throw cutOff();
+  if (frame === undefined) throw new A2AError('METHOD_NOT_FOUND', 'this method takes one message, and the request has none');
+  if (more.length > 0) throw new A2AError('METHOD_NOT_FOUND', 'this method takes one message, and the request has several');
+  return frame;
+}

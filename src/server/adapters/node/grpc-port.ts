@@ -1,0 +1,198 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { BlockList, Socket } from 'node:net';
+import type { GrpcHost, HttpRequest, HttpResponse } from '#bindings';
+import { GRPC_SERVICES, isConnectType, isGrpcType } from '#bindings';
+import type { ConnectRoad } from '../../../bindings/grpc/adapters/connect.ts';
+import type { UnsentBudget, UnsentResponse } from '../../access/limits/unsent-budget.ts';
+import type { Handler } from '../../handler.ts';
+import type { ServerLimits } from '../../limits.ts';
+import type { Log } from '../../observability/log.ts';
+import { errorOfRefusal } from '../../routes/admit-call.ts';
+import { NO_SNIFF } from '../../routes/responses.ts';
+import { checkHead, checkHttp2Head } from './check-head.ts';
+import { http1Sink, http2Sink, writeConnectAnswer } from './connect-answer.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import type { GrpcDrivers } from './grpc-drivers.ts';
+import { loadGrpcDrivers } from './grpc-drivers.ts';
+import { NodeHttpRequest } from './http-request.ts';
+import { writeHttp2Answer } from './http2-answer.ts';
+import type { Http2Host, ReceivedStream } from './http2-host.ts';
+import { Http2HttpRequest } from './http2-request.ts';
+import { drained } from './linger.ts';
+import { sharePort } from './one-port.ts';
+
+/** Options of `createGrpcPort`. */
+export interface GrpcPortOptions {
+  readonly handler: Handler;
+  readonly limits: ServerLimits;
+  readonly log: Log;
+  readonly trusted: BlockList | undefined;
+  readonly budget: UnsentBudget;
+  readonly connections: ConnectionLimits;
+  readonly onCut: () => void;
+  /** Whether to close each connection after its response. */
+  readonly isStopping: () => boolean;
+  /** Counts a request until its response is complete. */
+  readonly track: (response: Promise<void>) => void;
+}
+
+/** HTTP/2 beside HTTP/1.1 on the port of a server, and gRPC, gRPC-Web and Connect on both. */
+export interface GrpcPort {
+  /** Answers a request of HTTP/1.1 if it is one of Connect or gRPC-Web. Undefined: it is none. */
+  takeHttp1(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> | undefined;
+  /** Asks clients of HTTP/2 to send no more requests. */
+  goAway(): void;
+  /** Disconnects clients of HTTP/2. */
+  closeAll(): void;
+}
+
+/** Adds HTTP/2 and gRPC to a server. */
+export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPort {
+  const { limits, log } = options;
+  const host = grpcHost(options);
+  const { loaded, connectRoad } = lateDrivers(host);
+  const serveStream = async (received: ReceivedStream): Promise<void> => {
+    const { stream, headers, socket } = received;
+    const request = new Http2HttpRequest(stream, headers, { socket, trusted: options.trusted, bodyMsMax: limits.requestMsMax });
+    const refused = refuseStream(received, options);
+    if (isGrpcType(headers['content-type'])) {
+      const ready = loaded();
+      const { serveDirect } = ready instanceof Promise ? await ready : ready;
+      await serveDirect(stream, request, refused === undefined ? host : refusing(host, refused));
+    } else if (refused === undefined && isConnectCall(request)) {
+      const answer = await (await connectRoad())(request);
+      await writeConnectAnswer(
+        answer,
+        http2Sink(stream, () => request.delivered?.()),
+        host,
+      );
+    } else {
+      const answer = refused ?? (await options.handler.respond(request));
+      const { budget, onCut } = options;
+      const onDelivered = (): void => request.delivered?.();
+      const writing = { idleMsMax: limits.streamIdleMsMax, isLast: false, onDelivered, onCut, budget, caller: answer.caller };
+      writeHttp2Answer(stream, { ...answer, headers: { ...answer.headers, ...NO_SNIFF } }, writing);
+    }
+  };
+  const onStream = (received: ReceivedStream): void =>
+    options.track(
+      serveStream(received).catch((thrown: unknown) => {
+        log.error('a request could not be handled', thrown);
+        received.stream.destroy();
+      }),
+    );
+  const http2 = lateHttp2Host(options, onStream);
+  const port = sharePort(server, {
+    serveHttp2: (socket) => void http2.serve(socket),
+    silentMsMax: Math.min(limits.headerMsMax, limits.requestMsMax),
+  });
+  return {
+    takeHttp1: (incoming, outgoing) => {
+      if (incoming.method !== 'POST' || !isConnectType(incoming.headers['content-type'])) return undefined;
+      const request = new NodeHttpRequest(incoming, outgoing, options.trusted);
+      if (!isConnectCall(request)) return undefined;
+      if ((options.connections.refuse(incoming, outgoing) ?? checkHead(incoming, limits.headersMax)) !== undefined) return undefined;
+      const isLast = (): boolean => options.isStopping() || !incoming.complete;
+      const sink = http1Sink(outgoing, {
+        isLast,
+        hold: () => (incoming.complete ? undefined : drained(incoming)),
+        onDelivered: () => request.delivered?.(),
+      });
+      return connectRoad().then(async (answer) => writeConnectAnswer(await answer(request), sink, host));
+    },
+    goAway: () => {
+      port.closeUndecided();
+      http2.host()?.goAway();
+    },
+    closeAll: () => http2.host()?.closeAll(),
+  };
+}
+
+interface LateDrivers {
+  readonly loaded: () => GrpcDrivers | Promise<GrpcDrivers>;
+  readonly connectRoad: () => Promise<ConnectRoad>;
+}
+
+/** The drivers, loaded by the first call. */
+function lateDrivers(host: GrpcHost): LateDrivers {
+  let drivers: GrpcDrivers | Promise<GrpcDrivers> | undefined;
+  let road: ConnectRoad | undefined;
+  const loaded = (): GrpcDrivers | Promise<GrpcDrivers> => {
+    drivers ??= loadGrpcDrivers().then((done) => {
+      drivers = done;
+      return done;
+    });
+    return drivers;
+  };
+  const connectRoad = async (): Promise<ConnectRoad> => {
+    const { createConnectRoad } = await loaded();
+    road ??= createConnectRoad(host);
+    return road;
+  };
+  return { loaded, connectRoad };
+}
+
+/** Loads Node's HTTP/2 for the first client that speaks it. */
+function lateHttp2Host(
+  { limits, log, isStopping }: GrpcPortOptions,
+  onStream: (received: ReceivedStream) => void,
+): {
+  readonly host: () => Http2Host | undefined;
+  readonly serve: (socket: Socket) => Promise<void>;
+} {
+  let host: Http2Host | undefined;
+  return {
+    host: () => host,
+    serve: async (socket) => {
+      const { createHttp2Host } = await import('./http2-host.ts');
+      host ??= createHttp2Host({ limits, log, onStream });
+      if (isStopping()) socket.destroy();
+      else host.serve(socket);
+    },
+  };
+}
+
+function grpcHost({ handler, limits, budget, onCut }: GrpcPortOptions): GrpcHost {
+  return {
+    admit: handler.admit,
+    isServing: handler.isServing,
+    requestBytesMax: limits.bodyBytesMax,
+    answerBytesMax: limits.grpcAnswerBytesMax,
+    idleMsMax: limits.streamIdleMsMax,
+    unsent: (caller, cut) => {
+      const response: UnsentResponse = {
+        caller,
+        cut: () => {
+          onCut();
+          cut();
+        },
+      };
+      return { hold: (bytes) => budget.hold(response, bytes), release: () => budget.release(response), cut: response.cut };
+    },
+  };
+}
+
+/** The host for a call that a limit of connections or a check of its head refuses. */
+function refusing(host: GrpcHost, refused: HttpResponse): GrpcHost {
+  return {
+    ...host,
+    admit: () => {
+      throw errorOfRefusal(refused);
+    },
+  };
+}
+
+function refuseStream(
+  { stream, headers, rawHeaders, socket }: ReceivedStream,
+  { connections, limits }: GrpcPortOptions,
+): HttpResponse | undefined {
+  return connections.refuse({ socket, headers, url: headers[':path'] }, stream) ?? checkHttp2Head(headers, rawHeaders, limits.headersMax);
+}
+
+/** Whether a request is a call of an A2A service in the protocol of Connect or gRPC-Web. */
+function isConnectCall(request: HttpRequest): boolean {
+  const service = request.path.split('/').at(-2);
+  return (
+    request.method === 'POST' && service !== undefined && GRPC_SERVICES.includes(service) && isConnectType(request.header('content-type'))
+  );
+}

@@ -1,0 +1,115 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { BlockList, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { HttpRequest, Peer } from '#bindings';
+import { A2AError } from '#protocol';
+import { NodePeer } from './tls.ts';
+
+/** Options of `Http2HttpRequest`. */
+export interface Http2RequestOptions {
+  /** The connection. Node's own stands for it, and is gone when the session is. */
+  readonly socket: Socket;
+  readonly trusted: BlockList | undefined;
+  /** Timeout for the body. */
+  readonly bodyMsMax: number;
+}
+
+/** A stream of HTTP/2 as an `HttpRequest`. */
+export class Http2HttpRequest implements HttpRequest {
+  readonly httpVersion = '2.0';
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #stream: ServerHttp2Stream;
+  readonly #headers: IncomingHttpHeaders;
+  readonly #options: Http2RequestOptions;
+  #left: AbortController | undefined;
+  /** Called when the complete response has been sent. */
+  delivered: (() => void) | undefined;
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, options: Http2RequestOptions) {
+    const target = headers[':path'] ?? '/';
+    const mark = target.indexOf('?');
+    this.method = headers[':method'] ?? 'GET';
+    this.path = mark === -1 ? target : target.slice(0, mark);
+    this.query = mark === -1 ? '' : target.slice(mark + 1);
+    this.#stream = stream;
+    this.#headers = headers;
+    this.#options = options;
+  }
+
+  /** HTTP/2 names the host in `:authority`. A client that translates HTTP/1.1 may send `host` instead. */
+  get #host(): string {
+    return this.#headers[':authority'] ?? this.#headers.host ?? 'localhost';
+  }
+
+  get origin(): string {
+    return `${this.#options.socket instanceof TLSSocket ? 'https' : 'http'}://${this.#host}`;
+  }
+
+  get peer(): Peer {
+    const { socket, trusted } = this.#options;
+    return new NodePeer({ socket, headers: this.#headers }, trusted);
+  }
+
+  /** Created on first use. */
+  get signal(): AbortSignal {
+    if (this.#left === undefined) {
+      this.#left = new AbortController();
+      if (this.#stream.destroyed) this.abort();
+      else this.#stream.once('close', this.#onClose);
+    }
+    return this.#left.signal;
+  }
+
+  /** An abort costs much, so the end of a complete response is none. */
+  readonly #onClose = (): void => {
+    if (!this.#stream.writableFinished) this.abort();
+  };
+
+  abort(): void {
+    this.#left?.abort();
+  }
+
+  header(name: string): string | undefined {
+    if (name === 'host') return this.#host;
+    const value = this.#headers[name];
+    return typeof value === 'object' ? value.join(', ') : value;
+  }
+
+  body(bytesMax: number): Promise<Uint8Array> {
+    const stream = this.#stream;
+    const { bodyMsMax } = this.#options;
+    return new Promise((resolve, reject) => {
+      const pieces: Buffer[] = [];
+      let length = 0;
+      const fail = (error: Error): void => {
+        clearTimeout(timer);
+        stream.removeAllListeners('data').pause();
+        reject(error);
+      };
+      const timer = setTimeout(
+        () => fail(new A2AError('INVALID_REQUEST', `the request was not complete within ${bodyMsMax} ms`)),
+        bodyMsMax,
+      );
+      stream.on('data', (piece: Buffer) => {
+        length += piece.length;
+        if (length > bytesMax) fail(new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bytesMax} bytes`));
+        else pieces.push(piece);
+      });
+      stream.once('end', () => {
+        clearTimeout(timer);
+        const [first] = pieces;
+        resolve(pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, length));
+      });
+      // Every stream emits `close`. The error, which is costly to create, is for incomplete requests only.
+      stream.once('close', () => {
+        if (!stream.readableEnded) fail(new Error('the client disconnected before its request was complete'));
+      });
+    });
+  }
+
+  onDelivered(mark: () => void): void {
+    this.delivered = mark;
+  }
+}
