@@ -51,14 +51,18 @@ function legacyComponent(id: string, { component, weight, checks: _, ...members 
   for (const [given, value] of Object.entries(members)) {
     if (LOST[name]?.includes(given)) continue;
     const member = MEMBERS[name]?.[given] ?? given;
-    if (member === 'children') made[member] = childrenOf(value);
-    else if (member === 'action') made[member] = actionOf(value);
-    else if (member === 'tabItems' || member === 'options') made[member] = listOf(value);
-    else made[member] = BOUND.has(member) ? bound(value) : value;
+    made[member] = memberValue(member, value);
   }
   if (name === 'Button' && members['variant'] === 'primary') made['primary'] = true;
   if (name === 'ChoicePicker' && members['variant'] === 'mutuallyExclusive') made['maxAllowedSelections'] = 1;
   return { id, ...(weight === undefined ? {} : { weight }), component: { [NAMES[name] ?? name]: made } };
+}
+
+function memberValue(member: string, value: Json): Json {
+  if (member === 'children') return childrenOf(value);
+  if (member === 'action') return actionOf(value);
+  if (member === 'tabItems' || member === 'options') return listOf(value);
+  return BOUND.has(member) ? bound(value) : value;
 }
 
 function childrenOf(value: Json): Json {
