@@ -17,9 +17,14 @@ assert.equal(chunks.join(''), 'You said good morning to you');
 assert.ok(chunks.length > 1, 'it was streamed');
 assert.deepEqual(model.asked, [[{ role: 'user', text: 'good morning to you' }]]);
 
+const { task } = await client.send('I am Ada').result();
+await client.send('who am I?', { contextId: task?.contextId ?? '' }).result();
+const remembered = model.asked.at(-1)?.map(({ text }) => text);
+assert.deepEqual(remembered, ['I am Ada', 'You said I am Ada', 'who am I?']);
+
 await model.close();
 const failed = await client.send('is anybody there?').result();
 assert.equal(failed.task?.status.state, 'TASK_STATE_FAILED');
 
 await node.close();
-console.log(`llm: ${chunks.length} chunks; a model that is away fails the task`);
+console.log(`llm: ${chunks.length} chunks; the conversation is remembered; a model that is away fails the task`);

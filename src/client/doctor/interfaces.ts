@@ -100,7 +100,7 @@ async function probe(
   { fetch, signal, timeoutMs }: InterfaceTestOptions,
 ): Promise<ProbeResult> {
   const service = binding.link({ url, dialect, fetch, timeoutMs, idleMs: timeoutMs });
-  if (dialect.methods.get === undefined) return { thrown: await unknownMethod(url, { fetch, signal }), service };
+  if (!binding.has(dialect, 'get')) return { thrown: await unknownMethod(url, { fetch, signal }), service };
   try {
     await service.get({ id: taskId(UNKNOWN_TASK) }, contextFor(dialect, signal));
     return { thrown: undefined, service };
