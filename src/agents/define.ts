@@ -1,5 +1,5 @@
 import type { Agent, AgentCard, AgentOutput, ContextId, Principal, Turn } from '#protocol';
-import type { SurfaceOutput } from './a2ui/surface.ts';
+import type { SurfaceOutput } from './a2ui/definition.ts';
 import { isSurface, surfaceOutput } from './a2ui/surface.ts';
 import type { CardDefinition } from './card.ts';
 import { createCard } from './card.ts';

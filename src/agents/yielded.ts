@@ -1,5 +1,5 @@
 import type { AgentOutput, Json, Part } from '#protocol';
-import type { SurfaceOutput } from './a2ui/surface.ts';
+import type { SurfaceOutput } from './a2ui/definition.ts';
 import type { LastWord } from './outputs.ts';
 import type { SkillDefinition } from './skills.ts';
 import { checkOutput } from './skills.ts';

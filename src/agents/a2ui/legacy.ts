@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#protocol';
 import { isObject, jsonOf } from '#protocol';
-import type { SurfaceOutput } from './surface.ts';
+import type { SurfaceOutput } from './definition.ts';
 
 /**
  * The messages of A2UI 0.8: typed values, components wrapped by their names, and other names of

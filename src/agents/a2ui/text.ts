@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#protocol';
 import { isObject } from '#protocol';
 import type { SurfaceComponent } from './catalog.ts';
-import type { SurfaceOutput } from './surface.ts';
+import type { SurfaceOutput } from './definition.ts';
 
 type Components = Readonly<Record<string, SurfaceComponent | undefined>>;
 
