@@ -7,6 +7,7 @@ import { benchAgents } from './figures/agents.ts';
 import { benchClient } from './figures/client.ts';
 import type { Figure, Sizes } from './figures/figure.ts';
 import { FULL, QUICK } from './figures/figure.ts';
+import { benchGrpc } from './figures/grpc.ts';
 import { benchLists } from './figures/lists.ts';
 import { benchMesh } from './figures/mesh.ts';
 import { benchDialects, benchSends } from './figures/sends.ts';
@@ -27,6 +28,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = 
     lists: benchLists,
     start: benchStart,
   },
+  grpc: { grpc: benchGrpc },
   client: { client: benchClient },
   access: { access: benchAccess },
   mesh: { mesh: benchMesh },

@@ -10,7 +10,7 @@ const isRest = args.includes('--rest');
 const given = args.filter((arg) => arg !== '--rest');
 
 /** Folders of test/peers. The run fails if one of them is left out. */
-const PEERS = ['js', 'go', 'python', 'promptkit', 'sam'];
+const PEERS = ['js', 'go', 'python', 'promptkit', 'society', 'cortex', 'coding-agent', 'sam'];
 
 await ensureInstalled();
 const steps = tier === 'all' ? [...(isRest ? [] : [vitest('default')]), consoleFiles, vitest('rest'), codingAgents, peers] : [vitest(tier)];

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -66,6 +67,13 @@ export function goProgram(
   })
     ? program
     : undefined;
+}
+
+/** A program of a checkout in another folder, built outside of both trees. */
+export function goBuilt(checkout: string, main: string): string {
+  const program = join(mkdtempSync(join(tmpdir(), 'peer-')), 'program');
+  run('go', ['build', '-o', program, main], checkout);
+  return program;
 }
 
 function filesOf(folders: readonly string[]): readonly string[] {

@@ -23,17 +23,19 @@ export interface PeerClient<T extends Talk = Talk> {
   readonly except?: Readonly<Record<string, string>>;
   /** Conversations that only this peer has. */
   readonly also?: readonly Conversation<T>[];
+  /** The file of another agent than `agent.ts`. */
+  readonly agent?: string;
   /** The long answer, where this peer reads it in its own way. */
   readonly slow?: Conversation<T>;
 }
 
 /** Their client, our server: every conversation, each with a new client. */
-export function describeClient<T extends Talk>({ title, talk, except = {}, also = [], slow = SLOW }: PeerClient<T>): void {
+export function describeClient<T extends Talk>({ title, talk, except = {}, also = [], slow = SLOW, agent = AGENT }: PeerClient<T>): void {
   const open = talk ?? missing;
   suiteNeeding('its package', talk !== undefined, `their client: ${title}`, () => {
     let node: OurNode;
     beforeAll(async () => {
-      node = await ourNode({ args: [AGENT] });
+      node = await ourNode({ args: [agent] });
     });
     afterAll(() => node.stop());
     for (const { id, title: what, run } of [...CONVERSATIONS, ...also]) {

@@ -226,6 +226,7 @@ describe('public routes', () => {
       'ard', // what the catalog says, searched
       'ard',
       'keys',
+      ...['grpc-operators', 'grpc-operators', 'grpc-operators'],
       'welcome',
       'console',
       'health',

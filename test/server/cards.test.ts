@@ -118,7 +118,10 @@ describe('the card', () => {
     expect(seen.capabilities).not.toHaveProperty('extendedAgentCard');
     expect((await open.fetch(new Request(`${BASE}/extendedAgentCard`))).status).toBe(400);
     await open.close();
-    const own = handlerOf({ agents: [agent, secured], authenticate: async () => ({ principal: { id: 'ann', scopes: ['call'] } }) });
+    const own = handlerOf({
+      agents: [agent, secured],
+      authenticate: async () => ({ principal: { id: 'ann', scopes: ['card:extended'] } }),
+    });
     const at = (path: string): Promise<Response> => own.fetch(new Request(`${BASE}${path}`));
     const extended = (await (await at('/extendedAgentCard')).json()) as Card & { description: string };
     expect(extended.description).toBe('for ann');

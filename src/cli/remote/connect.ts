@@ -54,9 +54,12 @@ export function targetOf(given: string, settings: Pick<Settings, 'a2a'>, flags: 
   };
 }
 
+/** A node that publishes a remote agent waits longer for its answer than the product's own clients, which give up after 30 s or more: its callers read the task. */
+const ANSWER_MS_MAX = 600_000;
+
 /** Connects to a remote agent by address or by its name in the configuration. */
 export async function reach(given: string, settings: Pick<Settings, 'a2a'> & OutboundSettings, flags: ReachFlags = {}): Promise<Reached> {
-  const target = targetOf(given, settings, flags);
+  const target = { timeoutMs: ANSWER_MS_MAX, ...targetOf(given, settings, flags) };
   const verify = flags.trustKeys === undefined ? undefined : await verification(flags.trustKeys);
   try {
     const reached: { verdict?: CardVerdict } = {};

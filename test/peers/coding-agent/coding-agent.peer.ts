@@ -11,6 +11,7 @@ describeClient({
   talk: hasCurl() ? curlTalk : undefined,
   except: { approval: 'its reference has the stream open at an approval' },
   also: ALSO,
+  agent: fileURLToPath(new URL('agent.ts', import.meta.url)),
 });
 
 /** What coding-agent-a2a's server can't do. */

@@ -16,6 +16,7 @@ const SERVER_EXCEPT: Readonly<Record<string, string>> = {
   parts: 'returns text only',
   cancel: 'does not stop the work',
   failure: 'a stream does not say why',
+  restart: 'the send that keeps contexts names its task at its end only',
 };
 
 const SERVER_ALSO: readonly Conversation[] = [

@@ -1,23 +1,30 @@
-import { mkdtempSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { goBuilt } from '../install.ts';
 import { describeClient, describeLong, describeServer, nodeCommand } from '../suite.ts';
+import type { Society } from './client.ts';
 import { ALSO, EXCEPT, SLOW_THREAD, societyTalk } from './client.ts';
+import type { Printed } from './player.ts';
 import { society } from './player.ts';
 
 const registry = (): string => join(mkdtempSync(join(tmpdir(), 'society-')), 'registry.json');
 
-describeClient({
-  title: 'Society 0.3.0 (player)',
-  talk: (url) => {
-    const file = registry();
-    return societyTalk(url, (args, input) => society(file, args, input));
-  },
-  except: EXCEPT,
-  also: ALSO,
-  slow: SLOW_THREAD,
-});
+/** A person with this program, and a registry that is empty at first. */
+function person(title: string, open: (registry: string) => Society): void {
+  describeClient({ title, talk: (url) => societyTalk(url, open(registry())), except: EXCEPT, also: ALSO, slow: SLOW_THREAD });
+}
+
+person('Society 0.3.0 (player)', (file) => (args, input) => society(file, args, input));
+
+/** A checkout of lucharo/society in the folder that PARLEY_PEERS names. It is built outside of both trees. */
+const checkout = join(process.env['PARLEY_PEERS'] ?? '', 'society');
+if (process.env['PARLEY_PEERS'] !== undefined && existsSync(checkout)) {
+  const program = goBuilt(checkout, './cmd/society');
+  person('Society, its own program', (file) => (args, input) => run(program, ['--registry', file, ...args], input));
+}
 
 /** What Society's server can't do. */
 const SERVER_EXCEPT: Readonly<Record<string, string>> = {
@@ -38,3 +45,14 @@ describeServer({
 });
 
 describeLong();
+
+async function run(program: string, args: readonly string[], input = ''): Promise<Printed> {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+  child.stdin.end(input);
+  return await new Promise((resolve) => child.on('close', (code) => resolve({ out, code: code ?? 1 })));
+}

@@ -27,6 +27,12 @@ export const HTTP_LIMIT_CHECKS: Checks = {
       expect((await post(`${url}/ag-ui`, run('x'.repeat(300)))).status).toBe(413);
       expect((await post(`${url}/ag-ui`, run('x'))).status).toBe(200);
     }),
+  'limits.grpcAnswerBytesMax': () =>
+    served({ limits: { grpcAnswerBytesMax: 100 } }, async ({ url }) => {
+      const headers = { 'Content-Type': 'application/json' };
+      const call = await fetch(`${url}/lf.a2a.v1.A2AService/SendMessage`, { method: 'POST', headers, body: JSON.stringify(sendBody('x')) });
+      expect([call.status, ((await call.json()) as { code: string }).code]).toEqual([429, 'resource_exhausted']);
+    }),
   'limits.publicRequestsPerSecondMax': () => cardsRead({ publicRequestsPerSecondMax: 0, publicRequestsBurstMax: 1 }, [200]),
   'limits.publicRequestsBurstMax': () => cardsRead({ publicRequestsPerSecondMax: 1, publicRequestsBurstMax: 3 }, [200, 429]),
   'limits.jsonDepthMax': () =>

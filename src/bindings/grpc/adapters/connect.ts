@@ -6,6 +6,7 @@ import { compressionGzip } from '@connectrpc/connect-node';
 import type { StreamOperation, UnaryOperation } from '#protocol';
 import { A2AError, ERRORS } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
+import { errorHeaders } from '../../responses.ts';
 import type { AdmittedCall, GrpcHost } from '../host.ts';
 import { invalidInsteadOfInternal } from './bad-bytes.ts';
 import { READ_BYTES, READ_JSON } from './codec.ts';
@@ -88,7 +89,8 @@ async function unknownMethod(request: HttpRequest, host: GrpcHost): Promise<Univ
     admitted.ended(Code.Unimplemented);
     return { status: 404 };
   } catch (thrown) {
-    return { status: ERRORS[A2AError.from(thrown).kind].http };
+    const error = A2AError.from(thrown);
+    return { status: ERRORS[error.kind].http, header: new Headers(errorHeaders(error)) };
   }
 }
 

@@ -8,7 +8,7 @@ import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
 import { checkCallPath, originMetadata } from '../shared/call-path.ts';
 import { checkExtensions } from '../shared/extensions.ts';
 import { followStream } from '../shared/follow.ts';
-import { encode, JSON_TYPE, parseRequest } from '../shared/messages.ts';
+import { encode, fitsBroker, JSON_TYPE, parseRequest, tooLarge } from '../shared/messages.ts';
 import type { RequestHandling, Serving } from '../shared/requests.ts';
 import { handleRequest, isTaskNotFound, stopServing } from '../shared/requests.ts';
 import { asAnswer } from './answer.ts';
@@ -265,5 +265,7 @@ function refusing(request: SamRequest, { mesh }: SamServing, run: () => Promise<
 async function publishTask(task: Task, request: SamRequest, { agent, mesh }: SamServing): Promise<void> {
   const { readsArtifacts } = request.properties;
   const result = request.dialect.encode('cancel.result', readsArtifacts ? task : asAnswer(task, agent.name));
-  await mesh.broker.publish({ topic: request.topic, payload: encode(resultText(request.rpcId, result)), contentType: JSON_TYPE });
+  const message = { topic: request.topic, payload: encode(resultText(request.rpcId, result)), contentType: JSON_TYPE };
+  if (!fitsBroker(message)) throw new A2AError('PAYLOAD_TOO_LARGE', tooLarge(message));
+  await mesh.broker.publish(message);
 }
