@@ -66,12 +66,13 @@ suiteNeeding('Linux', process.platform === 'linux', 'a node that trusts local us
   });
 
   it('refuses a program in a sandbox with its own processes, and another user', async () => {
-    if (existsSync('/usr/bin/bwrap') && spawnSync('bwrap', [...SANDBOX, 'true']).status === 0)
-      expect((await curl(['bwrap', ...SANDBOX])).stdout).toContain('runs in a sandbox');
+    if (existsSync(BWRAP) && spawnSync(BWRAP, [...SANDBOX, 'true']).status === 0)
+      expect((await curl([BWRAP, ...SANDBOX])).stdout).toContain('runs in a sandbox');
     if (process.getuid?.() === 0) expect((await curl(['setpriv', '--reuid', '65534', '--clear-groups'])).stdout).toContain('another user');
   });
 });
 
+const BWRAP = '/usr/bin/bwrap';
 const SANDBOX = ['--ro-bind', '/', '/', '--unshare-pid', '--proc', '/proc'];
 
 function curl(

@@ -45,7 +45,7 @@ export const PROGRAM_SETTINGS = {
     oneOf: ['open', 'close'],
     default: 'open',
     flag: 'question-streams',
-    doc: 'What happens to a stream of an A2A 0.3 client at a request for approval. `open`: it stays open until the work is done, as with coding-agent-a2a. `close`: it ends there, as in all other versions; for clients that ask their users only after the stream.',
+    doc: 'Whether a stream of an A2A 0.3 client stays open at a request for approval until the work is done, as with coding-agent-a2a. `close` is for clients that ask their users only after the stream.',
   },
   'run.approvePattern': {
     type: 'text',
