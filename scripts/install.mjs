@@ -1,7 +1,7 @@
 // Shared by the scripts of package.json: installs the packages of package-lock.json after a fresh clone, and runs the installed tools.
 // Works on Node 20 and later, before anything is installed.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,7 +24,7 @@ export async function ensureInstalled() {
     stdio: ['ignore', 'ignore', 'inherit'],
     shell: process.platform === 'win32',
   });
-  const stop = showProgress(packages.length);
+  const stop = showProgress(packages);
   const status = await new Promise((resolve) => npm.on('error', () => resolve(1)).on('close', (code) => resolve(code ?? 1)));
   stop();
   if (status !== 0) {
@@ -67,13 +67,14 @@ function installedVersion(path) {
 }
 
 /** Prints how many packages are unpacked: in one changing line on a terminal, elsewhere every five seconds. npm prints nothing until its end. */
-function showProgress(total) {
+function showProgress(packages) {
+  const total = packages.length;
   const isTerminal = process.stderr.isTTY === true;
   const start = Date.now();
   const seconds = () => Math.round((Date.now() - start) / 1000);
   const timer = setInterval(
     () => {
-      const text = `  ${Math.min(countPackages(), total)} of ${total} packages, ${seconds()} s`;
+      const text = `  ${packages.filter(isUnpacked).length} of ${total} packages, ${seconds()} s`;
       process.stderr.write(isTerminal ? `\r${text}` : `${text}\n`);
     },
     isTerminal ? 500 : 5000,
@@ -85,10 +86,9 @@ function showProgress(total) {
   };
 }
 
-/** Packages at the top level; few are nested. */
-function countPackages() {
-  const names = (path) => (existsSync(path) ? readdirSync(path).filter((name) => !name.startsWith('.')) : []);
-  return names(MODULES).reduce((sum, name) => sum + (name.startsWith('@') ? names(join(MODULES, name)).length : 1), 0);
+/** npm makes all folders at once and then fills them. Its own files are moved in last, so a package with a manifest is complete. */
+function isUnpacked([path]) {
+  return existsSync(join(ROOT, path, 'package.json'));
 }
 
 /** Runs a program of node_modules/.bin, with the Node of the development dependency `node` first in PATH. */

@@ -15,7 +15,7 @@ function play(program: string, more: readonly string[] = []): SpawnSyncReturns<s
 
 describe('the stories of examples/', () => {
   it('are all there', () => {
-    expect(stories).toEqual(['approvals', 'delegation', 'files', 'hello', 'legacy-proxy', 'llm', 'mcp', 'streaming']);
+    expect(stories).toEqual(['ag-ui', 'approvals', 'delegation', 'editor', 'files', 'hello', 'legacy-proxy', 'llm', 'mcp', 'streaming']);
   });
 
   for (const story of stories) {

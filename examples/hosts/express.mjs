@@ -7,7 +7,8 @@ import shout from './agent.ts';
 const handler = createHandler({ agents: [shout] });
 const app = express();
 app.get('/hello', (_, response) => response.send('from Express'));
-app.use(nodeListener(handler));
+// Below a prefix the card names the prefix too.
+app.use(process.env.PREFIX ?? '/', nodeListener(handler));
 const server = app.listen(Number(process.env.PORT ?? 41_242), '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${server.address().port}`);
 });

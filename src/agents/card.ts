@@ -1,4 +1,5 @@
 import type { AgentCapabilities, AgentCard, AgentProvider, AgentSkill, SecurityRequirement, SecurityScheme } from '#protocol';
+import { a2uiExtensions } from '#protocol';
 import type { SkillDefinition } from './skills.ts';
 import { publishedSkill, schemaExtension } from './skills.ts';
 
@@ -14,6 +15,8 @@ export interface CardDefinition {
   readonly skills?: readonly SkillDefinition[];
   /** Streaming and push notifications are on by default. */
   readonly capabilities?: AgentCapabilities;
+  /** The agent shows A2UI surfaces (`surface`). The card then declares the extension. Default false. */
+  readonly surfaces?: boolean;
   /** Accepted media types. `image/*` and `*\/*` are patterns; others are refused. Default: the card names text and JSON, and files are accepted too. */
   readonly inputModes?: readonly string[];
   /** Media types that the agent produces. Default: text and JSON. */
@@ -31,6 +34,8 @@ export interface CardDefinition {
 }
 
 const TEXT_AND_JSON = ['text/plain', 'application/json'];
+/** A surface's part, in every version. */
+const SURFACES = ['application/a2ui+json', 'application/json+a2ui'];
 
 /**
  * A card with everything that 1.0 requires, except the interfaces, which the server fills in.
@@ -43,7 +48,11 @@ export function createCard(definition: CardDefinition): AgentCard {
   // JavaScript can leave the description out. The server then asks for one.
   const { name, description = '', skills = [] }: Partial<Pick<CardDefinition, 'description'>> & CardDefinition = definition;
   const schemas = schemaExtension(skills);
-  const extensions = [...(definition.capabilities?.extensions ?? []), ...(schemas === undefined ? [] : [schemas])];
+  const extensions = [
+    ...(definition.capabilities?.extensions ?? []),
+    ...(schemas === undefined ? [] : [schemas]),
+    ...(definition.surfaces === true ? a2uiExtensions() : []),
+  ];
   const { provider, documentationUrl, iconUrl, securitySchemes, securityRequirements } = definition;
   return {
     name,
@@ -56,8 +65,8 @@ export function createCard(definition: CardDefinition): AgentCard {
       ...definition.capabilities,
       ...(extensions.length === 0 ? {} : { extensions }),
     },
-    defaultInputModes: definition.inputModes ?? TEXT_AND_JSON,
-    defaultOutputModes: definition.outputModes ?? TEXT_AND_JSON,
+    defaultInputModes: withSurfaces(definition.inputModes ?? TEXT_AND_JSON, definition),
+    defaultOutputModes: withSurfaces(definition.outputModes ?? TEXT_AND_JSON, definition),
     skills: skills.length === 0 ? [wholeAgent(name, description)] : skills.map(publishedSkill),
     ...(provider === undefined ? {} : { provider }),
     ...(documentationUrl === undefined ? {} : { documentationUrl }),
@@ -65,6 +74,10 @@ export function createCard(definition: CardDefinition): AgentCard {
     ...(securitySchemes === undefined ? {} : { securitySchemes }),
     ...(securityRequirements === undefined ? {} : { securityRequirements }),
   };
+}
+
+function withSurfaces(modes: readonly string[], { surfaces }: CardDefinition): readonly string[] {
+  return surfaces === true ? [...modes, ...SURFACES.filter((mode) => !modes.includes(mode))] : modes;
 }
 
 /**

@@ -1,4 +1,6 @@
 import type { Agent, AgentCard, AgentOutput, ContextId, Principal, Turn } from '#protocol';
+import type { SurfaceOutput } from './a2ui/definition.ts';
+import { isSurface, surfaceOutput } from './a2ui/surface.ts';
 import type { CardDefinition } from './card.ts';
 import { createCard } from './card.ts';
 import type { ConversationLimits } from './conversation.ts';
@@ -103,7 +105,7 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Opened>(
       for (; step.done !== true; step = await steps.next()) {
         const note = conversation.takeNote();
         if (note !== undefined) yield note;
-        const output = checkedYield(step.value, skill);
+        const output = checkedYield(shownTo(turn, step.value), skill);
         yield output instanceof Promise ? await output : output;
       }
       result = step.value;
@@ -115,8 +117,13 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Opened>(
   }
   const note = conversation.takeNote();
   if (note !== undefined) yield note;
-  const last = await checkedReturn(result, skill);
+  const last = await checkedReturn(shownTo(turn, result), skill);
   if (last !== undefined) yield last;
+}
+
+/** A surface in the form that the caller can draw, or as text. Other values stay as they are. */
+function shownTo<Value>({ message }: Turn, value: Value): Exclude<Value, SurfaceOutput> | AgentOutput {
+  return isSurface(value) ? surfaceOutput(value, message) : (value as Exclude<Value, SurfaceOutput>);
 }
 
 /** Errors in the agent's definition are reported at once, not on the first call. */

@@ -9,6 +9,9 @@
  * ```
  */
 export type { Agent, SchemaIssue, SchemaResult, StandardSchema } from '#protocol';
+export type { Dynamic, SurfaceButtonAction, SurfaceCatalog, SurfaceChildren, SurfaceComponent } from './a2ui/catalog.ts';
+export type { SurfaceDefinition, SurfaceOutput } from './a2ui/definition.ts';
+export { surface, updateSurface } from './a2ui/surface.ts';
 export { type BuiltInAgent, builtInAgents } from './built-in/built-in.ts';
 export { CONFORMANCE_PROFILES, type ConformanceOptions, type ConformanceProfile } from './built-in/conformance.ts';
 export { type CardDefinition, createCard } from './card.ts';

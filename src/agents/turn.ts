@@ -1,4 +1,4 @@
-import type { ContextId, DataPart, FilePart, Json, Message, Part, Principal, Task, TraceContext, Turn } from '#protocol';
+import type { ContextId, DataPart, FilePart, Json, Message, Part, Principal, SurfaceAction, Task, TraceContext, Turn } from '#protocol';
 import {
   choiceIn,
   getChoicesFromMessage,
@@ -6,6 +6,7 @@ import {
   getTextFromMessage,
   getToolResultFromMessage,
   isDataPart,
+  surfaceActionIn,
 } from '#protocol';
 import type { AgentConversation } from './conversation.ts';
 import type { AskOptions, Content } from './outputs.ts';
@@ -26,6 +27,8 @@ export interface MessageContent {
   readonly data: Json | undefined;
   /** Its file parts, as bytes or links. */
   readonly files: readonly FilePart[];
+  /** The user's action on a surface, if the message is one. */
+  readonly action: SurfaceAction | undefined;
 }
 
 /** The answer to a question. */
@@ -112,6 +115,7 @@ export function said(message: Message): MessageContent {
     text: getTextFromMessage(message),
     data: message.parts.find((part): part is DataPart => isDataPart(part))?.data ?? getToolResultFromMessage(message),
     files: getFilePartsFromMessage(message),
+    action: surfaceActionIn(message),
   };
 }
 

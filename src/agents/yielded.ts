@@ -1,4 +1,5 @@
 import type { AgentOutput, Json, Part } from '#protocol';
+import type { SurfaceOutput } from './a2ui/definition.ts';
 import type { LastWord } from './outputs.ts';
 import type { SkillDefinition } from './skills.ts';
 import { checkOutput } from './skills.ts';
@@ -7,13 +8,13 @@ import { checkOutput } from './skills.ts';
  * A value that a generator yields: a chunk of the answer's text, parts that form an artifact, or an
  * output made by a helper.
  */
-export type Yielded = string | Part | readonly Part[] | AgentOutput;
+export type Yielded = string | Part | readonly Part[] | AgentOutput | SurfaceOutput;
 
 /** A value that a function returns: the same, or any other JSON, which becomes data. */
 export type Returned = Yielded | Json | undefined;
 
 /** Only untyped code can yield anything else. It gets an error before the value reaches a task. */
-function toOutput(value: Yielded): AgentOutput {
+function toOutput(value: Exclude<Yielded, SurfaceOutput>): AgentOutput {
   if (typeof value === 'string') return { kind: 'text', text: value };
   if (isOutput(value) || isLastWord(value)) return value;
   if (isPart(value)) return { kind: 'artifact', parts: [value] };
@@ -24,7 +25,10 @@ function toOutput(value: Yielded): AgentOutput {
 }
 
 /** Checks a yielded value; data is checked against its skill's schema. Only data has to be awaited. */
-export function checkedYield(value: Yielded, skill: SkillDefinition | undefined): AgentOutput | Promise<AgentOutput> {
+export function checkedYield(
+  value: Exclude<Yielded, SurfaceOutput>,
+  skill: SkillDefinition | undefined,
+): AgentOutput | Promise<AgentOutput> {
   const output = toOutput(value);
   if (output.kind !== 'data' || skill?.output === undefined) return output;
   return checkOutput(skill, output.data).then((data) => ({ ...output, data: data as Json }));

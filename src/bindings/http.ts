@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly method: string;
   /** Scheme and host of the URL, for example `http://127.0.0.1:41242`. The caller chooses it: trust it only after the server's host check. */
   readonly origin: string;
+  /** The path below which a framework has mounted the handler, as `/a2a`. `path` begins after it. */
+  readonly mountedAt?: string | undefined;
   /** Still percent-encoded, without the query. */
   readonly path: string;
   /** The text after the question mark. Empty if there is none. */

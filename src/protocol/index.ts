@@ -9,6 +9,7 @@
  * console.log(getTextFromMessage(message)); // hello
  * ```
  */
+export type { SurfaceAction } from './a2ui.ts';
 export type { Agent, AgentOutput, Turn } from './agent.ts';
 export type { AgentCard, AgentInterface, AgentSkill } from './card.ts';
 export { createChoicesPart, getChoicesFromMessage } from './choices.ts';

@@ -1,5 +1,6 @@
 // What the other rooms of this package may use of `protocol`. The published names are in index.ts.
 
+export * from './a2ui.ts';
 export * from './admin.ts';
 export * from './admin-backups.ts';
 export * from './admin-mesh.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { nodeListener } from '../../src/server/adapters/node.ts';
 import type { Running } from '../support/hosts.ts';
 import { contract, run } from '../support/hosts.ts';
@@ -47,6 +47,17 @@ describe('a handler on a plain node:http server', () => {
 
 suiteNeeding('express (npm)', has('express'), 'examples/hosts/express.mjs', () => {
   contract(() => run(process.execPath, ['--conditions=our-src', 'examples/hosts/express.mjs']));
+});
+
+suiteNeeding('express (npm)', has('express'), 'a handler below a prefix in Express', () => {
+  it('has the prefix in its card', async () => {
+    const program = [process.execPath, '--conditions=our-src', 'examples/hosts/express.mjs'];
+    const { url, stop } = await run('env', ['PREFIX=/below/here', ...program]);
+    const base = `${url}/below/here`;
+    const card = (await (await fetch(`${base}/.well-known/agent-card.json`)).json()) as { supportedInterfaces: { url: string }[] };
+    expect(card.supportedInterfaces.map((each) => each.url.startsWith(base))).not.toContain(false);
+    await stop();
+  });
 });
 
 suiteNeeding('hono and @hono/node-server (npm)', has('hono') && has('@hono/node-server'), 'examples/hosts/hono.mjs', () => {

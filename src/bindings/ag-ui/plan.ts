@@ -1,5 +1,5 @@
 import type { A2AService, CallContext, ContextId, Json, JsonObject, Message, Part, SendRequest, Task } from '#protocol';
-import { A2AError, callerToolsIn, contextId, isA2AError, isInterrupted, isTerminal, messageId } from '#protocol';
+import { A2AError, a2uiParts, a2uiUri, callerToolsIn, contextId, isA2AError, isInterrupted, isTerminal, messageId } from '#protocol';
 import { answerParts, declineParts, taskOfResume } from './interrupts.ts';
 import type { NewMessage, Resume, RunInput } from './read.ts';
 import { messageIdFor, taskMessages, threadMessage } from './thread.ts';
@@ -18,6 +18,8 @@ export interface PlanParts {
   readonly service: A2AService;
   readonly ctx: CallContext;
   readonly nextId: () => string;
+  /** The agent shows A2UI surfaces. */
+  readonly hasSurfaces: boolean;
 }
 
 /** The metadata member with the front end's tools, context, state and forwarded properties. */
@@ -39,10 +41,11 @@ export async function planRun(parts: PlanParts, input: RunInput): Promise<RunPla
   if (resume.length > 0) return await planResume(parts, input, waiting);
   const [asking] = waiting;
   const told = asking === undefined ? [] : toolResults(asking, messages);
-  const fresh = freshMessages(input, recent);
-  const said = [...told, ...fresh.flatMap((message) => (message.role === 'user' ? message.parts : []))];
+  // A click comes with the history as it is: its last message is an old one.
+  const fresh = input.action === undefined ? freshMessages(input, recent) : [];
+  const said = [...actionParts(input), ...told, ...fresh.flatMap((message) => (message.role === 'user' ? message.parts : []))];
   if (said.length === 0) return await openThread(parts, input);
-  const last = fresh.at(-1)?.id;
+  const last = input.action === undefined ? fresh.at(-1)?.id : undefined;
   return {
     kind: 'send',
     request: requestOf(parts, input, {
@@ -89,7 +92,7 @@ interface Saying {
   readonly id: string | undefined;
 }
 
-function requestOf({ nextId }: PlanParts, { threadId, beside }: RunInput, { parts, task, id }: Saying): SendRequest {
+function requestOf({ nextId, hasSurfaces }: PlanParts, { threadId, beside }: RunInput, { parts, task, id }: Saying): SendRequest {
   const message: Message = {
     messageId: messageId(id ?? nextId()),
     role: 'ROLE_USER',
@@ -97,8 +100,15 @@ function requestOf({ nextId }: PlanParts, { threadId, beside }: RunInput, { part
     contextId: contextId(threadId),
     ...(task === undefined ? {} : { taskId: task.id }),
     ...(Object.keys(beside).length === 0 ? {} : { metadata: { [AG_UI_METADATA]: beside } }),
+    // CopilotKit draws 0.9.
+    ...(hasSurfaces ? { extensions: [a2uiUri('v0.9')] } : {}),
   };
   return { message, configuration: { returnImmediately: false } };
+}
+
+/** A click on a surface, as A2UI 0.9 sends it. */
+function actionParts({ action }: RunInput): readonly Part[] {
+  return action === undefined ? [] : a2uiParts([{ version: 'v0.9', action }], 'v0.9');
 }
 
 /** Leaves out what the agent has already: after a failed run, its message is still the newest one of the thread. */

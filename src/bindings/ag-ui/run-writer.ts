@@ -27,6 +27,7 @@ import { interruptOf, questionText } from './interrupts.ts';
 import type { RunInput } from './read.ts';
 import { Spoken } from './spoken.ts';
 import { artifactActivity, artifactPatch, stateOf } from './state.ts';
+import { activityEvent, surfaceEvents, withoutSurfaces } from './surfaces.ts';
 import { textIdOf } from './thread.ts';
 
 /** What one run begins with. */
@@ -266,10 +267,6 @@ export function errorEvent(error: A2AError): AgUiEvent {
   return agUiEvent('RUN_ERROR', { message: error.message, code: error.kind.toLowerCase() });
 }
 
-function activityEvent(messageId: string, activityType: string, content: JsonObject): AgUiEvent {
-  return agUiEvent('ACTIVITY_SNAPSHOT', { messageId, activityType, content, replace: true });
-}
-
 function textOf({ parts }: Pick<Artifact, 'parts'>): string {
   return parts.map(({ text }) => text ?? '').join('');
 }
@@ -280,7 +277,11 @@ function gathered(artifact: Artifact): Gathered {
   return { ...artifact, parts: [...artifact.parts] };
 }
 
-function filesOf(task: TaskId, artifact: Artifact): readonly AgUiEvent[] {
+/** A2UI surfaces are drawn; other content is shown beside the text. */
+function filesOf(task: TaskId, given: Artifact): readonly AgUiEvent[] {
+  const surfaces = surfaceEvents(given.parts);
+  const artifact = surfaces.length === 0 ? given : { ...given, parts: withoutSurfaces(given.parts) };
   const activity = artifactActivity(task, artifact);
-  return activity === undefined ? [] : [activityEvent(`${textIdOf(task, artifact.artifactId)}:files`, 'a2a.artifact', activity)];
+  const shown = activity === undefined ? [] : [activityEvent(`${textIdOf(task, artifact.artifactId)}:files`, 'a2a.artifact', activity)];
+  return [...surfaces, ...shown];
 }

@@ -1,5 +1,5 @@
 import type { A2AError, A2AService, CallContext, Json, Logged, TaskId } from '#protocol';
-import { answeringDialect, ERRORS, isInterrupted, isTerminal, messageId, A2AError as ServiceError } from '#protocol';
+import { a2uiUri, answeringDialect, ERRORS, isInterrupted, isTerminal, messageId, A2AError as ServiceError } from '#protocol';
 import { contextOf } from '../call-context.ts';
 import { disconnectSignal } from '../disconnect.ts';
 import { jsonBody } from '../document-stream.ts';
@@ -63,7 +63,8 @@ async function run({ httpRequest, service, options, input }: RunExchange): Promi
   const ctx = contextOf(httpRequest, { dialect: answeringDialect(registryOf(options), {}), caller }, disconnect.signal);
   const nextId = (): string => `agui-${(options.env ?? DEFAULT_ENV).ids.next()}`;
   try {
-    const plan = await planRun({ service, ctx, nextId }, input);
+    const hasSurfaces = options.extensions?.includes(a2uiUri('v0.9')) === true;
+    const plan = await planRun({ service, ctx, nextId, hasSurfaces }, input);
     const followed = followOf(await begin(plan, { service, ctx, nextId }));
     const writer = new RunWriter(beginningOf(plan, input));
     const onHangUp = input.preferences.onHangUp ?? options.onHangUp ?? 'continue';

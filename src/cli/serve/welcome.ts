@@ -21,7 +21,7 @@ export function readyLine({ url, handler, token, isOpen }: ConfiguredServer): st
 export function welcome(served: ConfiguredServer, settings: Settings, isFirst: boolean): string {
   const names = served.handler.agents.map(({ name }) => name).join(', ');
   const blocks = [
-    `Parley serves ${names} at ${settings.url ?? served.url}\n${consoleWords(served, settings, isFirst)}`,
+    `Parley serves ${names} at ${settings.url ?? served.url}\n${consoleWords(served, settings, isFirst)}${storedWords(served)}`,
     tokenWords(served.token),
     isFirst ? machineWords(settings) : '',
     tryWords(served, settings, isFirst),
@@ -30,8 +30,19 @@ export function welcome(served: ConfiguredServer, settings: Settings, isFirst: b
   return blocks.filter((block) => block !== '').join('\n');
 }
 
+/** Where tasks are, how many, and how large. */
+function storedWords({ stored }: Pick<ConfiguredServer, 'stored'>): string {
+  if (stored === undefined) return 'Tasks are in memory only, and are lost when the node stops.\n';
+  const { folder, tasks, bytes } = stored;
+  const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+  return `Tasks are in ${folder} (${tasks} ${tasks === 1 ? 'task' : 'tasks'}, ${size})\n`;
+}
+
 /** What the node waits for when it was asked to stop. */
-export function stoppingText({ running, queued, asking, streams }: NodeActivity, { limits, memory }: Settings): string {
+export function stoppingText(
+  { running, queued, asking, streams }: NodeActivity,
+  { limits, memory }: Pick<Settings, 'memory'> & { readonly limits: Partial<Settings['limits']> },
+): string {
   const work = [
     counted(running, 'running task', 'running tasks'),
     counted(queued, 'queued task', 'queued tasks'),

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Store } from '#engine';
 import type { CardSigner, Fetch } from '#protocol';
 import type { KeyRecord } from '../access/authentication/api-keys.ts';
 import type { AgentLike } from '../agents/served-agent.ts';
@@ -56,6 +57,16 @@ export interface ConfiguredServer extends NodeServer {
   readonly token?: NodeToken;
   /** True if callers are not authenticated. */
   readonly isOpen: boolean;
+  /** Where tasks are stored. Absent if they are in memory. */
+  readonly stored?: StoredData;
+}
+
+/** The data folder of a node when it started. */
+export interface StoredData {
+  readonly folder: string;
+  /** The size of the store's files, without blobs. */
+  readonly bytes: number;
+  readonly tasks: number;
 }
 
 /** Starts a node from settings. Opens the data folder first, and closes it again if the start fails. */
@@ -114,7 +125,9 @@ export async function serveConfigured(
       forget();
       await served.close();
     };
-    const node: ConfiguredServer = { ...served, close, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
+    const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store) };
+    const isOpen = secured.auth === undefined;
+    const node: ConfiguredServer = { ...served, ...stored, close, isOpen, ...(token === undefined ? {} : { token }) };
     for (const each of found) each.onServed?.(node);
     return node;
   } catch (thrown) {
@@ -123,12 +136,18 @@ export async function serveConfigured(
   }
 }
 
+async function storedIn(folder: string, store: Store): Promise<StoredData> {
+  return { folder, bytes: bytesIn(folder), tasks: await store.count({ owner: 'any' }) };
+}
+
+/** The size of the files in a folder, without the folders in it. */
+function bytesIn(folder: string): number {
+  return readdirSync(folder).reduce((sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
 /** Adds a gauge of the size of the store's files, without blobs. */
 function withStoreSize(metrics: Metrics, folder: string): Metrics {
-  const sizeOf = (name: string): number => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
-  metrics.gauge({ name: 'parley_store_bytes', help: 'Size of the store files.' }, () =>
-    readdirSync(folder).reduce((sum, name) => sum + sizeOf(name), 0),
-  );
+  metrics.gauge({ name: 'parley_store_bytes', help: 'Size of the store files.' }, () => bytesIn(folder));
   return metrics;
 }
 

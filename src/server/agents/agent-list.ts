@@ -1,5 +1,5 @@
 import type { Engine } from '#engine';
-import type { A2AService, Agent, AgentCard, Mutable } from '#protocol';
+import type { A2AService, Agent, AgentCard, CallContext, Mutable, SendRequest } from '#protocol';
 import { authoriseCalls } from '../access/authorisation/authorise-calls.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { HandlerOptions } from '../options.ts';
@@ -85,7 +85,23 @@ function servedAgent(name: string, agent: AgentLike, { engine, measure, audit, o
   if (service === undefined) throw new Error(`the agent ${name} needs an engine`);
   const card = options.outbound !== undefined || isServed(agent) ? agent.card : withoutWebhooks(agent.card);
   const target = { agent: name, runsCommands: agent.runsCommands === true };
-  return { name, card, service: authoriseCalls(measure(service, name), target, audit) };
+  return { name, card, service: authoriseCalls(measure(withActivated(service, card), name), target, audit) };
+}
+
+/** Agents see in the message which of their extensions the caller has activated. */
+function withActivated(service: A2AService, { capabilities }: AgentCard): A2AService {
+  const own = (capabilities.extensions ?? []).map(({ uri }) => uri);
+  if (own.length === 0) return service;
+  const marked = (request: SendRequest, { extensions }: CallContext): SendRequest => {
+    const { message } = request;
+    const added = own.filter((uri) => extensions.includes(uri) && message.extensions?.includes(uri) !== true);
+    return added.length === 0 ? request : { ...request, message: { ...message, extensions: [...(message.extensions ?? []), ...added] } };
+  };
+  return {
+    ...service,
+    send: (request, ctx) => service.send(marked(request, ctx), ctx),
+    stream: (request, ctx) => service.stream(marked(request, ctx), ctx),
+  };
 }
 
 /** Without outbound requests a node can't call webhooks, so the card must not offer them. */

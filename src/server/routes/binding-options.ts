@@ -62,9 +62,9 @@ export function publicUrl(url: string | undefined): PublicUrl {
   const configured = url === undefined ? undefined : withoutEndSlashes(url);
   let first = configured;
   return {
-    of: (request) => configured ?? request.origin,
+    of: (request) => configured ?? placeOf(request),
     note: (request) => {
-      first ??= request.origin;
+      first ??= placeOf(request);
     },
     base: () => first ?? 'http://localhost',
   };
@@ -77,4 +77,9 @@ export function agUiOptions(
 ): Pick<AgUiOptions, 'bodyBytesMax' | 'jsonMembersMax' | 'onHangUp'> {
   const times = Math.max(1, agUiBodyBytesMax / bodyBytesMax);
   return { ...agUi, bodyBytesMax: agUiBodyBytesMax, jsonMembersMax: Math.ceil(jsonMembersMax * times) };
+}
+
+/** With the prefix of a framework that has mounted the handler, if the framework says it. */
+function placeOf({ origin, mountedAt = '' }: HttpRequest): string {
+  return `${origin}${mountedAt}`;
 }

@@ -1,3 +1,5 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask, defineAgent, status } from '#agents';
@@ -11,7 +13,7 @@ import type { WireEvent } from '../ag-ui/front-end.ts';
 import { eventsIn, runBody } from '../ag-ui/front-end.ts';
 import { copilotKitFolder } from './install.ts';
 
-const RUNTIME = fileURLToPath(new URL('runtime.mjs', import.meta.url));
+const EXAMPLE = fileURLToPath(new URL('../../../examples/ag-ui/copilotkit.mjs', import.meta.url));
 const folder = copilotKitFolder();
 
 const seen: string[] = [];
@@ -46,7 +48,10 @@ suiteNeeding('@copilotkit/runtime (npm)', folder !== undefined, "CopilotKit's ru
       agUi: { onHangUp: 'cancel' },
       authenticate: (request) => ({ principal: { id: request.header('authorization') ?? 'nobody', scopes: ['*'] } }),
     });
-    runtime = startNode([RUNTIME, folder ?? '', `helper=${server.url}/ag-ui`]);
+    // The example finds the runtime in the folder that it is in.
+    const program = join(folder ?? '', 'copilotkit.mjs');
+    copyFileSync(EXAMPLE, program);
+    runtime = startNode([program, `${server.url}/ag-ui`, '0'], { env: { DO_NOT_TRACK: '1', COPILOTKIT_TELEMETRY_DISABLED: 'true' } });
     await runtime.said('ready');
     base =
       runtime
@@ -64,7 +69,7 @@ suiteNeeding('@copilotkit/runtime (npm)', folder !== undefined, "CopilotKit's ru
   /** CopilotKit's clients send no protocol version. */
   const run = async (threadId: string, more: object): Promise<readonly WireEvent[]> => {
     const { protocolVersion: _, ...body } = runBody(threadId, more);
-    return eventsIn(await (await call('/agent/helper/run', body)).text());
+    return eventsIn(await (await call('/agent/rooms/run', body)).text());
   };
   const user = (id: string, content: string): object => ({ id: `copilot-message-${id}`, role: 'user', content });
 
@@ -99,7 +104,7 @@ suiteNeeding('@copilotkit/runtime (npm)', folder !== undefined, "CopilotKit's ru
       ).json()) as { tasks: unknown[] };
       expect(tasks).toHaveLength(1);
     });
-    await call('/agent/helper/stop/copilot-3', {});
+    await call('/agent/rooms/stop/copilot-3', {});
     await running;
     await eventually(async () => {
       const found = (await (

@@ -35,6 +35,12 @@ export class NodeHttpRequest implements HttpRequest {
     return `${scheme}://${this.#incoming.headers.host ?? 'localhost'}`;
   }
 
+  /** Express removes the prefix of a mounted handler from `url` and keeps it in `baseUrl`. */
+  get mountedAt(): string | undefined {
+    const { baseUrl } = this.#incoming as IncomingMessage & { readonly baseUrl?: unknown };
+    return typeof baseUrl === 'string' && baseUrl !== '' ? baseUrl : undefined;
+  }
+
   get peer(): Peer {
     return new NodePeer(this.#incoming, this.#trusted);
   }

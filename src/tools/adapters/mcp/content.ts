@@ -2,11 +2,16 @@ import type { ContentBlock } from '@modelcontextprotocol/client';
 import type { JsonObject, Part } from '#protocol';
 import type { ToolOutcome } from '../../outcome.ts';
 
-/** An agent's result as MCP content. */
+/** An agent's result as MCP content. Typed data comes first: many hosts show or read only the first block. */
 export function contentOf({ text, parts, isWaiting, taskId }: ToolOutcome): ContentBlock[] {
-  const others = parts.filter((part) => part.text === undefined);
+  const data = parts.filter((part) => part.data !== undefined);
+  const files = parts.filter((part) => part.text === undefined && part.data === undefined);
   const hint = isWaiting && taskId !== undefined ? [`To answer, call this tool again with taskId ${JSON.stringify(taskId)}.`] : [];
-  return [{ type: 'text', text: [text, ...hint].join('\n\n') }, ...others.map(blockOf)];
+  const said = [text, ...hint].filter((words) => words !== '').join('\n\n');
+  // A question is for the host, so its data, the options, come after it.
+  const words: ContentBlock[] = said === '' && data.length > 0 ? [] : [{ type: 'text', text: said }];
+  const typed = data.map(blockOf);
+  return [...(isWaiting ? [...words, ...typed] : [...typed, ...words]), ...files.map(blockOf)];
 }
 
 /** A part in MCP's form. */

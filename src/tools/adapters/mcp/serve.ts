@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
 import { Server } from '@modelcontextprotocol/server';
 import type { StdioServerHandle } from '@modelcontextprotocol/server/stdio';
@@ -15,7 +16,7 @@ import { mcpHandler } from './sessions.ts';
 export interface McpServerOptions {
   /** Name that hosts show. Default `parley`. */
   readonly name?: string;
-  /** Version that hosts show. Default `1.0.0`. */
+  /** Version that hosts show. Default: the version of this package. */
   readonly version?: string;
   /** Called with errors that could not be sent to the host. */
   readonly onError?: (error: Error) => void;
@@ -74,8 +75,21 @@ async function toolsOfAll(
   return all;
 }
 
+let known: string | undefined;
+
+/** Empty where there is no file system. */
+function packageVersion(): string {
+  try {
+    known ??= (JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as { readonly version: string })
+      .version;
+  } catch {
+    known = '';
+  }
+  return known;
+}
+
 /** An MCP server for these tools. */
-function serverOf(tools: readonly AgentTool[], { name = 'parley', version = '1.0.0' }: McpServerOptions): Server {
+function serverOf(tools: readonly AgentTool[], { name = 'parley', version = packageVersion() }: McpServerOptions): Server {
   const server = new Server({ name, version }, { capabilities: { tools: {} } });
   server.setRequestHandler('tools/list', () => ({
     tools: tools.map((tool) => ({
