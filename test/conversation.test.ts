@@ -7,7 +7,7 @@ import { memoryStore } from '../src/engine/adapters/memory.ts';
 import { callContext } from './support/calls.ts';
 import { callerOver, WIRES, type Wired } from './support/wires.ts';
 
-/** Answers with what was said before. */
+/** Answers with the earlier messages. */
 const memory: Agent = defineAgent({
   name: 'memory',
   description: 'Remembers.',
