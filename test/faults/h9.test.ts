@@ -42,7 +42,7 @@ describe('H9: heads', () => {
     ['with a line folded over two', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: b\r\n c\r\n\r\n', 400],
     ['with a space before the colon', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A : b\r\n\r\n', 400],
     ['with a NUL', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: b\u0000c\r\n\r\n', 400],
-    ['of another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+    ['of another protocol', 'PRI * HTTP/3.0\r\n\r\nSM\r\n\r\n', 400],
     ['that are noise', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\r\n\r\n', 400],
   ];
   for (const [name, bytes, status] of rows) {

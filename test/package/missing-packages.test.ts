@@ -62,12 +62,13 @@ describe('after npm install --omit=optional', () => {
       for (const { name, load } of COMMANDS) await load().catch(() => console.log(name));`;
     const args = ['--conditions=our-src', ...without(...OPTIONAL), '--input-type=module', '-e', program];
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-    expect([stdout.trim().split('\n'), stderr]).toEqual([['auth', 'mcp'], '']);
+    expect([stdout.trim().split('\n'), stderr]).toEqual([['auth', 'mcp', 'acp'], '']);
   });
 
   it.each([
     [['auth', 'login', 'http://127.0.0.1:1'], 'oauth4webapi'],
     [['mcp', 'http://127.0.0.1:1'], '@modelcontextprotocol/client'],
+    [['acp', 'http://127.0.0.1:1'], '@agentclientprotocol/sdk'],
     [['serve', 'mcp:some-server', '--memory', '--port', '0'], '@modelcontextprotocol/client'],
   ])('parley %s says what to install', (args, name) => {
     const { code, err } = parleyWithout(args);

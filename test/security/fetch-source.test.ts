@@ -39,9 +39,10 @@ const named = (is: (code: string) => boolean): readonly string[] =>
 describe('the platform’s fetch', () => {
   it('is named only by clients that act for their user', () => {
     expect(named(namesPlatformFetch).filter((name) => !name.startsWith('console/'))).toEqual([
+      'agents/llm/http.ts', // the model that the operator named, without redirects
+      'bindings/grpc/platform-fetch.ts', // the client library's; a node passes the guard's
       'cli/admin-api.ts', // the user's own node
       'cli/agent/connect.ts', // commands of the user
-      'cli/agent/tls.ts',
       'cli/conformance.ts',
       'cli/conversation/connect.ts',
       'client/connection/http.ts', // the client library; a node passes the guard's fetch
@@ -69,16 +70,29 @@ describe('the platform’s fetch', () => {
 describe('Node’s network modules', () => {
   it('are imported only by servers, the guard, and user-side commands', () => {
     expect(named(namesNetwork)).toEqual([
+      'bindings/grpc/adapters/direct.ts', // types
+      'bindings/grpc/adapters/http2.ts', // the client library's gRPC; a node gives it the guard's connections
+      'bindings/grpc/adapters/request-messages.ts', // a type
+      'bindings/grpc/adapters/sessions.ts', // its connections
       'cli/agent/tls.ts', // certificates of --ca and --cert
+      'cli/init/templates/llm.ts', // the text of a file
       'cli/mcp.ts', // a type
       'cli/mcp/listen-locally.ts', // listens
       'cli/task/listen.ts', // listens
       'server/adapters/node.ts', // listens
       'server/adapters/node/bind.ts', // listens; asks whether a Unix socket is in use
       'server/adapters/node/check-head.ts',
+      'server/adapters/node/connect-answer.ts', // types
       'server/adapters/node/connection-limits.ts', // a type
+      'server/adapters/node/grpc-port.ts', // types
       'server/adapters/node/http-request.ts',
       'server/adapters/node/http-server.ts',
+      'server/adapters/node/http2-answer.ts', // types
+      'server/adapters/node/http2-host.ts', // listens
+      'server/adapters/node/http2-request.ts', // types
+      'server/adapters/node/http2-session.ts', // types
+      'server/adapters/node/linger.ts', // types
+      'server/adapters/node/one-port.ts', // listens
       'server/adapters/node/parser-errors.ts', // a type
       'server/adapters/node/pipelined.ts', // types
       'server/adapters/node/tls.ts',

@@ -1,5 +1,5 @@
 import type { CallContext, Logged, Operation, ReadEnv, Requests, Results, StreamOperation, UnaryOperation } from '#protocol';
-import { A2AError, isA2AError } from '#protocol';
+import { A2AError, isA2AError, withoutEndSlashes } from '#protocol';
 import { ChunkJoiner } from '../chunk-joiner.ts';
 import { unsupported } from '../codec.ts';
 import { CutOff, TooLarge } from '../failures.ts';
@@ -140,7 +140,7 @@ async function go<Op extends Operation>(operation: Op, request: Requests[Op], { 
     'X-Grpc-Web': '1',
   };
   if (method.methodKind === 'unary') Object.assign(headers, deadlineOf(options));
-  const url = `${options.url.replace(/\/+$/, '')}/${codec.service.typeName}/${method.name}`;
+  const url = `${withoutEndSlashes(options.url)}/${codec.service.typeName}/${method.name}`;
   return await send({ url, method: 'POST', headers, body }, options, ctx);
 }
 

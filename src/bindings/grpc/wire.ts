@@ -158,7 +158,7 @@ function unescaped(message: string): string {
 }
 
 function base64Of(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replace(/=+$/, '');
+  return btoa(String.fromCharCode(...bytes)).replaceAll('=', '');
 }
 
 /** Base64 with or without padding. A peer may send several values, joined by commas: the first counts. */

@@ -1,7 +1,7 @@
 import { evaluateMath } from './math.ts';
 
 /** `«type:expression | format»` (docs/dialects/sam.md, "Embeds"). */
-const EMBED = /«([a-zA-Z0-9_]+):([^»|]*)(?:\|([^»]*))?»/g;
+const EMBED = /«(\w+):([^«»|]*)(?:\|([^«»]*))?»/g;
 
 /**
  * Resolves the embeds of SAM in a text, as SAM's agents do: `math`, `datetime` and `uuid` become values,

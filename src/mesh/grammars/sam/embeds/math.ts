@@ -37,7 +37,13 @@ export function evaluateMath(expression: string, format?: string): string {
 }
 
 function grouped(text: string, isGrouped: boolean): string {
-  return isGrouped ? text.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ',') : text;
+  if (!isGrouped) return text;
+  const [whole = '', ...fraction] = text.split('.');
+  const sign = whole.startsWith('-') ? '-' : '';
+  const digits = whole.slice(sign.length);
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
+  return [`${sign}${groups.join(',')}`, ...fraction].join('.');
 }
 
 /** Reads `+ - * / // % **`, parentheses, and calls of the functions above. */
