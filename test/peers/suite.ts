@@ -58,7 +58,7 @@ export interface PeerServer {
   readonly proxyFlags?: string[];
 }
 
-/** A server that offers only gRPC, on a port of its own. The proxy may call that port only if it is told so. */
+/** A server that offers only gRPC, on a port of its own. The proxy calls that port only with a flag. */
 export const OVER_GRPC: Pick<PeerServer, 'env' | 'proxyFlags'> = {
   env: { PEER_BINDING: 'GRPC' },
   proxyFlags: ['--allow-loopback-targets'],
