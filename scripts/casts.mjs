@@ -31,11 +31,11 @@ export async function assertions(name, text) {
   return found;
 }
 
-/** The files of src/ without its tests. */
+/** The files of src/ without tests and generated code. */
 export function sourceFiles() {
   const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'src'], { cwd: ROOT, encoding: 'utf8' });
   return [...new Set(list.split('\n'))].filter(
-    (name) => /[.]tsx?$/.test(name) && !/[.]test[.]tsx?$/.test(name) && existsSync(join(ROOT, name)),
+    (name) => /[.]tsx?$/.test(name) && !/[.]test[.]tsx?$|[/]generated[/]/.test(name) && existsSync(join(ROOT, name)),
   );
 }
 
