@@ -30,7 +30,7 @@ describe('an agent over the Agent Client Protocol', () => {
     const text = events.flatMap(({ artifactUpdate }) =>
       artifactUpdate?.artifact.artifactId === 'assistant-response' ? artifactUpdate.artifact.parts : [],
     );
-    expect(text.map((part) => part.text)).toEqual(['Hello, ', 'world.']);
+    expect(text.map((part) => part.text)).toEqual(['', 'Hello, ', 'world.']);
     const kinds = events.map(({ statusUpdate }) => statusUpdate?.metadata?.['event']).filter((kind) => kind !== undefined);
     expect(kinds).toEqual(['init', 'thought', 'plan']);
     const result = events.at(-2)?.artifactUpdate?.artifact;
