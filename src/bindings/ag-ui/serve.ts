@@ -119,7 +119,7 @@ async function begin(plan: RunPlan, { service, ctx, nextId }: Beginning): Promis
 }
 
 function beginningOf(plan: RunPlan, input: RunInput): RunBeginning {
-  if (plan.kind === 'send') return plan.known === undefined ? { input } : { input, known: plan.known };
+  if (plan.kind === 'send') return plan.known === undefined ? { input } : { input, known: plan.known, isAnswer: true };
   if (plan.kind === 'cancel') return { input, known: plan.task };
   const { messages, current } = plan;
   if (current === undefined) return { input, messages };

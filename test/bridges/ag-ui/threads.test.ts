@@ -91,8 +91,10 @@ describe.each(CLIENTS)('a thread with @ag-ui/client %s', (version, make) => {
     const task = taskIdIn(agent);
     const done = await run(agent, { resume: [{ interruptId: id, status: 'resolved', payload: { optionId: 'ok' } }] });
     expect(done.failure).toBeUndefined();
-    expect(done.said).toEqual(['Wait. Chosen: ok', 'Deploy?']);
+    expect(done.said).toEqual(['Wait. ', 'Deploy?', 'Chosen: ok']);
     expect(taskIdIn(agent)).toBe(task);
+    const again = await run(make(`${server.url}/ag-ui`, agent.threadId));
+    expect(again.said).toEqual(['Deploy?', 'Wait. Chosen: ok']);
   });
 
   it('takes an approval as yes or no, and a declined question as a no', async () => {

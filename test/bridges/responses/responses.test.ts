@@ -179,15 +179,25 @@ describe('background mode', () => {
     expect(events.flatMap((event) => (event.type === 'response.output_text.delta' ? [event.delta] : []))).toEqual(['two.']);
   });
 
-  it('a response of another mode is canceled when its caller hangs up', async () => {
+  const left = async (store: boolean): Promise<string> => {
     const leave = new AbortController();
-    const stream = await client.responses.create({ model: 'slow', input: 'go', stream: true }, { signal: leave.signal });
+    const stream = await client.responses.create({ model: 'slow', input: 'go', stream: true, store }, { signal: leave.signal });
     let id = '';
     for await (const event of stream) {
       if (event.type === 'response.created') id = event.response.id;
       if (event.type === 'response.output_text.delta') break;
     }
     leave.abort();
+    return id;
+  };
+
+  it('a response of another mode is canceled when its caller hangs up', async () => {
+    const id = await left(true);
     await eventually(async () => expect((await client.responses.retrieve(id)).status).toBe('cancelled'));
+  });
+
+  it('nothing is kept of a response with store: false whose caller hangs up', async () => {
+    const id = await left(false);
+    await eventually(async () => expect((await refused(client.responses.retrieve(id))).status).toBe(404));
   });
 });

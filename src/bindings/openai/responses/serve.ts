@@ -1,4 +1,4 @@
-import type { Frame, JsonObject, Logged, Message, Task, TaskEvent } from '#protocol';
+import type { Frame, JsonObject, Logged, Message, Task, TaskEvent, TaskId } from '#protocol';
 import { A2AError, isA2AError, isTerminal, jsonText, seq, taskId } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../../body.ts';
 import { eventAnswer } from '../../event-stream.ts';
@@ -90,11 +90,17 @@ interface Exchange {
 }
 
 /** As at OpenAI, only a background response outlives its caller. */
-function hangUp({ httpRequest, request, call, builder }: Exchange): () => void {
+function hangUp(exchange: Exchange): () => void {
+  const { httpRequest, request, call } = exchange;
   return () => {
     call.disconnect.abort();
-    if (!request.background && httpRequest.signal.aborted) void stop(call.agent.service, builder.reply, call.ctx);
+    if (!request.background && httpRequest.signal.aborted) void stopUnread(exchange);
   };
+}
+
+async function stopUnread({ request, call, builder }: Exchange): Promise<void> {
+  await stop(call.agent.service, builder.reply, call.ctx);
+  if (!request.store) await forget(call, builder.reply.taskId);
 }
 
 function streamed(exchange: Exchange, events: OpenStream): HttpResponse {
@@ -149,8 +155,12 @@ async function whole(exchange: Exchange, events: OpenStream): Promise<HttpRespon
 /** `store: false`: nothing is kept of a finished answer. A task that waits for its caller has to stay. */
 async function forgetUnstored({ request, call, builder }: Exchange): Promise<void> {
   const { taskId: id, state } = builder.reply;
-  if (request.store || id === undefined || state === undefined || !isTerminal(state)) return;
-  await call.agent.service.forget?.({ id }, { ...call.ctx, signal: new AbortController().signal }).catch(() => undefined);
+  if (!request.store && state !== undefined && isTerminal(state)) await forget(call, id);
+}
+
+/** Fails if the task is gone already. */
+async function forget({ agent, ctx }: ResponseCall, id: TaskId | undefined): Promise<void> {
+  if (id !== undefined) await agent.service.forget?.({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined);
 }
 
 /** The answer to a question continues a task: its earlier artifacts are not part of this response. */
@@ -202,6 +212,7 @@ async function read(httpRequest: HttpRequest, id: string, options: ResponsesOpti
   const query = new URLSearchParams(httpRequest.query);
   if (query.get('stream') !== 'true') return json(response);
   const after = query.get('starting_after') ?? undefined;
+  if (after !== undefined && !/^\d{1,15}$/.test(after)) throw wrongField('starting_after', 'must be a sequence number');
   const isOnly = (task.history ?? []).filter(({ role }) => role === 'ROLE_USER').length === 1;
   if (after !== undefined && !isOnly)
     throw wrongField('starting_after', "can't be used for a response that answers a question of the agent");
