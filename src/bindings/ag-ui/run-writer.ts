@@ -133,6 +133,8 @@ export class RunWriter {
       out.push(agUiEvent('CUSTOM', { name: 'a2a.task', value: { taskId: task.id, contextId } }));
       out.push(agUiEvent('STATE_SNAPSHOT', { snapshot: stateOf(this.#input.state, task, contextId) }));
       this.#status = { state: task.status.state };
+      // The messages of an opened thread have only its texts.
+      if (this.#messages !== undefined) for (const artifact of this.#artifacts.values()) out.push(...filesOf(task.id, artifact));
     }
     for (const artifact of task.artifacts ?? []) out.push(...this.#whole(task.id, artifact, false));
     return [...out, ...this.#stateChange(task.status.state), ...this.#statusTold(task)];
