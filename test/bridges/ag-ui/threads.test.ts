@@ -255,7 +255,8 @@ describe('the node', () => {
     const { history } = (await (await fetch(`${server.url}/tasks/${task}`)).json()) as { history: { parts: { text: string }[] }[] };
     expect(history.flatMap(({ parts }) => parts.map(({ text }) => text))).not.toContain('x'.repeat(1000));
     const small = await startServer({ limits: { agUiBodyBytesMax: 1000 } });
-    expect((await post(`${small.url}/ag-ui`, runBody('large', { messages }))).status).toBe(413);
+    const refused = await post(`${small.url}/ag-ui`, runBody('large', { messages }));
+    expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('agUiBodyBytesMax')]);
     await small.close();
   });
 

@@ -179,6 +179,24 @@ describe('background mode', () => {
     expect(events.flatMap((event) => (event.type === 'response.output_text.delta' ? [event.delta] : []))).toEqual(['two.']);
   });
 
+  it('a response that answers a question is followed until it ends, and its question can be read again', async () => {
+    const asked = await client.responses.create({ model: 'slow', input: 'ask first' });
+    const answer = { model: 'slow', input: 'yes', previous_response_id: asked.id, background: true };
+    const { id } = await client.responses.create(answer);
+    const followed = async (response: string): Promise<readonly [string, string | undefined]> => {
+      let [text, last] = ['', ''];
+      for await (const event of await client.responses.retrieve(response, { stream: true })) {
+        if (event.type === 'response.output_text.delta') text += event.delta;
+        if (text === 'One ') for (const open of gates.values()) open();
+        last = event.type;
+      }
+      return [text, last];
+    };
+    expect(await followed(id)).toEqual(['One two.', 'response.completed']);
+    expect(await followed(asked.id)).toEqual(['Sure?', 'response.completed']);
+    expect(await followed(id)).toEqual(['One two.', 'response.completed']);
+  });
+
   const left = async (store: boolean): Promise<string> => {
     const leave = new AbortController();
     const stream = await client.responses.create({ model: 'slow', input: 'go', stream: true, store }, { signal: leave.signal });

@@ -1,5 +1,5 @@
-import type { Frame, JsonObject, Logged, Message, Task, TaskEvent, TaskId } from '#protocol';
-import { A2AError, isA2AError, isTerminal, jsonText, seq, taskId } from '#protocol';
+import type { Frame, JsonObject, Logged, Message, Task, TaskEvent, TaskId, TaskTurn } from '#protocol';
+import { A2AError, isA2AError, isInterrupted, isTerminal, jsonText, seq, taskId, turnsOf } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../../body.ts';
 import { eventAnswer } from '../../event-stream.ts';
 import type { HttpRequest, HttpResponse } from '../../http.ts';
@@ -183,6 +183,7 @@ interface Stored {
   readonly task: Task;
   readonly ref: ResponseRef;
   readonly message: Message;
+  readonly turn: TaskTurn;
   readonly response: JsonObject;
 }
 
@@ -194,7 +195,7 @@ async function stored(httpRequest: HttpRequest, id: string, options: ResponsesOp
     const task = await agent.service.get({ id: taskId(ref.task) }, call.ctx);
     const turn = turnFor(task, ref, await conversationOf(call, task));
     if (turn?.message === undefined) throw noResponse(id);
-    return { call, task, ref, message: turn.message, response: storedResponse(task, ref, turn) };
+    return { call, task, ref, message: turn.message, turn, response: storedResponse(task, ref, turn) };
   } catch (thrown) {
     throw isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND' ? noResponse(id) : thrown;
   }
@@ -208,7 +209,7 @@ async function conversationOf({ agent, ctx }: ResponseCall, { id, contextId, his
 }
 
 async function read(httpRequest: HttpRequest, id: string, options: ResponsesOptions): Promise<HttpResponse> {
-  const { call, task, ref, message, response } = await stored(httpRequest, id, options);
+  const { call, task, ref, message, turn, response } = await stored(httpRequest, id, options);
   const query = new URLSearchParams(httpRequest.query);
   if (query.get('stream') !== 'true') return json(response);
   const after = query.get('starting_after') ?? undefined;
@@ -220,11 +221,25 @@ async function read(httpRequest: HttpRequest, id: string, options: ResponsesOpti
   const facts: ResponseFacts = { model: ref.agent, created: ref.created, message: ref.message, task: task.id, echo, tools: new Set() };
   const request = { background: true, store: true };
   const builder = new ResponseBuilder(facts);
-  const events = isOnly ? await openStream(call.agent.service.subscribe({ id: task.id, after: seq(1) }, call.ctx)) : snapshotOf(task);
+  const { state } = turn.status;
+  const isSettled = isTerminal(state) || isInterrupted(state);
+  const events =
+    !isOnly && isSettled
+      ? snapshotOf({ ...task, artifacts: turn.artifacts, status: turn.status })
+      : await openStream(call.agent.service.subscribe({ id: task.id, ...(isOnly ? { after: seq(1) } : {}) }, call.ctx));
+  const known = isOnly || isSettled ? undefined : beforeTurn(task);
   return streamed(
-    { httpRequest, options, request, call, builder, known: undefined, ...(after === undefined ? {} : { after: Number(after) }) },
+    { httpRequest, options, request, call, builder, known, ...(after === undefined ? {} : { after: Number(after) }) },
     events,
   );
+}
+
+/** The task as it was before its last turn. */
+function beforeTurn(task: Task): Task {
+  const artifacts = turnsOf(task)
+    .slice(0, -1)
+    .flatMap((turn) => turn.artifacts);
+  return { ...task, artifacts, status: { state: 'TASK_STATE_INPUT_REQUIRED' } };
 }
 
 function snapshotOf(task: Task): OpenStream {
