@@ -124,6 +124,17 @@ describe.each(CLIENTS)('a thread with @ag-ui/client %s', (version, make) => {
     );
   });
 
+  it('sends what the user says instead of an answer', async () => {
+    const agent = open();
+    say(agent, 'colour');
+    const { id } = interruptIn((await run(agent)).events);
+    const task = taskIdIn(agent);
+    say(agent, 'sign in');
+    const resume = [{ interruptId: id, status: 'cancelled' }];
+    expect(interruptIn((await run(agent, { resume })).events).reason).toBe('auth_required');
+    expect(await stateOf(task)).toBe('TASK_STATE_CANCELED');
+  });
+
   it('asks in plain text where the front end wants it, and takes the next message as the answer', async () => {
     const agent = open();
     const plain = { forwardedProps: { a2a: { questions: 'text' } } };
