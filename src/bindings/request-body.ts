@@ -6,12 +6,14 @@ import { DEFAULT_ENV } from './options.ts';
 
 /**
  * Reads the whole body. A connection that ends before the body does is the caller's error, not an
- * internal one.
+ * internal one. `limit`: the name of the limit, for the message.
  */
-export async function requestBytes(httpRequest: HttpRequest, bodyBytesMax: number): Promise<Uint8Array> {
+export async function requestBytes(httpRequest: HttpRequest, bodyBytesMax: number, limit = 'bodyBytesMax'): Promise<Uint8Array> {
   try {
     return await httpRequest.body(bodyBytesMax);
   } catch (cause) {
+    if (limit !== 'bodyBytesMax' && isA2AError(cause) && cause.kind === 'PAYLOAD_TOO_LARGE')
+      throw new A2AError(cause.kind, cause.message.replace('bodyBytesMax', limit), { cause });
     throw isA2AError(cause) ? cause : new A2AError('INVALID_REQUEST', 'the body was cut off', { cause });
   }
 }

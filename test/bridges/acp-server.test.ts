@@ -205,9 +205,10 @@ describe('parley acp, with the client of the ACP SDK', () => {
           { type: 'image', data: 'aGk=', mimeType: 'image/png' },
           { type: 'resource', resource: { uri: 'file:///w/b.ts', text: 'let b' } },
           { type: 'resource_link', uri: 'file:///w/c.ts', name: 'c.ts' },
+          { type: 'resource', resource: { uri: 'file:///w/100%.ts', text: 'let d' } },
         ],
       });
-      expect(saidIn(editor)).toBe('-=parts; -=aGk=; b.ts=let b; c.ts=content of /w/c.ts');
+      expect(saidIn(editor)).toBe('-=parts; -=aGk=; b.ts=let b; c.ts=content of /w/c.ts; 100%.ts=let d');
     });
   });
 
@@ -253,6 +254,12 @@ describe('parley acp, with the client of the ACP SDK', () => {
         agent.request(methods.agent.session.load, { sessionId: 'nobody', cwd: process.cwd(), mcpServers: [] }),
       ).rejects.toThrow();
     });
+  });
+
+  it('says so where the caller may not list sessions', async () => {
+    const closed = await startServer({ agents: [worker], authenticate: () => ({ principal: { id: 'ann', scopes: ['tasks:write'] } }) });
+    await editing({ url: closed.url }, (agent) => expect(agent.request(methods.agent.session.list, {})).rejects.toThrow());
+    await closed.close();
   });
 
   it('offers skills and given modes as modes', async () => {

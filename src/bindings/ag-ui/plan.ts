@@ -38,7 +38,7 @@ export async function planRun(parts: PlanParts, input: RunInput): Promise<RunPla
   if (resume.length === 0 && messages.length === 0 && input.action === undefined) return await openThread(parts, input);
   const recent = await tasksOf(parts, { contextId: contextId(input.threadId), pageSize: 20 });
   const waiting = recent.filter(({ status }) => isInterrupted(status.state));
-  if (resume.length > 0) return await planResume(parts, input, waiting);
+  if (resume.length > 0) return await planResume(parts, input, recent);
   const [asking] = waiting;
   const told = asking === undefined ? [] : toolResults(asking, messages);
   // A click comes with the history as it is: its last message is an old one.
@@ -57,20 +57,34 @@ export async function planRun(parts: PlanParts, input: RunInput): Promise<RunPla
   };
 }
 
-/** Answers all questions but the last one at once; the run shows what follows the last one. */
-async function planResume(parts: PlanParts, input: RunInput, waiting: readonly Task[]): Promise<RunPlan> {
-  const { service, ctx } = parts;
-  const answers = input.resume.map((resume) => ({ resume, task: taskOfResume(resume, waiting) }));
-  const open = answers.filter((answer) => answer.task !== undefined);
-  if (open.length === 0) return await openThread(parts, input);
+/**
+ * Answers all questions but the last one at once; the run shows what follows the last one. Clients send no
+ * message while a question is open, so a user who says something else declines it in the same request: then
+ * the run shows what follows those words.
+ */
+async function planResume(parts: PlanParts, input: RunInput, recent: readonly Task[]): Promise<RunPlan> {
+  const waiting = recent.filter(({ status }) => isInterrupted(status.state));
   let plan: RunPlan | undefined;
-  for (const { resume, task } of open) {
+  for (const resume of input.resume) {
+    const task = taskOfResume(resume, waiting);
     if (task === undefined) continue;
-    if (plan?.kind === 'send') await service.send({ ...plan.request, configuration: { returnImmediately: true } }, ctx);
-    if (plan?.kind === 'cancel') await service.cancel({ id: plan.task.id }, ctx);
+    await carryOut(parts, plan);
     plan = await planAnswer(parts, input, { resume, task });
   }
-  return plan ?? (await openThread(parts, input));
+  const instead = input.resume.every(({ isCancelled }) => isCancelled) || plan === undefined ? unseenMessages(input, recent) : [];
+  const last = instead.at(-1);
+  if (last === undefined) return plan ?? (await openThread(parts, input));
+  await carryOut(parts, plan);
+  const said = instead.flatMap((message) => (message.role === 'user' ? message.parts : []));
+  return {
+    kind: 'send',
+    request: requestOf(parts, input, { parts: said, task: undefined, id: messageIdFor(input.threadId, last.id) }),
+  };
+}
+
+async function carryOut({ service, ctx }: PlanParts, plan: RunPlan | undefined): Promise<void> {
+  if (plan?.kind === 'send') await service.send({ ...plan.request, configuration: { returnImmediately: true } }, ctx);
+  if (plan?.kind === 'cancel') await service.cancel({ id: plan.task.id }, ctx);
 }
 
 interface OpenAnswer {
@@ -115,8 +129,16 @@ function actionParts({ action }: RunInput): readonly Part[] {
 function freshMessages({ threadId, messages }: RunInput, recent: readonly Task[]): readonly NewMessage[] {
   const users = messages.filter(({ role }) => role === 'user');
   if (users.length < 2) return users;
+  const unseen = unseenMessages({ threadId, messages }, recent);
+  return users.filter((message, at) => at === users.length - 1 || unseen.includes(message));
+}
+
+/** Words of the user that the agent does not have. */
+function unseenMessages({ threadId, messages }: Pick<RunInput, 'threadId' | 'messages'>, recent: readonly Task[]): readonly NewMessage[] {
   const known = new Set(recent.flatMap(({ history = [] }) => history.map((message): string => message.messageId)));
-  return users.filter(({ id }, at) => at === users.length - 1 || !known.has(messageIdFor(threadId, id)));
+  return messages.filter(
+    (message) => message.role === 'user' && message.parts.length > 0 && !known.has(messageIdFor(threadId, message.id)),
+  );
 }
 
 /** Results of tools that the agent asked the front end to run. Results of its own tools come back too, and are left out. */

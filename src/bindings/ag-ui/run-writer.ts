@@ -35,6 +35,8 @@ export interface RunBeginning {
   readonly input: RunInput;
   /** The task that the run continues, as the client knows it. */
   readonly known?: Task;
+  /** The run answers a question of that task: what the agent says next comes after the answer. */
+  readonly isAnswer?: boolean;
   /** The messages of the thread, for a client that opened it again. */
   readonly messages?: readonly JsonObject[];
   /** The run only shows a finished task: its failure is no failure of this run. */
@@ -57,11 +59,11 @@ export class RunWriter {
   #status: TaskStatus | undefined;
   taskId: TaskId | undefined;
 
-  constructor({ input, known, messages, isReview = false }: RunBeginning) {
+  constructor({ input, known, messages, isReview = false, isAnswer = false }: RunBeginning) {
     this.#isReview = isReview;
     this.#input = input;
     this.#messages = messages;
-    if (known !== undefined) this.#know(known);
+    if (known !== undefined) this.#know(known, isAnswer ? (known.status.message?.messageId ?? input.runId) : undefined);
   }
 
   /** The state of the task. `TASK_STATE_COMPLETED` after a direct message. */
@@ -104,12 +106,12 @@ export class RunWriter {
     return [...this.begin(), ...this.#spoken.close(true), agUiEvent('RUN_ERROR', { message, code })];
   }
 
-  #know({ id, artifacts = [], status }: Task): void {
+  #know({ id, artifacts = [], status }: Task, asked: string | undefined): void {
     this.taskId = id;
     if (status.message !== undefined) this.#told.add(status.message.messageId);
     for (const artifact of artifacts) {
       this.#artifacts.set(artifact.artifactId, gathered(artifact));
-      this.#spoken.know(textIdOf(id, artifact.artifactId), textOf(artifact));
+      this.#spoken.know(textIdOf(id, artifact.artifactId), textOf(artifact), asked);
     }
   }
 
@@ -131,6 +133,8 @@ export class RunWriter {
       out.push(agUiEvent('CUSTOM', { name: 'a2a.task', value: { taskId: task.id, contextId } }));
       out.push(agUiEvent('STATE_SNAPSHOT', { snapshot: stateOf(this.#input.state, task, contextId) }));
       this.#status = { state: task.status.state };
+      // The messages of an opened thread have only its texts.
+      if (this.#messages !== undefined) for (const artifact of this.#artifacts.values()) out.push(...filesOf(task.id, artifact));
     }
     for (const artifact of task.artifacts ?? []) out.push(...this.#whole(task.id, artifact, false));
     return [...out, ...this.#stateChange(task.status.state), ...this.#statusTold(task)];

@@ -42,7 +42,8 @@ export async function answerAgUi(httpRequest: HttpRequest, service: A2AService, 
     if (!isMediaType(httpRequest.header('content-type'), [JSON_TYPE])) {
       throw new ServiceError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
     }
-    const raw = requestJson(await requestBytes(httpRequest, options.bodyBytesMax ?? AG_UI_BODY_BYTES_MAX), options);
+    const bytes = await requestBytes(httpRequest, options.bodyBytesMax ?? AG_UI_BODY_BYTES_MAX, 'agUiBodyBytesMax');
+    const raw = requestJson(bytes, options);
     const input = readRunInput(raw, (options.env ?? DEFAULT_ENV).limits.idCharsMax);
     return await run({ httpRequest, service, options, input });
   } catch (thrown) {
@@ -119,7 +120,7 @@ async function begin(plan: RunPlan, { service, ctx, nextId }: Beginning): Promis
 }
 
 function beginningOf(plan: RunPlan, input: RunInput): RunBeginning {
-  if (plan.kind === 'send') return plan.known === undefined ? { input } : { input, known: plan.known };
+  if (plan.kind === 'send') return plan.known === undefined ? { input } : { input, known: plan.known, isAnswer: true };
   if (plan.kind === 'cancel') return { input, known: plan.task };
   const { messages, current } = plan;
   if (current === undefined) return { input, messages };

@@ -3,6 +3,8 @@ import type { AgUiEvent } from './event.ts';
 import { agUiEvent } from './event.ts';
 
 interface SpokenText {
+  /** The first part of the ids of its messages. */
+  readonly base: string;
   /** The message that the next piece goes to. */
   messageId: string;
   text: string;
@@ -28,9 +30,13 @@ export class Spoken {
   #thoughts = 0;
   #last: SpokenText | undefined;
 
-  /** Takes a text that the client has already. Only what is added to it will be sent. */
-  know(id: string, text: string): void {
-    this.#texts.set(id, { messageId: id, text, isOpen: false, isReplaced: false, count: 1 });
+  /**
+   * Takes a text that the client has already. Only what is added to it will be sent: to the same message,
+   * or to another one that comes after the answer to the question `asked`.
+   */
+  know(id: string, text: string, asked?: string): void {
+    const base = asked === undefined ? id : `${id}:${asked}`;
+    this.#texts.set(id, { base, messageId: base, text, isOpen: false, isReplaced: false, count: 1 });
   }
 
   /**
@@ -53,7 +59,7 @@ export class Spoken {
     this.#last = known;
     const out: AgUiEvent[] = [];
     if (delta !== '') {
-      if (!known.isOpen) out.push(this.#start(id, known));
+      if (!known.isOpen) out.push(this.#start(known));
       out.push(agUiEvent('TEXT_MESSAGE_CONTENT', { messageId: known.messageId, delta }));
     }
     if (isLast) out.push(...this.#end(known));
@@ -66,13 +72,13 @@ export class Spoken {
   }
 
   #textOf(id: string): SpokenText {
-    const known = this.#texts.get(id) ?? { messageId: id, text: '', isOpen: false, isReplaced: false, count: 0 };
+    const known = this.#texts.get(id) ?? { base: id, messageId: id, text: '', isOpen: false, isReplaced: false, count: 0 };
     this.#texts.set(id, known);
     return known;
   }
 
-  #start(id: string, known: SpokenText): AgUiEvent {
-    if (known.count > 0 && known.isReplaced) known.messageId = `${id}:${known.count + 1}`;
+  #start(known: SpokenText): AgUiEvent {
+    if (known.count > 0 && known.isReplaced) known.messageId = `${known.base}:${known.count + 1}`;
     known.isReplaced = false;
     known.count += 1;
     known.isOpen = true;

@@ -28,6 +28,20 @@ export function textIn(value: unknown, name: string): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
+/** A member that must be text if it is given. */
+export function optionalText(value: RawObject, name: string): string | undefined {
+  const text = value[name] ?? undefined;
+  if (text !== undefined && typeof text !== 'string') throw wrongField(name, 'must be text');
+  return text;
+}
+
+/** A member that must be true or false if it is given. */
+export function optionalFlag(value: RawObject, name: string): boolean | undefined {
+  const flag = value[name] ?? undefined;
+  if (flag !== undefined && typeof flag !== 'boolean') throw wrongField(name, 'must be true or false');
+  return flag;
+}
+
 interface Guess {
   readonly mediaType: string;
   readonly where: string;

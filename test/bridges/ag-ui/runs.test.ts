@@ -124,6 +124,8 @@ describe.each(CLIENTS)('a run with @ag-ui/client %s', (version, make) => {
       artifacts: { plot: { parts: [{ mediaType: 'image/png', filename: 'a.png', bytes: 3 }, { text: 'A plot.' }] } },
     });
     expect(JSON.stringify(agent.state)).not.toContain('aGk=');
+    const again = await run(make(`${server.url}/ag-ui`, agent.threadId));
+    expect(again.events.filter(({ type }) => type === 'ACTIVITY_SNAPSHOT')).toEqual(shown);
   });
 
   it('shows a replaced text as another message', async () => {

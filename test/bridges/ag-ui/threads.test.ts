@@ -91,8 +91,10 @@ describe.each(CLIENTS)('a thread with @ag-ui/client %s', (version, make) => {
     const task = taskIdIn(agent);
     const done = await run(agent, { resume: [{ interruptId: id, status: 'resolved', payload: { optionId: 'ok' } }] });
     expect(done.failure).toBeUndefined();
-    expect(done.said).toEqual(['Wait. Chosen: ok', 'Deploy?']);
+    expect(done.said).toEqual(['Wait. ', 'Deploy?', 'Chosen: ok']);
     expect(taskIdIn(agent)).toBe(task);
+    const again = await run(make(`${server.url}/ag-ui`, agent.threadId));
+    expect(again.said).toEqual(['Deploy?', 'Wait. Chosen: ok']);
   });
 
   it('takes an approval as yes or no, and a declined question as a no', async () => {
@@ -120,6 +122,17 @@ describe.each(CLIENTS)('a thread with @ag-ui/client %s', (version, make) => {
     expect(events.at(-1)).toMatchObject(
       version === '1.0.0' ? { type: 'RUN_FINISHED', outcome: { type: 'cancelled' } } : { type: 'RUN_ERROR', code: 'cancelled' },
     );
+  });
+
+  it('sends what the user says instead of an answer', async () => {
+    const agent = open();
+    say(agent, 'colour');
+    const { id } = interruptIn((await run(agent)).events);
+    const task = taskIdIn(agent);
+    say(agent, 'sign in');
+    const resume = [{ interruptId: id, status: 'cancelled' }];
+    expect(interruptIn((await run(agent, { resume })).events).reason).toBe('auth_required');
+    expect(await stateOf(task)).toBe('TASK_STATE_CANCELED');
   });
 
   it('asks in plain text where the front end wants it, and takes the next message as the answer', async () => {
@@ -253,7 +266,8 @@ describe('the node', () => {
     const { history } = (await (await fetch(`${server.url}/tasks/${task}`)).json()) as { history: { parts: { text: string }[] }[] };
     expect(history.flatMap(({ parts }) => parts.map(({ text }) => text))).not.toContain('x'.repeat(1000));
     const small = await startServer({ limits: { agUiBodyBytesMax: 1000 } });
-    expect((await post(`${small.url}/ag-ui`, runBody('large', { messages }))).status).toBe(413);
+    const refused = await post(`${small.url}/ag-ui`, runBody('large', { messages }));
+    expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('agUiBodyBytesMax')]);
     await small.close();
   });
 

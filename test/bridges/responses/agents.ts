@@ -31,6 +31,7 @@ const slow = defineAgent({
   name: 'slow',
   description: 'Says the second word when it is released.',
   async *run(turn) {
+    if (turn.text === 'ask first') await turn.ask('Sure?');
     yield 'One ';
     await new Promise<void>((resolve) => {
       gates.set(turn.contextId, resolve);

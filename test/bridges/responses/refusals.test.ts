@@ -54,6 +54,18 @@ describe('what is not supported', () => {
     expect(await raw({ model: 'talker', input: [] })).toMatchObject({ status: 400, error: { param: 'input' } });
     expect(await raw({ model: 'talker', input: [{ role: 'pilot', content: 'x' }] })).toMatchObject({ error: { param: 'input[0].role' } });
     expect(await raw({ model: 'nobody', input: 'x' })).toMatchObject({ status: 404, error: { code: 'model_not_found' } });
+    for (const name of ['stream', 'background', 'store', 'parallel_tool_calls', 'instructions', 'previous_response_id']) {
+      const value = name.startsWith('i') || name.startsWith('pre') ? 5 : 'no';
+      expect(await raw({ model: 'talker', input: 'x', [name]: value })).toMatchObject({ status: 400, error: { param: name } });
+    }
+    const input = [{ type: 'function_call_output', call_id: 'call_x' }];
+    expect(await raw({ model: 'talker', input })).toMatchObject({ status: 400, error: { param: 'input[0].output' } });
+  });
+
+  it('refuses to continue a stream after something that is no sequence number', async () => {
+    const { id } = await client.responses.create({ model: 'talker', input: 'x' });
+    const answer = await fetch(`${server.url}/v1/responses/${id}?stream=true&starting_after=abc`);
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: 'starting_after' } }]);
   });
 });
 

@@ -179,15 +179,43 @@ describe('background mode', () => {
     expect(events.flatMap((event) => (event.type === 'response.output_text.delta' ? [event.delta] : []))).toEqual(['two.']);
   });
 
-  it('a response of another mode is canceled when its caller hangs up', async () => {
+  it('a response that answers a question is followed until it ends, and its question can be read again', async () => {
+    const asked = await client.responses.create({ model: 'slow', input: 'ask first' });
+    const answer = { model: 'slow', input: 'yes', previous_response_id: asked.id, background: true };
+    const { id } = await client.responses.create(answer);
+    const followed = async (response: string): Promise<readonly [string, string | undefined]> => {
+      let [text, last] = ['', ''];
+      for await (const event of await client.responses.retrieve(response, { stream: true })) {
+        if (event.type === 'response.output_text.delta') text += event.delta;
+        if (text === 'One ') for (const open of gates.values()) open();
+        last = event.type;
+      }
+      return [text, last];
+    };
+    expect(await followed(id)).toEqual(['One two.', 'response.completed']);
+    expect(await followed(asked.id)).toEqual(['Sure?', 'response.completed']);
+    expect(await followed(id)).toEqual(['One two.', 'response.completed']);
+  });
+
+  const left = async (store: boolean): Promise<string> => {
     const leave = new AbortController();
-    const stream = await client.responses.create({ model: 'slow', input: 'go', stream: true }, { signal: leave.signal });
+    const stream = await client.responses.create({ model: 'slow', input: 'go', stream: true, store }, { signal: leave.signal });
     let id = '';
     for await (const event of stream) {
       if (event.type === 'response.created') id = event.response.id;
       if (event.type === 'response.output_text.delta') break;
     }
     leave.abort();
+    return id;
+  };
+
+  it('a response of another mode is canceled when its caller hangs up', async () => {
+    const id = await left(true);
     await eventually(async () => expect((await client.responses.retrieve(id)).status).toBe('cancelled'));
+  });
+
+  it('nothing is kept of a response with store: false whose caller hangs up', async () => {
+    const id = await left(false);
+    await eventually(async () => expect((await refused(client.responses.retrieve(id))).status).toBe(404));
   });
 });

@@ -1,6 +1,6 @@
-import type { Json, JsonObject, Part, RawObject } from '#protocol';
+import type { JsonObject, Part, RawObject } from '#protocol';
 import { isObject } from '#protocol';
-import { filePart, notSupported, objectAt, requiredText, textIn, wrongField } from '../fields.ts';
+import { filePart, notSupported, objectAt, optionalFlag, optionalText, requiredText, textIn, wrongField } from '../fields.ts';
 
 /** One item of the input that an agent can use. */
 export type InputItem =
@@ -63,23 +63,23 @@ export function readCreate(raw: unknown): CreateRequest {
   }
   const model = textIn(body, 'model');
   if (model === undefined) throw wrongField('model', 'must be the name of an agent');
-  const previous = textIn(body, 'previous_response_id');
+  const previous = optionalText(body, 'previous_response_id');
   const conversation = conversationIn(body['conversation']);
   if (previous !== undefined && conversation !== undefined)
     throw wrongField('conversation', "can't be used together with previous_response_id");
-  const [background, store] = [body['background'] === true, body['store'] !== false];
+  const [background, store] = [optionalFlag(body, 'background') ?? false, optionalFlag(body, 'store') ?? true];
   if (background && !store) throw wrongField('store', 'must be true in background mode');
   const tools = functionsIn(body['tools']);
-  const instructions = textIn(body, 'instructions');
+  const instructions = optionalText(body, 'instructions') || undefined;
   return {
     ...{ model, instructions, previous, conversation, background, store },
     input: readInput(body['input']),
-    stream: body['stream'] === true,
+    stream: optionalFlag(body, 'stream') ?? false,
     tools: new Set(tools.map(({ name }) => String(name))),
     echo: {
       metadata: readMetadata(body['metadata']),
       tools,
-      parallel_tool_calls: body['parallel_tool_calls'] !== false,
+      parallel_tool_calls: optionalFlag(body, 'parallel_tool_calls') ?? true,
       background,
       instructions: instructions ?? null,
       previous_response_id: previous ?? null,
@@ -137,7 +137,8 @@ function readItem(item: RawObject, where: string): readonly InputItem[] {
   if (REPEATED.has(type)) return [];
   if (type === 'function_call_output') {
     const { output } = item;
-    const told = typeof output === 'string' ? output : JSON.stringify(output as Json);
+    if (typeof output !== 'string' && !Array.isArray(output)) throw wrongField(`${where}.output`, 'must be text or a list');
+    const told = typeof output === 'string' ? output : JSON.stringify(output);
     return [{ role: 'tool', callId: requiredText(item, 'call_id', where), output: told }];
   }
   if (type !== 'message') throw notSupported(`${where}.type`, `an agent takes no ${String(type)}`);

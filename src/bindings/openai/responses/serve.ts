@@ -1,5 +1,5 @@
-import type { Frame, JsonObject, Logged, Message, Task, TaskEvent } from '#protocol';
-import { A2AError, isA2AError, isTerminal, jsonText, seq, taskId } from '#protocol';
+import type { Frame, JsonObject, Logged, Message, Task, TaskEvent, TaskId, TaskTurn } from '#protocol';
+import { A2AError, isA2AError, isInterrupted, isTerminal, jsonText, seq, taskId, turnsOf } from '#protocol';
 import { DEFAULT_BODY_LIMITS } from '../../body.ts';
 import { eventAnswer } from '../../event-stream.ts';
 import type { HttpRequest, HttpResponse } from '../../http.ts';
@@ -90,11 +90,17 @@ interface Exchange {
 }
 
 /** As at OpenAI, only a background response outlives its caller. */
-function hangUp({ httpRequest, request, call, builder }: Exchange): () => void {
+function hangUp(exchange: Exchange): () => void {
+  const { httpRequest, request, call } = exchange;
   return () => {
     call.disconnect.abort();
-    if (!request.background && httpRequest.signal.aborted) void stop(call.agent.service, builder.reply, call.ctx);
+    if (!request.background && httpRequest.signal.aborted) void stopUnread(exchange);
   };
+}
+
+async function stopUnread({ request, call, builder }: Exchange): Promise<void> {
+  await stop(call.agent.service, builder.reply, call.ctx);
+  if (!request.store) await forget(call, builder.reply.taskId);
 }
 
 function streamed(exchange: Exchange, events: OpenStream): HttpResponse {
@@ -149,8 +155,12 @@ async function whole(exchange: Exchange, events: OpenStream): Promise<HttpRespon
 /** `store: false`: nothing is kept of a finished answer. A task that waits for its caller has to stay. */
 async function forgetUnstored({ request, call, builder }: Exchange): Promise<void> {
   const { taskId: id, state } = builder.reply;
-  if (request.store || id === undefined || state === undefined || !isTerminal(state)) return;
-  await call.agent.service.forget?.({ id }, { ...call.ctx, signal: new AbortController().signal }).catch(() => undefined);
+  if (!request.store && state !== undefined && isTerminal(state)) await forget(call, id);
+}
+
+/** Fails if the task is gone already. */
+async function forget({ agent, ctx }: ResponseCall, id: TaskId | undefined): Promise<void> {
+  if (id !== undefined) await agent.service.forget?.({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined);
 }
 
 /** The answer to a question continues a task: its earlier artifacts are not part of this response. */
@@ -173,6 +183,7 @@ interface Stored {
   readonly task: Task;
   readonly ref: ResponseRef;
   readonly message: Message;
+  readonly turn: TaskTurn;
   readonly response: JsonObject;
 }
 
@@ -184,7 +195,7 @@ async function stored(httpRequest: HttpRequest, id: string, options: ResponsesOp
     const task = await agent.service.get({ id: taskId(ref.task) }, call.ctx);
     const turn = turnFor(task, ref, await conversationOf(call, task));
     if (turn?.message === undefined) throw noResponse(id);
-    return { call, task, ref, message: turn.message, response: storedResponse(task, ref, turn) };
+    return { call, task, ref, message: turn.message, turn, response: storedResponse(task, ref, turn) };
   } catch (thrown) {
     throw isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND' ? noResponse(id) : thrown;
   }
@@ -198,10 +209,11 @@ async function conversationOf({ agent, ctx }: ResponseCall, { id, contextId, his
 }
 
 async function read(httpRequest: HttpRequest, id: string, options: ResponsesOptions): Promise<HttpResponse> {
-  const { call, task, ref, message, response } = await stored(httpRequest, id, options);
+  const { call, task, ref, message, turn, response } = await stored(httpRequest, id, options);
   const query = new URLSearchParams(httpRequest.query);
   if (query.get('stream') !== 'true') return json(response);
   const after = query.get('starting_after') ?? undefined;
+  if (after !== undefined && !/^\d{1,15}$/.test(after)) throw wrongField('starting_after', 'must be a sequence number');
   const isOnly = (task.history ?? []).filter(({ role }) => role === 'ROLE_USER').length === 1;
   if (after !== undefined && !isOnly)
     throw wrongField('starting_after', "can't be used for a response that answers a question of the agent");
@@ -209,11 +221,25 @@ async function read(httpRequest: HttpRequest, id: string, options: ResponsesOpti
   const facts: ResponseFacts = { model: ref.agent, created: ref.created, message: ref.message, task: task.id, echo, tools: new Set() };
   const request = { background: true, store: true };
   const builder = new ResponseBuilder(facts);
-  const events = isOnly ? await openStream(call.agent.service.subscribe({ id: task.id, after: seq(1) }, call.ctx)) : snapshotOf(task);
+  const { state } = turn.status;
+  const isSettled = isTerminal(state) || isInterrupted(state);
+  const events =
+    !isOnly && isSettled
+      ? snapshotOf({ ...task, artifacts: turn.artifacts, status: turn.status })
+      : await openStream(call.agent.service.subscribe({ id: task.id, ...(isOnly ? { after: seq(1) } : {}) }, call.ctx));
+  const known = isOnly || isSettled ? undefined : beforeTurn(task);
   return streamed(
-    { httpRequest, options, request, call, builder, known: undefined, ...(after === undefined ? {} : { after: Number(after) }) },
+    { httpRequest, options, request, call, builder, known, ...(after === undefined ? {} : { after: Number(after) }) },
     events,
   );
+}
+
+/** The task as it was before its last turn. */
+function beforeTurn(task: Task): Task {
+  const artifacts = turnsOf(task)
+    .slice(0, -1)
+    .flatMap((turn) => turn.artifacts);
+  return { ...task, artifacts, status: { state: 'TASK_STATE_INPUT_REQUIRED' } };
 }
 
 function snapshotOf(task: Task): OpenStream {

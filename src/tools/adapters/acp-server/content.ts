@@ -34,15 +34,24 @@ async function partOf(block: ContentBlock, readFile: ReadEditorFile): Promise<Pa
 async function localText(uri: string, readFile: ReadEditorFile): Promise<string | undefined> {
   if (readFile === undefined || !uri.startsWith('file://') || !URL.canParse(uri)) return undefined;
   try {
-    return await readFile(decodeURIComponent(new URL(uri).pathname));
+    return await readFile(decoded(new URL(uri).pathname));
   } catch {
     return undefined;
   }
 }
 
 function nameOf(uri: string): string {
-  const path = URL.canParse(uri) ? decodeURIComponent(new URL(uri).pathname) : uri;
+  const path = URL.canParse(uri) ? decoded(new URL(uri).pathname) : uri;
   return path.slice(path.lastIndexOf('/') + 1) || path;
+}
+
+/** A name with a plain `%` is no valid encoding, and stays as it is. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** A part of the agent as content that editors show. */

@@ -24,7 +24,8 @@ export async function listSessions({ service }: Reachable, { cwd, cursor }: List
     });
     return { sessions, ...(page.nextPageToken === '' ? {} : { nextCursor: page.nextPageToken }) };
   } catch (thrown) {
-    if (isA2AError(thrown)) return { sessions: [] };
+    const isRefused = isA2AError(thrown) && (thrown.kind === 'UNAUTHENTICATED' || thrown.kind === 'PERMISSION_DENIED');
+    if (isA2AError(thrown) && !isRefused) return { sessions: [] };
     throw thrown;
   }
 }
