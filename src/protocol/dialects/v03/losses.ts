@@ -126,9 +126,4 @@ export const REST_LOSSES: readonly Loss[] = [
     reason: 'absent would mean not to wait, so the default is always written',
     clause: NO_PRESENCE,
   },
-  ...['TaskPage.nextPageToken', 'TaskPage.pageSize', 'TaskPage.totalSize'].map((field) => ({
-    field,
-    reason: 'the result is a bare list',
-    clause: 'A2A 0.3.0 §7.3 tasks/list: the answer is [Task]',
-  })),
 ];
