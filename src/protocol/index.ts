@@ -9,11 +9,9 @@
  * console.log(getTextFromMessage(message)); // hello
  * ```
  */
-export type { SurfaceAction } from './a2ui.ts';
 export type { Agent, AgentOutput, Turn } from './agent.ts';
 export type { AgentCard, AgentInterface, AgentSkill } from './card.ts';
 export { createChoicesPart, getChoicesFromMessage } from './choices.ts';
-export type { ConversationPage, ConversationRange, ConversationRequest } from './conversation.ts';
 export { DEFAULT_READ_LIMITS, type Dialect } from './dialects/dialect.ts';
 export { interfacesFor } from './dialects/interfaces.ts';
 export { dialectLosses } from './dialects/loss-table.ts';
