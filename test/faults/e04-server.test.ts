@@ -47,7 +47,7 @@ suiteNeeding('strace', isInstalled('strace'), 'E4: the server', () => {
 suiteNeeding('strace', isInstalled('strace'), 'E5: a failing fsync', () => {
   it('ends the server with an error; it acknowledges nothing more, and the next server has all that was acknowledged', async () => {
     const data = join(folder, 'e5');
-    const inject = ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=30+`]);
+    const inject = ['fsync', 'fdatasync'].flatMap((call) => ['-e', `inject=${call}:error=EIO:when=45+`]);
     const server = await startParley({
       data,
       before: ['strace', '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync', ...inject],
