@@ -79,7 +79,7 @@ suiteNeeding('python3', HAS_PYTHON, 'on a terminal', () => {
   });
 
   it('a chat says once that a task was canceled', async () => {
-    const out = await onTerminal(['chat', node.url], '> ', 'slow\\r', '\\d', '\\x03', 'cancel[\\s\\S]*> ', '/quit\\r');
+    const out = await onTerminal(['chat', node.url], '> ', 'slow\\r', 'Step 1 of', '\\x03', 'The task was canceled[\\s\\S]*> ', '/quit\\r');
     const lines = out.replaceAll('\u001b[K', '\n').split(/[\r\n]+/);
     expect(lines.filter((line) => line === 'The task was canceled.')).toHaveLength(1);
     expect(lines).not.toContain('canceled');

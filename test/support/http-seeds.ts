@@ -144,6 +144,9 @@ function recorded(port: number, token: string): readonly Wire[] {
     });
 }
 
+const HTTP2 = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+const SETTINGS_FRAME = '\u0004';
+
 /** The status, `closed` for a connection that ended without one, or what should not be. */
 export function exchange(port: number, bytes: Buffer, hangsMs: number = HANGS_MS): Promise<string> {
   return new Promise((resolve) => {
@@ -160,6 +163,8 @@ export function exchange(port: number, bytes: Buffer, hangsMs: number = HANGS_MS
       text = (text + piece.toString('latin1')).slice(0, 20_000);
       // A stream may last as long as its task: that it began is enough.
       if (/^content-type: text\/event-stream/im.test(text)) done(status() ?? 'closed');
+      // The client's side of HTTP/2 is answered with the settings of the server. The session may then stay open.
+      if (text.charAt(3) === SETTINGS_FRAME && bytes.subarray(0, HTTP2.length).equals(HTTP2)) done('closed');
     });
     socket.on('error', (thrown: NodeJS.ErrnoException) => done(thrown.code === 'ECONNREFUSED' ? 'refused' : (status() ?? 'closed')));
     socket.on('close', () => done(status() ?? 'closed'));

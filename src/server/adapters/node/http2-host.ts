@@ -78,6 +78,8 @@ export function createHttp2Host({ limits, log, onStream }: Http2HostOptions): Ht
   return {
     serve: (socket) => {
       socket.on('error', (error) => log.debug('an HTTP/2 connection failed', { error: error.message }));
+      // The HTTP/1.1 server lets clients close their side first. On HTTP/2 the client is then gone.
+      socket.allowHalfOpen = false;
       accepted = socket;
       server.emit('connection', socket);
       accepted = undefined;
