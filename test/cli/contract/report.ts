@@ -84,7 +84,7 @@ export function reportOf(outcomes: readonly Outcome[], { version, date, reposito
       a2a_versions: ['1.0', '0.3', '0.2', '0.1'],
       agent_tested: 'parley serve (script, echo, demo); the official @a2a-js/sdk 1.3.0 server; agents that misbehave on purpose',
       agent_tck_conformant: 'unknown',
-      transports_covered: ['JSON-RPC', 'HTTP+JSON'],
+      transports_covered: ['JSON-RPC', 'HTTP+JSON', 'gRPC'],
       tier_claimed: claimed === -1 ? 3 : claimed,
     },
     summary,

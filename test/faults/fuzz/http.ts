@@ -78,7 +78,8 @@ function upgrades(port: number): fc.Arbitrary<FuzzCase> {
 
 async function send(node: FuzzedNode, input: FuzzCase): Promise<void> {
   const outcome = await exchange(node.server.port, Buffer.from(input.join(''), 'latin1'), HANG_MS);
-  if (/^5|hang|refused|^101/.test(outcome)) throw new Error(`the node answered with ${outcome} to ${JSON.stringify(input.join('')).slice(0, 500)}`);
+  if (/^5|hang|refused|^101/.test(outcome))
+    throw new Error(`the node answered with ${outcome} to ${JSON.stringify(input.join('')).slice(0, 500)}`);
   if (!/^4/.test(outcome)) node.accepted += 1;
 }
 
