@@ -17,7 +17,8 @@ const OTHERS = { include: tier === 'default' ? includedIn('test/') : [...include
 
 const config: ViteUserConfig = defineConfig({
   resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: conditions } },
+  // Workers get these as `--conditions`. Node adds `import` or `require` itself: with `import` in the list, a `require` in `pg` gets an ES module.
+  ssr: { resolve: { conditions: ['our-src', 'node'], externalConditions: ['our-src', 'node'] } },
   test: {
     exclude: ['**/node_modules/**', ...exclude],
     environment: 'node',

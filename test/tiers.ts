@@ -40,6 +40,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
       'test/client/restart.test.ts',
     ],
   },
+  { what: 'the store on a real Postgres', files: ['test/contracts/postgres.test.ts', 'test/faults/postgres-*.test.ts'] },
   {
     what: 'large inputs and searches',
     files: [

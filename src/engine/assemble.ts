@@ -9,10 +9,10 @@ import type { EngineOptions } from './options.ts';
 import type { Outbox, OutboxParts } from './outbox/outbox.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import { progressOf } from './outbox/queue.ts';
-import { taskKey } from './ports.ts';
 import { LargeReads } from './read/large-reads.ts';
 import { endReservations, newRecentSends } from './send/idempotency.ts';
 import type { ServiceParts } from './service.ts';
+import { createKeys } from './tasks/key-ranges.ts';
 import type { LiveTask } from './tasks/live-task.ts';
 import type { RetentionParts } from './tasks/retention.ts';
 import { createTaskTable } from './tasks/table.ts';
@@ -34,8 +34,7 @@ interface Assembled {
   readonly outbox: Outbox;
   readonly lifecycle: EngineLifecycle;
   readonly counts: { events: number; deleted: number };
-  /** New keys follow the highest key in the store. */
-  readonly startKeys: (last: number) => void;
+  readonly startKeys: () => Promise<void>;
   readonly addAgent: (name: string, agent: Agent) => void;
 }
 
@@ -48,7 +47,7 @@ export function assemble(options: EngineOptions): Assembled {
   const lifecycle: EngineLifecycle = { phase: 'new' };
   const counts = { events: 0, deleted: 0 };
   const recentSends = newRecentSends();
-  let lastKey = 0;
+  const keys = createKeys(store);
 
   const commits = createCommits({
     store,
@@ -91,10 +90,7 @@ export function assemble(options: EngineOptions): Assembled {
     ...{ turns: createTurns(turnParts), retention, recentSends },
     idempotency: options.idempotency ?? 'key',
     secret: options.secret ?? crypto.getRandomValues(new Uint8Array(32)),
-    nextKey: () => {
-      lastKey += 1;
-      return taskKey(lastKey);
-    },
+    nextKey: keys.next,
   };
   return {
     service,
@@ -104,9 +100,7 @@ export function assemble(options: EngineOptions): Assembled {
     outbox,
     lifecycle,
     counts,
-    startKeys: (last) => {
-      lastKey = last;
-    },
+    startKeys: keys.start,
     addAgent: (name, agent) => void agents.set(name, agent),
   };
 }

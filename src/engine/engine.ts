@@ -89,7 +89,7 @@ export function createEngine(options: EngineOptions): Engine {
     adminOf: (tenant) => createAdmin(admin, { tenant }),
     start: async () => {
       if (lifecycle.phase !== 'new') throw new Error('the engine was already started');
-      startKeys(await options.store.lastKey());
+      await startKeys();
       lifecycle.phase = 'starting';
       await outbox.start();
       const recovered = await recover(turns);

@@ -8,6 +8,8 @@
  * const { task } = await engine.serviceOf('echo').send({ message: createUserMessage('hello') }, ctx);
  * ```
  */
+export type { KeyRange } from './commit/outcome.ts';
+export { CommitUnknownError } from './commit/outcome.ts';
 export type { Engine, EngineStats } from './engine.ts';
 export { createEngine } from './engine.ts';
 export type { EngineLimits } from './limits.ts';

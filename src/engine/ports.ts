@@ -11,6 +11,7 @@ import type {
   TaskId,
   TaskState,
 } from '#protocol';
+import type { KeyRange } from './commit/outcome.ts';
 
 declare const brand: unique symbol;
 /** A small integer. Rows are clustered by it; public ids have an index of their own. */
@@ -215,19 +216,21 @@ export interface ListQuery extends ListFilter {
   readonly limit: number;
 }
 
-/** Synchronous for SQLite and memory, asynchronous for a database over a network. */
+/** Synchronous for SQLite and memory, asynchronous for Postgres. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Port: stores tasks. `commit` writes a batch completely or not at all, and returns when it is durable; readers see it only then. A commit
- * that fails with an A2AError of kind UNAVAILABLE has written nothing and may succeed later (a full disk): the engine tries it again. Any
- * other failure is permanent. `test/contracts/store.ts` is the contract that every adapter passes.
+ * that fails with an A2AError of kind UNAVAILABLE has written nothing and may succeed later (a full disk): the engine tries it again. After
+ * a CommitUnknownError it asks for the verdict. Any other failure is permanent. `test/contracts/store.ts` is the contract of every adapter.
  */
 export interface Store {
   /** Writes a batch completely or not at all, and returns when it is durable. */
   commit(batch: readonly Write[]): MaybePromise<void>;
-  /** The highest key ever used. The engine assigns the next ones. */
+  /** The highest key ever used. The engine assigns the next ones, unless the store has `reserveKeys`. */
   lastKey(): MaybePromise<number>;
+  /** Reserves keys that no other process will use. Absent: the store has one writer, which counts up from `lastKey`. */
+  reserveKeys?(): MaybePromise<KeyRange>;
   /** A task by its id. Undefined for tasks outside the scope. */
   task(scope: TaskScope, id: TaskId): MaybePromise<TaskRow | undefined>;
   /** The newest task of that name. */

@@ -36,7 +36,7 @@ const CHANGE = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('forget' as const), which: fc.nat() }) },
 );
 
-export function storeModel(open: () => Store): void {
+export function storeModel(open: () => Store, runs: number): void {
   it('answers every query as a plain list does', { timeout: 180_000 }, async () => {
     let lastKey = 0;
     await fc.assert(
@@ -59,7 +59,7 @@ export function storeModel(open: () => Store): void {
           expect(await store.count({ owner: 'any' })).toBe(0);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs },
     );
   });
 }

@@ -14,10 +14,12 @@ export interface StoreContract {
   readonly open: () => Store | Promise<Store>;
   /** Closes the store and opens it again. Absent if the store is not durable. */
   readonly reopen?: (store: Store) => Store | Promise<Store>;
+  /** How many random histories to compare with the model. Default 60. */
+  readonly histories?: number;
 }
 
 /** The tests that every store must pass. */
-export function storeContract({ name, open, reopen }: StoreContract): void {
+export function storeContract({ name, open, reopen, histories = 60 }: StoreContract): void {
   const check: Check = (test, run) => {
     it(test, () => run(store));
   };
@@ -38,7 +40,7 @@ export function storeContract({ name, open, reopen }: StoreContract): void {
     leaving(check);
     outboxContract(check);
     if (reopen !== undefined) testReopen(reopen);
-    storeModel(() => store);
+    storeModel(() => store, histories);
   });
 
   function testReopen(reopenStore: NonNullable<StoreContract['reopen']>): void {

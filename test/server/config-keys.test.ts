@@ -7,6 +7,7 @@ import { HTTP_LIMIT_CHECKS } from './keys/http-limits.ts';
 import { LLM_CHECKS } from './keys/llm.ts';
 import { MESH_CHECKS } from './keys/mesh.ts';
 import { NODE_CHECKS } from './keys/node.ts';
+import { POSTGRES_CHECKS, POSTGRES_NEEDS } from './keys/postgres.ts';
 import { RUN_CHECKS, RUN_NEEDS } from './keys/run.ts';
 import { RUN_LIMIT_CHECKS } from './keys/run-limits.ts';
 import type { Checks } from './keys/serving.ts';
@@ -29,6 +30,7 @@ const CHECKS: Checks = {
   ...WEBHOOK_CHECKS,
   ...RUN_CHECKS,
   ...A2A_BLOCK_CHECKS,
+  ...POSTGRES_CHECKS,
 };
 
 /** Authentication: auth-keys.test.ts tests each of these settings. */
@@ -59,6 +61,6 @@ if (isFull) {
 }
 
 function itWhereItCan(name: string, check: () => Promise<void>): void {
-  const { what, isThere } = RUN_NEEDS[name] ?? { what: '', isThere: true };
+  const { what, isThere } = { ...RUN_NEEDS, ...POSTGRES_NEEDS }[name] ?? { what: '', isThere: true };
   it.skipIf(!isThere)(isThere ? name : `${name} [needs ${what}]`, check);
 }

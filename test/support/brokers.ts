@@ -84,7 +84,7 @@ async function running({ program, args, port, url, folder }: Launch): Promise<Ru
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

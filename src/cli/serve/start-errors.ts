@@ -89,6 +89,7 @@ function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
 
 /** The error of a store that can't be opened. If a node of this user has it open, says which. */
 function ofStore(error: StoreError, found: readonly FoundAgent[], settings: Settings): CliError {
+  if (settings.store !== undefined) return new CliError(error.message, { cause: error });
   const folder = folderOf(found, settings);
   if (error.fault === 'read-only')
     return new CliError(error.message, {

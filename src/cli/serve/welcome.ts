@@ -34,8 +34,11 @@ export function welcome(served: ConfiguredServer, settings: Settings, isFirst: b
 function storedWords({ stored }: Pick<ConfiguredServer, 'stored'>): string {
   if (stored === undefined) return 'Tasks are in memory only, and are lost when the node stops.\n';
   const { folder, tasks, bytes } = stored;
-  const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
-  return `Tasks are in ${folder} (${tasks} ${tasks === 1 ? 'task' : 'tasks'}, ${size})\n`;
+  return `Tasks are in ${folder} (${tasks} ${tasks === 1 ? 'task' : 'tasks'}${bytes === undefined ? '' : `, ${sizeWords(bytes)}`})\n`;
+}
+
+function sizeWords(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 /** What the node waits for when it was asked to stop. */

@@ -3,6 +3,7 @@ import type { Store, Write } from '../ports.ts';
 import type { Timers } from '../timers.ts';
 import type { CommitBatch, CommitWaiter, Saveable } from './batch.ts';
 import { emptyBatch, isEmpty, writesOf } from './batch.ts';
+import { CommitUnknownError } from './outcome.ts';
 
 /**
  * Group commit. One commit writes what all tasks have appended since the last one; readers wake after
@@ -131,22 +132,23 @@ class GroupCommit implements Commits {
   #flush(): void {
     const taken = this.#take();
     const writes = writesOf(taken);
-    if (writes.length === 0) {
-      this.#done(taken);
-      return;
-    }
+    if (writes.length === 0) this.#done(taken);
+    else this.#commit(taken, writes);
+  }
+
+  #commit(taken: CommitBatch, writes: readonly Write[]): void {
     let committed: void | Promise<void>;
     try {
       committed = this.#options.store.commit(writes);
     } catch (cause) {
-      this.#failed(taken, cause);
+      this.#failed(taken, writes, cause);
       return;
     }
     this.#count += 1;
     if (committed instanceof Promise) {
       committed.then(
         () => this.#done(taken),
-        (cause: unknown) => this.#failed(taken, cause),
+        (cause: unknown) => this.#failed(taken, writes, cause),
       );
     } else this.#done(taken);
   }
@@ -180,9 +182,25 @@ class GroupCommit implements Commits {
     if (!isEmpty(this.#next)) this.#schedule();
   }
 
-  #failed(taken: CommitBatch, cause: unknown): void {
-    if (isA2AError(cause) && cause.kind === 'UNAVAILABLE') this.#stall(taken, cause);
+  #failed(taken: CommitBatch, writes: readonly Write[], cause: unknown): void {
+    if (cause instanceof CommitUnknownError) this.#find(taken, writes, cause);
+    else if (isUnavailable(cause)) this.#stall(taken, cause);
     else this.#breakDown(taken, cause);
+  }
+
+  /**
+   * Nobody hears anything about the batch until its outcome is certain; new requests are refused. If it
+   * was not written, the same batch is sent again.
+   */
+  #find(taken: CommitBatch, writes: readonly Write[], unknown: CommitUnknownError): void {
+    this.#stalled ??= new A2AError('UNAVAILABLE', 'the store can’t be reached', { retryAfterMs: RETRY_MS, cause: unknown });
+    unknown.verdict().then(
+      (isWritten) => (isWritten ? this.#done(taken) : this.#commit(taken, writes)),
+      (cause: unknown) => {
+        if (!isUnavailable(cause)) this.#breakDown(taken, cause);
+        else this.#options.timers.later(RETRY_MS, () => this.#find(taken, writes, unknown));
+      },
+    );
   }
 
   /**
@@ -214,4 +232,8 @@ class GroupCommit implements Commits {
     for (const task of [...taken.tasks, ...this.#next.tasks]) task.wake();
     this.#options.onBroken(cause);
   }
+}
+
+function isUnavailable(cause: unknown): cause is A2AError {
+  return isA2AError(cause) && cause.kind === 'UNAVAILABLE';
 }

@@ -12,6 +12,7 @@ import { createBackups } from './backup/backups.ts';
 import { refuseWritableByOthers } from './folder-modes.ts';
 import { openKeys } from './node-keys-file.ts';
 import { packageVersion } from './package-version.ts';
+import { openPostgresData } from './postgres-data.ts';
 import { authFolder } from './secret-files.ts';
 
 /**
@@ -45,11 +46,17 @@ type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | '
 export async function openData(
   folder: string,
   log: Log,
-  { acceptLoss = false, authFolder: named }: Partial<Pick<Settings, 'acceptLoss' | 'authFolder'>> = {},
+  {
+    acceptLoss = false,
+    authFolder: named,
+    store: url,
+    storeLeaseMs = 10_000,
+  }: Partial<Pick<Settings, 'acceptLoss' | 'authFolder' | 'store' | 'storeLeaseMs'>> = {},
 ): Promise<OpenedData> {
   const path = resolve(folder);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   for (const each of [path, ...readdirSync(path).map((name) => join(path, name))]) refuseWritableByOthers(each);
+  if (url !== undefined) return openPostgresData(url, log, storeLeaseMs);
   const report = (what: string, cause: unknown): void => log.error(what, cause);
   const store = openSqliteStore(join(path, 'tasks.db'), { report, acceptLoss });
   // This process holds the store's lock, so no other process creates keys at the same time.

@@ -21,8 +21,22 @@ const OTHERS = 0o077;
  */
 export async function openKeys(folder: string): Promise<NodeKeys> {
   const path = join(folder, 'keys.json');
-  if (!existsSync(path)) write(path, { signing: [await generateSigningKey()], sealing: [randomBytes(32).toString('base64')] });
+  if (!existsSync(path)) write(path, await newKeys());
   return keysIn(read(path));
+}
+
+async function newKeys(): Promise<KeyFile> {
+  return { signing: [await generateSigningKey()], sealing: [randomBytes(32).toString('base64')] };
+}
+
+/** New keys as text, for a place other than a folder. */
+export async function freshKeys(): Promise<string> {
+  return JSON.stringify(await newKeys());
+}
+
+/** Reads what `freshKeys` made. */
+export function readKeys(text: string, place: string): NodeKeys {
+  return keysIn(parseKeys(text, place));
 }
 
 /**
@@ -51,13 +65,17 @@ function read(path: string): KeyFile {
   if (process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0) {
     throw new ConfigError(`other users can read ${path}; type: chmod 600 ${path}`);
   }
+  return parseKeys(readFileSync(path, 'utf8'), path);
+}
+
+function parseKeys(text: string, place: string): KeyFile {
   let file: unknown;
   try {
-    file = JSON.parse(readFileSync(path, 'utf8'));
+    file = JSON.parse(text);
   } catch (thrown) {
-    throw new ConfigError(`${path} can't be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    throw new ConfigError(`${place} can't be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
-  if (!isKeyFile(file)) throw new ConfigError(`${path} does not contain the keys of a node; restore it from a backup`);
+  if (!isKeyFile(file)) throw new ConfigError(`${place} does not contain the keys of a node; restore it from a backup`);
   return file;
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '#engine';
 import type { CardSigner, Fetch } from '#protocol';
+import { placeOf } from '../../engine/adapters/postgres.ts';
 import type { KeyRecord } from '../access/authentication/api-keys.ts';
 import type { AgentLike } from '../agents/served-agent.ts';
 import { pathName } from '../agents/served-agent.ts';
@@ -61,11 +62,12 @@ export interface ConfiguredServer extends NodeServer {
   readonly stored?: StoredData;
 }
 
-/** The data folder of a node when it started. */
+/** What a node had stored when it started. */
 export interface StoredData {
+  /** The data folder, or the place of the database. */
   readonly folder: string;
-  /** The size of the store's files, without blobs. */
-  readonly bytes: number;
+  /** The size of the store's files, without blobs. Absent for a database on a server. */
+  readonly bytes?: number;
   readonly tasks: number;
 }
 
@@ -125,7 +127,7 @@ export async function serveConfigured(
       forget();
       await served.close();
     };
-    const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store) };
+    const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store, settings.store) };
     const isOpen = secured.auth === undefined;
     const node: ConfiguredServer = { ...served, ...stored, close, isOpen, ...(token === undefined ? {} : { token }) };
     for (const each of found) each.onServed?.(node);
@@ -136,8 +138,9 @@ export async function serveConfigured(
   }
 }
 
-async function storedIn(folder: string, store: Store): Promise<StoredData> {
-  return { folder, bytes: bytesIn(folder), tasks: await store.count({ owner: 'any' }) };
+async function storedIn(folder: string, store: Store, url: string | undefined): Promise<StoredData> {
+  const tasks = await store.count({ owner: 'any' });
+  return url === undefined ? { folder, bytes: bytesIn(folder), tasks } : { folder: placeOf(url), tasks };
 }
 
 /** The size of the files in a folder, without the folders in it. */

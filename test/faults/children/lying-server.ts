@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store, Write } from '#engine';
 import { createScript } from '../../../src/agents/built-in/script.ts';
+import { openPostgresStore } from '../../../src/engine/adapters/postgres.ts';
 import { openSqliteStore } from '../../../src/engine/adapters/sqlite.ts';
 import { serve } from '../../../src/server/adapters/node.ts';
 
@@ -12,7 +13,9 @@ import { serve } from '../../../src/server/adapters/node.ts';
 const DIR = process.argv[process.argv.indexOf('--data') + 1] ?? '';
 const LATER_MS = 25;
 mkdirSync(DIR, { recursive: true });
-const honest = openSqliteStore(join(DIR, 'tasks.db'), { ballastBytes: 0 });
+const database = process.argv.includes('--store') ? process.argv[process.argv.indexOf('--store') + 1] : undefined;
+const honest: Store =
+  database === undefined ? openSqliteStore(join(DIR, 'tasks.db'), { ballastBytes: 0 }) : await openPostgresStore(database, { leaseMs: 1000 });
 
 let promised: Write[][] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;

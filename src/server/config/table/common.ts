@@ -27,6 +27,20 @@ export const COMMON_SETTINGS = {
     placeholder: 'DIR',
     doc: 'The folder for tasks. Default: one for these agents, where the platform keeps application data.',
   },
+  store: {
+    type: 'text',
+    flag: 'store',
+    placeholder: 'URL',
+    doc: 'A Postgres database for tasks, as `postgres://USER@HOST/NAME`. A URL with a password belongs into the environment. Default: SQLite in the data folder.',
+  },
+  storeLeaseMs: {
+    type: 'number',
+    min: 1000,
+    max: 600_000,
+    default: 10_000,
+    flag: 'store-lease-ms',
+    doc: 'How long a node may own the tasks in a Postgres database without renewing its lease. After a crash the next start waits at most this long.',
+  },
   memory: { type: 'boolean', flag: 'memory', doc: 'Keep tasks in memory only.' },
   acceptLoss: {
     type: 'boolean',

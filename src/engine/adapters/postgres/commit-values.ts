@@ -1,0 +1,124 @@
+import type { NetBatch, SendChange } from './batch.ts';
+import { pushKeyOf } from './batch.ts';
+import type { NameMode, RareParts } from './commit-sql.ts';
+import type { PostgresRealms } from './realms.ts';
+import { cellOf, segmentOf, storedOutbox, storedTask } from './records.ts';
+import { toIndexed, toText } from './text.ts';
+
+/** A batch as the parameters of its statement. */
+export interface CommitValues {
+  readonly parts: RareParts;
+  readonly mode: NameMode;
+  /** Everything but the writer, which is parameter 1. */
+  readonly values: readonly unknown[];
+}
+
+/** The parameters of a batch whose realms are known. */
+export function valuesOf(
+  net: NetBatch,
+  mode: NameMode,
+  { realms, cells }: { readonly realms: PostgresRealms; readonly cells: number },
+): CommitValues {
+  const parts: RareParts = {
+    pushes: net.pushes.size > 0,
+    outbox: net.outbox.size > 0 || [...net.pushes.values()].some(({ kind }) => kind === 'drop'),
+    deletes: net.forgotten.size > 0 || net.sendsBefore !== undefined || [...net.sends.values()].some(({ kind }) => kind === 'drop'),
+  };
+  const values: unknown[] = [...taskValues(net, mode, { realms, cells }), ...sendValues(net, realms)];
+  if (parts.pushes) values.push(...pushValues(net));
+  if (parts.outbox) values.push(...outboxValues(net));
+  if (parts.deletes) {
+    const names = named(net, realms, 'drop');
+    values.push(JSON.stringify([...net.forgotten]), JSON.stringify(names), bounded(net.sendsBefore ?? Number.NEGATIVE_INFINITY));
+  }
+  return { parts, mode, values };
+}
+
+/** A time within the range of the database. */
+export function bounded(time: number): number {
+  return Math.round(Math.min(Math.max(time, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER));
+}
+
+function taskValues(
+  net: NetBatch,
+  mode: NameMode,
+  { realms, cells }: { readonly realms: PostgresRealms; readonly cells: number },
+): string[] {
+  const made: object[] = [];
+  const changed: object[] = [];
+  const used = new Set<number>();
+  const newest = new Map<string, number>();
+  for (const { isNew, row } of net.tasks.values()) {
+    used.add(cellOf(row, cells));
+    if (isNew && row.alias !== undefined) newest.set(`${realms.known(row.owner, row.agent)} ${row.alias}`, row.key);
+  }
+  for (const { isNew, was, row, entries } of net.tasks.values()) {
+    const realm = realms.known(row.owner, row.agent);
+    const stored = { ...storedTask(row, realm), ...segmentOf(entries) };
+    // One statement writes a name once: the newest task has it.
+    const isNamed = mode === 'claim' || newest.get(`${realm} ${row.alias}`) === row.key;
+    if (isNew) made.push({ ...stored, cell: cellOf(row, cells), named: isNamed });
+    else changed.push({ ...stored, was });
+  }
+  return [JSON.stringify([...used]), JSON.stringify(made), JSON.stringify(changed)];
+}
+
+function sendValues(net: NetBatch, realms: PostgresRealms): string[] {
+  const puts: object[] = [];
+  for (const change of net.sends.values()) {
+    if (change.kind !== 'put') continue;
+    const { record } = change;
+    puts.push({
+      realm: realms.known(record.owner, record.agent),
+      name: toIndexed(record.token),
+      task: record.task?.key,
+      seq: record.task?.seq,
+      fingerprint: toText(record.fingerprint),
+      at: bounded(record.at),
+      delivered: record.delivered,
+      answer: record.answer === undefined ? undefined : JSON.stringify(record.answer),
+    });
+  }
+  return [JSON.stringify(puts), JSON.stringify(named(net, realms, 'mark'))];
+}
+
+function named({ sends }: NetBatch, realms: PostgresRealms, kind: Exclude<SendChange['kind'], 'put'>): readonly object[] {
+  const found: object[] = [];
+  for (const change of sends.values()) {
+    if (change.kind === 'put' || change.kind !== kind) continue;
+    const { owner, agent, token } = change.name;
+    found.push({ realm: realms.known(owner, agent), name: toIndexed(token) });
+  }
+  return found;
+}
+
+function pushValues({ pushes }: NetBatch): string[] {
+  const puts: object[] = [];
+  const drops: object[] = [];
+  for (const change of pushes.values()) {
+    if (change.kind === 'drop') drops.push({ task: change.task, id: toText(change.id) });
+    else {
+      const { config, dialect, after, sealed } = change.push;
+      puts.push({
+        task: change.task,
+        id: toText(config.id),
+        dialect,
+        after,
+        config: JSON.stringify(config),
+        sealed,
+        moved: change.isMoved,
+      });
+    }
+  }
+  return [JSON.stringify(puts), JSON.stringify(drops)];
+}
+
+function outboxValues({ outbox, pushes }: NetBatch): string[] {
+  const puts: object[] = [];
+  const drops: number[] = [];
+  for (const [n, row] of outbox) {
+    if (row === undefined) drops.push(n);
+    else puts.push({ ...storedOutbox(row), beside: pushes.get(pushKeyOf(row.task, row.config))?.kind === 'put' });
+  }
+  return [JSON.stringify(puts), JSON.stringify(drops)];
+}

@@ -1,0 +1,78 @@
+import { Socket } from 'node:net';
+import type * as Pg from 'pg';
+import { StoreError } from '../sqlite/damage/store-error.ts';
+import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
+
+/** How a store reaches its server. */
+export interface PgOptions {
+  readonly url: string;
+  /** Maximum number of connections for reads. */
+  readonly readers: number;
+  /** A statement without an answer for this long counts as lost. */
+  readonly answerMsMax: number;
+}
+
+const CONNECT_MS_MAX = 5000;
+const NAME = 'parley';
+/** OID of int8. Its values here are counters and times, which fit a number. */
+const INT8 = 20;
+
+/** Loads `pg`, which is an optional peer. */
+async function loadPg(): Promise<(typeof Pg)['default']> {
+  const loaded = await import('pg').catch((cause: unknown) => {
+    throw new StoreError('missing', 'a store on Postgres needs the package pg: npm install pg', cause);
+  });
+  return loaded.default;
+}
+
+/** Connects to a server by `pg`. Nothing is sent before the first statement. */
+export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): Promise<PostgresDatabase> {
+  const pg = await loadPg();
+  const types: Pg.CustomTypesConfig = {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)),
+  };
+  const base = { connectionString: url, application_name: NAME, keepAlive: true, connectionTimeoutMillis: CONNECT_MS_MAX, types };
+  const pool = new pg.Pool({ ...base, max: readers, query_timeout: answerMsMax, idleTimeoutMillis: 30_000, allowExitOnIdle: true });
+  // A connection that breaks while it is idle is replaced by the pool.
+  pool.on('error', () => {});
+  return {
+    connect: async () => {
+      const socket = new Socket();
+      const client = new pg.Client({ ...base, stream: () => socket });
+      client.on('error', () => {});
+      try {
+        await client.connect();
+      } catch (thrown) {
+        socket.destroy();
+        throw thrown;
+      }
+      return connectionOf(client, socket, answerMsMax);
+    },
+    read: async <R extends object>({ name, text }: Sql, values: readonly unknown[] = []) =>
+      (await pool.query<R>({ name, text, values: [...values] })).rows,
+    close: () => pool.end(),
+  };
+}
+
+function connectionOf(client: Pg.Client, socket: Socket, answerMsMax: number): PostgresConnection {
+  const answered = async <T>(answer: Promise<T>): Promise<T> => {
+    const timer = setTimeout(() => socket.destroy(new Error('the database did not answer in time')), answerMsMax);
+    try {
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return {
+    query: async <R extends object>({ name, text }: Sql, values: readonly unknown[] = []) =>
+      (await answered(client.query<R>({ ...(name === '' ? {} : { name }), text, values: [...values] }))).rows,
+    run: async (text) => {
+      await answered(client.query(text));
+    },
+    end: async () => {
+      await answered(client.end()).catch(() => {});
+      socket.destroy();
+    },
+    cut: () => void socket.destroy(),
+  };
+}

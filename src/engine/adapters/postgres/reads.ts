@@ -1,0 +1,120 @@
+import type { Message } from '#protocol';
+import { dialectId, parseOwnJson, seq, taskId } from '#protocol';
+import type { OutboxEntry, PushRow, SendName, SendRecord, Store, TaskRow, TaskScope } from '../../ports.ts';
+import { taskKey } from '../../ports.ts';
+import { SEND_NAME } from './commit-sql.ts';
+import type { PostgresDatabase, Sql } from './database.ts';
+import { reading } from './errors.ts';
+import { createPostgresLists } from './lists.ts';
+import { createPostgresLog } from './log.ts';
+import type { PostgresRealms } from './realms.ts';
+import type { StoredOutbox, StoredTaskRow } from './records.ts';
+import { outboxOf, TASK_COLUMNS, taskOf } from './records.ts';
+import type { SchemaName } from './schema.ts';
+import { fromText, toIndexed, toText } from './text.ts';
+
+type Reads = Omit<Store, 'commit' | 'close' | 'reserveKeys'>;
+
+interface StoredSend {
+  readonly task: number | null;
+  readonly id: string | null;
+  readonly seq: number | null;
+  readonly fingerprint: string;
+  readonly at: number;
+  readonly delivered: boolean;
+  readonly answer: string | null;
+}
+
+interface StoredPush {
+  readonly dialect: string;
+  readonly after: number;
+  readonly config: string;
+  readonly sealed: string | null;
+}
+
+/** All reads, on shared connections. They see every commit that was acknowledged. */
+export function createPostgresReads(database: PostgresDatabase, s: SchemaName, realms: PostgresRealms): Reads {
+  const sql = statements(s);
+  const read = <R extends object>(statement: Sql, values?: readonly unknown[]): Promise<readonly R[]> =>
+    reading(() => database.read<R>(statement, values));
+  const rows = async (stored: readonly StoredTaskRow[]): Promise<readonly TaskRow[]> => {
+    const known = await realms.byNumber(stored.map(({ realm }) => realm));
+    return stored.map((each) => taskOf(each, known));
+  };
+  return {
+    ...createPostgresLists({ schema: s, realms, read, rows }),
+    entries: createPostgresLog(s, read),
+    lastKey: async () => (await read<{ key: number }>(sql.lastKey))[0]?.key ?? 0,
+    task: async (scope, id) => {
+      const [row] = await rows(await read<StoredTaskRow>(sql.byId, [toText(id)]));
+      return row !== undefined && isIn(scope, row) ? row : undefined;
+    },
+    byAlias: async (owner, agent, alias) => {
+      const realm = await realms.find(owner, agent);
+      return realm === undefined ? undefined : (await rows(await read<StoredTaskRow>(sql.byAlias, [realm, toText(alias)])))[0];
+    },
+    send: async (name) => {
+      const realm = await realms.find(name.owner, name.agent);
+      const [stored] = realm === undefined ? [] : await read<StoredSend>(sql.send, [realm, toIndexed(name.token)]);
+      return stored === undefined ? undefined : recordOf(stored, name);
+    },
+    pushConfigs: async (task) => (await read<StoredPush>(sql.pushes, [task])).map(pushOf),
+    outbox: async ({ state, n, after = 0, limit }) => {
+      const values = [n ?? null, state === undefined ? null : state === 'dead', after, limit];
+      const found = await read<StoredOutbox & { readonly row: StoredTaskRow }>(sql.outbox, values);
+      const tasks = await rows(found.map(({ row }) => row));
+      return found.flatMap((stored, at): OutboxEntry[] => {
+        const task = tasks[at];
+        return task === undefined ? [] : [{ row: outboxOf(stored), task }];
+      });
+    },
+    outboxStats: async () => (await read<{ last: number; dead: number }>(sql.outboxStats))[0] ?? { last: 0, dead: 0 },
+  };
+}
+
+function statements(s: SchemaName) {
+  return {
+    byId: { name: 'task', text: `SELECT ${TASK_COLUMNS} FROM ${s}.tasks WHERE id = $1` },
+    byAlias: {
+      name: 'alias',
+      text: `SELECT ${TASK_COLUMNS} FROM ${s}.tasks WHERE realm = $1 AND alias = $2 ORDER BY key DESC LIMIT 1`,
+    },
+    send: {
+      name: 'send',
+      text: `SELECT n.task, k.id, n.seq, n.fingerprint, n.at, n.delivered, n.answer FROM ${s}.names n LEFT JOIN ${s}.tasks k ON k.key = n.task
+        WHERE n.realm = $1 AND n.kind = ${SEND_NAME} AND n.name = $2`,
+    },
+    pushes: { name: 'pushes', text: `SELECT dialect, after, config, sealed FROM ${s}.pushes WHERE task = $1 ORDER BY n` },
+    outbox: {
+      name: 'outbox',
+      text: `SELECT o.*, to_json(k.*) AS row FROM ${s}.outbox o JOIN ${s}.tasks k ON k.key = o.task
+        WHERE ($1::bigint IS NULL OR o.n = $1) AND ($2::boolean IS NULL OR o.dead = $2) AND o.n > $3 ORDER BY o.n LIMIT $4`,
+    },
+    outboxStats: {
+      name: 'outbox-stats',
+      text: `SELECT coalesce((SELECT max(n) FROM ${s}.outbox), 0) AS last, (SELECT count(*) FROM ${s}.outbox WHERE dead) AS dead`,
+    },
+    lastKey: {
+      name: 'last-key',
+      text: `SELECT greatest((SELECT max(key) FROM ${s}.tasks), (SELECT last_key FROM ${s}.meta)) AS key`,
+    },
+  } satisfies Readonly<Record<string, Sql>>;
+}
+
+function recordOf(stored: StoredSend, { owner, agent, token }: SendName): SendRecord {
+  const { task, id, seq: at, answer } = stored;
+  return {
+    ...{ owner, agent, token, fingerprint: fromText(stored.fingerprint), at: stored.at, delivered: stored.delivered },
+    ...(task === null || id === null || at === null ? {} : { task: { key: taskKey(task), id: taskId(fromText(id)), seq: seq(at) } }),
+    ...(answer === null ? {} : { answer: parseOwnJson<Message>(answer) }),
+  };
+}
+
+function pushOf({ dialect, after, config, sealed }: StoredPush): PushRow {
+  const row = { config: parseOwnJson<PushRow['config']>(config), dialect: dialectId(dialect), after: seq(after) };
+  return sealed === null ? row : { ...row, sealed };
+}
+
+function isIn(scope: TaskScope, { owner }: TaskRow): boolean {
+  return scope === 'any' || (scope.tenant === owner.tenant && (scope.principal === undefined || scope.principal === owner.principal));
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import type { Owner, TaskScope } from '../../ports.ts';
+import { StoreError } from '../sqlite/damage/store-error.ts';
+import type { PostgresDatabase, Sql } from './database.ts';
+import { reading } from './errors.ts';
+import type { SchemaName } from './schema.ts';
+import { fromText, toText } from './text.ts';
+
+/** One owner with one agent. Tasks refer to it by number. Realms are never deleted, so a cached one is never stale. */
+export interface PostgresRealm {
+  readonly realm: number;
+  readonly owner: Owner;
+  readonly agent: string;
+}
+
+/** Finds realms, most of the time in memory. */
+export interface PostgresRealms {
+  find(owner: Owner, agent: string): Promise<number | undefined>;
+  /** Creates those that are missing, before the commit that uses them. One that is left over is harmless. */
+  obtain(names: Iterable<RealmName>): Promise<void>;
+  /** The number of a realm that `obtain` has found. */
+  known(owner: Owner, agent: string): number;
+  byNumber(numbers: Iterable<number>): Promise<ReadonlyMap<number, PostgresRealm>>;
+  /** The realms of a scope, for lists. */
+  within(scope: TaskScope, agent: string | undefined): Promise<readonly number[]>;
+}
+
+export interface RealmName {
+  readonly owner: Owner;
+  readonly agent: string;
+}
+
+interface Stored {
+  readonly realm: number;
+  readonly tenant: string;
+  readonly principal: string;
+  readonly agent: string;
+}
+
+const COLUMNS = 'realm, tenant, principal, agent';
+const CACHED_MAX = 10_000;
+
+export function createPostgresRealms(database: PostgresDatabase, s: SchemaName): PostgresRealms {
+  const sql = statements(s);
+  const byDigest = new Map<string, number>();
+  const byNumber = new Map<number, PostgresRealm>();
+  const keep = (stored: Stored): PostgresRealm => {
+    if (byNumber.size >= CACHED_MAX) {
+      byDigest.clear();
+      byNumber.clear();
+    }
+    const owner = { tenant: fromText(stored.tenant), principal: fromText(stored.principal) };
+    const realm = { realm: stored.realm, owner, agent: fromText(stored.agent) };
+    byDigest.set(digestOf(owner, realm.agent), realm.realm);
+    byNumber.set(realm.realm, realm);
+    return realm;
+  };
+  const find = async (owner: Owner, agent: string): Promise<number | undefined> => {
+    const digest = digestOf(owner, agent);
+    const known = byDigest.get(digest);
+    if (known !== undefined) return known;
+    const [stored] = await reading(() => database.read<Stored>(sql.byDigest, [digest]));
+    return stored === undefined ? undefined : keep(stored).realm;
+  };
+  return {
+    find,
+    obtain: async (names) => {
+      for (const { owner, agent } of names) {
+        if (byDigest.has(digestOf(owner, agent)) || (await find(owner, agent)) !== undefined) continue;
+        const values = [digestOf(owner, agent), toText(owner.tenant), toText(owner.principal), toText(agent)];
+        await reading(() => database.read(sql.insert, values));
+        if ((await find(owner, agent)) === undefined) throw new StoreError('failed', 'a realm was not stored');
+      }
+    },
+    known: (owner, agent) => {
+      const realm = byDigest.get(digestOf(owner, agent));
+      if (realm === undefined) throw new Error('the realm was not obtained');
+      return realm;
+    },
+    byNumber: async (numbers) => {
+      const found = new Map<number, PostgresRealm>();
+      const missing: number[] = [];
+      for (const number of new Set(numbers)) {
+        const known = byNumber.get(number);
+        if (known === undefined) missing.push(number);
+        else found.set(number, known);
+      }
+      if (missing.length > 0) {
+        for (const stored of await reading(() => database.read<Stored>(sql.byNumbers, [JSON.stringify(missing)])))
+          found.set(stored.realm, keep(stored));
+      }
+      return found;
+    },
+    within: async (scope, agent) => {
+      if (scope !== 'any' && scope.principal !== undefined && agent !== undefined) {
+        const realm = await find(scope, agent);
+        return realm === undefined ? [] : [realm];
+      }
+      const tenant = scope === 'any' ? null : toText(scope.tenant);
+      const principal = scope === 'any' || scope.principal === undefined ? null : toText(scope.principal);
+      const stored = await reading(() =>
+        database.read<Stored>(sql.within, [tenant, principal, agent === undefined ? null : toText(agent)]),
+      );
+      return stored.map((each) => keep(each).realm);
+    },
+  };
+}
+
+function statements(s: SchemaName): Readonly<Record<'byDigest' | 'byNumbers' | 'insert' | 'within', Sql>> {
+  return {
+    byDigest: { name: 'realm', text: `SELECT ${COLUMNS} FROM ${s}.realms WHERE digest = $1` },
+    byNumbers: {
+      name: 'realms',
+      text: `SELECT ${COLUMNS} FROM ${s}.realms WHERE realm IN (SELECT v::int FROM json_array_elements_text($1::json) AS v)`,
+    },
+    insert: {
+      name: 'realm-insert',
+      text: `INSERT INTO ${s}.realms (digest, tenant, principal, agent) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+    },
+    within: {
+      name: 'realms-within',
+      text: `SELECT ${COLUMNS} FROM ${s}.realms WHERE ($1::text IS NULL OR tenant = $1) AND ($2::text IS NULL OR principal = $2)
+        AND ($3::text IS NULL OR agent = $3)`,
+    },
+  };
+}
+
+function digestOf({ tenant, principal }: Owner, agent: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([tenant, principal, agent]))
+    .digest('base64url');
+}

@@ -1,0 +1,216 @@
+import { StoreError } from '../sqlite/damage/store-error.ts';
+import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
+import { fateOf, unavailable } from './errors.ts';
+import type { SchemaName } from './schema.ts';
+
+/** This process in the table `replicas`: it owns cells while its lease is valid by the database's clock. */
+export interface Replica {
+  /** Its current number. A replica whose lease lapsed gets a new one. */
+  readonly id: number;
+  readonly cells: readonly number[];
+  /**
+   * Takes a new number after the old one was buried, with the same cells. Throws UNAVAILABLE if that is
+   * not possible now, and a StoreError if another replica has owned one of the cells meanwhile.
+   */
+  rejoin(): Promise<void>;
+  /** Gives the cells back and ends the lease. */
+  leave(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  readonly leaseMs: number;
+  /** The address of this replica, for people. */
+  readonly url: string;
+  /** `all`: waits until no other replica owns a cell. A number: takes at most so many free ones. */
+  readonly share: 'all' | number;
+  readonly report: (what: string, cause: unknown) => void;
+}
+
+interface ClaimedCell {
+  readonly cell: number;
+  readonly epoch: number;
+}
+
+interface Holder {
+  readonly replica: number;
+  readonly url: string;
+  readonly left: number;
+}
+
+/** A renewal every 3 s with the default lease of 10 s. */
+const RENEWALS_A_LEASE = 3.3;
+const LOOK_MS = 100;
+
+/** Registers this process, and renews its lease until `leave`. */
+export async function joinReplicas(database: PostgresDatabase, s: SchemaName, options: ReplicaOptions): Promise<Replica> {
+  const replica = new PostgresReplica(database, s, options);
+  await replica.join();
+  return replica;
+}
+
+class PostgresReplica implements Replica {
+  readonly #database: PostgresDatabase;
+  readonly #options: ReplicaOptions;
+  readonly #sql: ReturnType<typeof statements>;
+  #connection: PostgresConnection | undefined;
+  #id = 0;
+  #claimed: readonly ClaimedCell[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #rejoining: Promise<void> | undefined;
+  #lost: StoreError | undefined;
+  #hasLeft = false;
+
+  constructor(database: PostgresDatabase, s: SchemaName, options: ReplicaOptions) {
+    this.#database = database;
+    this.#options = options;
+    this.#sql = statements(s);
+  }
+
+  get id(): number {
+    return this.#id;
+  }
+
+  get cells(): readonly number[] {
+    return this.#claimed.map(({ cell }) => cell);
+  }
+
+  async join(): Promise<void> {
+    try {
+      await this.#claim();
+    } catch (thrown) {
+      await this.#connection?.end();
+      throw thrown;
+    }
+    this.#schedule();
+  }
+
+  rejoin(): Promise<void> {
+    this.#rejoining ??= this.#rejoin().finally(() => {
+      this.#rejoining = undefined;
+    });
+    return this.#rejoining;
+  }
+
+  async leave(): Promise<void> {
+    this.#hasLeft = true;
+    clearTimeout(this.#timer);
+    await this.#rejoining?.catch(() => {});
+    // Without a database the lease ends by itself.
+    await this.#run(this.#sql.leave, [this.#id]).catch(() => {});
+    await this.#connection?.end();
+  }
+
+  async #rejoin(): Promise<void> {
+    if (this.#lost !== undefined) throw this.#lost;
+    const before = this.#claimed;
+    try {
+      await this.#run(this.#sql.leave, [this.#id]);
+      await this.#claim();
+    } catch (thrown) {
+      throw thrown instanceof StoreError ? thrown : unavailable(thrown);
+    }
+    const now = new Map(this.#claimed.map(({ cell, epoch }) => [cell, epoch]));
+    if (before.every(({ cell, epoch }) => now.get(cell) === epoch + 1)) return;
+    // Somebody else owned a cell in between, so what this process has in memory may be outdated.
+    this.#lost = new StoreError(
+      'locked',
+      'another node has taken over this store: this one was cut off from the database for longer than its lease',
+    );
+    throw this.#lost;
+  }
+
+  /** Takes a number and cells. With `all` it waits for a lease that ends, but not for one that is renewed. */
+  async #claim(): Promise<void> {
+    const seen = new Map<number, number>();
+    for (let waited = 0; ; waited += LOOK_MS) {
+      await this.#run(this.#sql.bury);
+      const holders = this.#options.share === 'all' ? await this.#run<Holder>(this.#sql.holders) : [];
+      if (holders.length === 0 && (await this.#enter())) return;
+      for (const { replica, url, left } of holders) {
+        // Time passed, so less is left unless it was renewed.
+        const isRenewed = left > (seen.get(replica) ?? Number.POSITIVE_INFINITY);
+        if (isRenewed || waited > this.#options.leaseMs * 2) throw new StoreError('locked', heldBy(replica, url));
+        seen.set(replica, left);
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
+  /** False if another replica was faster. */
+  async #enter(): Promise<boolean> {
+    const { leaseMs, url, share } = this.#options;
+    const [made] = await this.#run<{ replica: number }>(this.#sql.enter, [url, leaseMs]);
+    if (made === undefined) throw new StoreError('failed', 'the replica was not stored');
+    const claimed = await this.#run<ClaimedCell>(this.#sql.claim, [made.replica, share === 'all' ? null : share, share === 'all']);
+    if (share === 'all' && claimed.length === 0) {
+      await this.#run(this.#sql.leave, [made.replica]);
+      return false;
+    }
+    this.#id = made.replica;
+    this.#claimed = claimed;
+    return true;
+  }
+
+  #schedule(): void {
+    if (this.#hasLeft) return;
+    this.#timer = setTimeout(() => void this.#renew(), this.#options.leaseMs / RENEWALS_A_LEASE);
+    this.#timer.unref();
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      const renewed = await this.#run(this.#sql.renew, [this.#id, this.#options.leaseMs]);
+      if (renewed.length === 0 && !this.#hasLeft) await this.rejoin();
+    } catch (thrown) {
+      if (!this.#hasLeft) this.#options.report('the lease of the store was not renewed', thrown);
+    }
+    this.#schedule();
+  }
+
+  /** Runs a statement on the connection of the lease, with a new connection if the last one broke. */
+  async #run<R extends object>(sql: Sql, values: readonly unknown[] = []): Promise<readonly R[]> {
+    this.#connection ??= await this.#database.connect();
+    const connection = this.#connection;
+    try {
+      return await connection.query<R>(sql, values);
+    } catch (thrown) {
+      if (fateOf(thrown) === 'lost' && this.#connection === connection) {
+        connection.cut();
+        this.#connection = undefined;
+      }
+      throw thrown;
+    }
+  }
+}
+
+function heldBy(replica: number, url: string): string {
+  return `another node serves this store${url === '' ? '' : `, at ${url}`} (replica ${replica}): stop it first, or use another database`;
+}
+
+function statements(s: SchemaName): Readonly<Record<'bury' | 'holders' | 'enter' | 'claim' | 'renew' | 'leave', Sql>> {
+  return {
+    bury: { name: 'bury', text: `DELETE FROM ${s}.replicas WHERE until < clock_timestamp() RETURNING replica` },
+    holders: {
+      name: 'holders',
+      text: `SELECT replica, url, (extract(epoch FROM until - clock_timestamp()) * 1000)::bigint AS left FROM ${s}.replicas
+        WHERE replica IN (SELECT replica FROM ${s}.cells)`,
+    },
+    enter: {
+      name: 'enter',
+      text: `INSERT INTO ${s}.replicas (url, until) VALUES ($1, clock_timestamp() + $2::float8 * interval '1 ms') RETURNING replica`,
+    },
+    claim: {
+      name: 'claim',
+      text: `UPDATE ${s}.cells SET replica = $1, epoch = epoch + 1 WHERE replica IS NULL
+        AND NOT ($3::boolean AND EXISTS (SELECT 1 FROM ${s}.cells WHERE replica IS NOT NULL))
+        AND cell IN (SELECT cell FROM ${s}.cells WHERE replica IS NULL ORDER BY cell LIMIT $2::bigint FOR UPDATE SKIP LOCKED)
+        RETURNING cell, epoch`,
+    },
+    renew: {
+      name: 'renew',
+      text: `UPDATE ${s}.replicas SET until = clock_timestamp() + $2::float8 * interval '1 ms' WHERE replica = $1 AND until > clock_timestamp()
+        RETURNING replica`,
+    },
+    leave: { name: 'leave', text: `DELETE FROM ${s}.replicas WHERE replica = $1` },
+  };
+}

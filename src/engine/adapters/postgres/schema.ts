@@ -1,0 +1,149 @@
+import { StoreError } from '../sqlite/damage/store-error.ts';
+import type { PostgresConnection, Sql } from './database.ts';
+import { sqlState } from './errors.ts';
+
+/** Where the tables are, as a quoted name for statements. */
+export type SchemaName = string;
+
+/** The quoted form of a schema's name. */
+export function quoted(name: string): SchemaName {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+interface Step {
+  /** The oldest program, by its number of steps, that may use the tables after this step. */
+  readonly needs: number;
+  readonly sql: (s: SchemaName) => string;
+}
+
+/**
+ * Step n migrates from version n to n + 1. A released step is never changed. Replicas of the version
+ * before keep working while a step runs and after it, so a step only adds: tables, columns with a default,
+ * indexes. `needs` is raised by a later release, once no replica of the old version is left.
+ */
+export const STEPS: readonly Step[] = [
+  {
+    needs: 1,
+    sql: (s) => `
+  CREATE TABLE ${s}.replicas (
+    replica bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, url text NOT NULL, started timestamptz NOT NULL DEFAULT clock_timestamp(),
+    until timestamptz NOT NULL
+  );
+  CREATE TABLE ${s}.writers (
+    writer bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, replica bigint NOT NULL REFERENCES ${s}.replicas ON DELETE CASCADE
+  );
+  CREATE INDEX writers_replica ON ${s}.writers (replica);
+  CREATE TABLE ${s}.cells (
+    cell integer PRIMARY KEY, replica bigint REFERENCES ${s}.replicas ON DELETE SET NULL, epoch bigint NOT NULL DEFAULT 0
+  );
+  CREATE INDEX cells_replica ON ${s}.cells (replica);
+  CREATE SEQUENCE ${s}.keys INCREMENT BY 65536;
+  CREATE TABLE ${s}.realms (
+    realm integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, digest text COLLATE "C" NOT NULL UNIQUE, tenant text COLLATE "C" NOT NULL,
+    principal text COLLATE "C" NOT NULL, agent text COLLATE "C" NOT NULL
+  );
+  CREATE INDEX realms_tenant ON ${s}.realms USING hash (tenant);
+  CREATE INDEX realms_agent ON ${s}.realms USING hash (agent);
+  CREATE TABLE ${s}.tasks (
+    key bigint PRIMARY KEY, cell integer NOT NULL, id text COLLATE "C" NOT NULL UNIQUE, realm integer NOT NULL,
+    context text COLLATE "C" NOT NULL, dialect text NOT NULL, alias text COLLATE "C", state smallint NOT NULL, status_at bigint NOT NULL,
+    last integer NOT NULL, turn integer NOT NULL, attempt integer NOT NULL, bytes bigint NOT NULL
+  );
+  CREATE INDEX tasks_realm ON ${s}.tasks (realm, state, status_at, key);
+  CREATE INDEX tasks_context ON ${s}.tasks (realm, context, state, status_at, key);
+  CREATE INDEX tasks_state ON ${s}.tasks (state, status_at, key);
+  CREATE INDEX tasks_alias ON ${s}.tasks (realm, alias, key) WHERE alias IS NOT NULL;
+  CREATE TABLE ${s}.segments (
+    task bigint NOT NULL, first integer NOT NULL, last integer NOT NULL, words text, chunks text, PRIMARY KEY (task, first)
+  );
+  CREATE INDEX segments_words ON ${s}.segments (task, first) WHERE words IS NOT NULL;
+  CREATE TABLE ${s}.names (
+    realm integer NOT NULL, kind smallint NOT NULL, name text COLLATE "C" NOT NULL, task bigint, seq integer, fingerprint text, at bigint,
+    delivered boolean NOT NULL DEFAULT false, answer text, PRIMARY KEY (realm, kind, name)
+  );
+  CREATE INDEX names_task ON ${s}.names (task) WHERE task IS NOT NULL;
+  CREATE INDEX names_at ON ${s}.names (at) WHERE task IS NULL;
+  CREATE TABLE ${s}.pushes (
+    task bigint NOT NULL, id text COLLATE "C" NOT NULL, n bigint GENERATED ALWAYS AS IDENTITY, dialect text NOT NULL, after integer NOT NULL,
+    config text NOT NULL, sealed text, PRIMARY KEY (task, id)
+  );
+  CREATE TABLE ${s}.outbox (
+    n bigint PRIMARY KEY, task bigint NOT NULL, config text COLLATE "C" NOT NULL, done integer NOT NULL, up_to integer, dead boolean NOT NULL,
+    attempts integer NOT NULL, due_at bigint NOT NULL, failing_since bigint, problem text
+  );
+  CREATE INDEX outbox_task ON ${s}.outbox (task);
+  CREATE INDEX outbox_dead ON ${s}.outbox (dead, n);
+  CREATE TABLE ${s}.blobs (task bigint NOT NULL, name text COLLATE "C" NOT NULL, content bytea NOT NULL, PRIMARY KEY (task, name));
+  CREATE TABLE ${s}.secrets (name text PRIMARY KEY, value text NOT NULL);
+  INSERT INTO ${s}.cells (cell) SELECT generate_series(0, (SELECT cells - 1 FROM ${s}.meta));
+  `,
+  },
+];
+
+/** What the store's one row of `meta` says. */
+export interface PostgresMeta {
+  readonly version: number;
+  readonly needs: number;
+  /** Random id of the store. */
+  readonly store: string;
+  /** Number of cells. Fixed when the store is created. */
+  readonly cells: number;
+}
+
+const OLDEST_SERVER = 140_000;
+/** Another replica may migrate at the same time. The second one finds the tables there. */
+const RACES = new Set(['22012', '23505', '42P07', '42P06', '40P01', '55P03']);
+const TRIES = 20;
+
+/** Creates or migrates the tables, and returns what they hold. Throws a StoreError if this program is too old for them. */
+export async function migrate(connection: PostgresConnection, s: SchemaName, cells: number): Promise<PostgresMeta> {
+  const [server] = await connection.query<{ n: number }>({ name: '', text: `SELECT current_setting('server_version_num')::int AS n` });
+  if (server !== undefined && server.n < OLDEST_SERVER)
+    throw new StoreError('foreign', `the server is Postgres ${Math.floor(server.n / 10_000)}; Parley needs 14 or newer`);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const meta = await readMeta(connection, s);
+      if (meta?.version === STEPS.length) return checked(meta);
+      if (meta !== undefined && meta.version > STEPS.length) return checked(meta);
+      await connection.run(scriptFrom(meta?.version ?? 0, s, cells));
+    } catch (thrown) {
+      if (tries >= TRIES || !RACES.has(sqlState(thrown) ?? '')) throw thrown;
+      // The failed script left its transaction open.
+      await connection.run('ROLLBACK');
+    }
+  }
+}
+
+/** All steps from a version on. The row of `meta` is locked, so that two replicas don't apply the same step. */
+function scriptFrom(from: number, s: SchemaName, cells: number): string {
+  const steps = STEPS.slice(from).map((step) => step.sql(s));
+  const create =
+    from > 0
+      ? ''
+      : `CREATE SCHEMA IF NOT EXISTS ${s};
+  CREATE TABLE ${s}.meta (
+    one smallint PRIMARY KEY CHECK (one = 1), version integer NOT NULL, needs integer NOT NULL, store uuid NOT NULL, cells integer NOT NULL,
+    last_key bigint NOT NULL DEFAULT 0
+  );
+  INSERT INTO ${s}.meta (one, version, needs, store, cells) VALUES (1, 0, 1, gen_random_uuid(), ${Math.trunc(cells)});`;
+  const guard = `SELECT 1 / (CASE WHEN version = ${from} THEN 1 ELSE 0 END) FROM ${s}.meta FOR UPDATE;`;
+  const needs = STEPS.at(-1)?.needs ?? 1;
+  return `BEGIN; SET LOCAL lock_timeout = '2s'; ${create} ${guard} ${steps.join('\n')}
+  UPDATE ${s}.meta SET version = ${STEPS.length}, needs = ${needs}; COMMIT;`;
+}
+
+function checked(meta: PostgresMeta): PostgresMeta {
+  if (meta.needs <= STEPS.length) return meta;
+  throw new StoreError(
+    'newer',
+    `the store has version ${meta.version}, which needs a later version of Parley: this one supports versions up to ${STEPS.length}`,
+  );
+}
+
+async function readMeta(connection: PostgresConnection, s: SchemaName): Promise<PostgresMeta | undefined> {
+  const there: Sql = { name: '', text: 'SELECT to_regclass($1) IS NOT NULL AS yes' };
+  const [known] = await connection.query<{ yes: boolean }>(there, [`${s}.meta`]);
+  if (known?.yes !== true) return undefined;
+  const [meta] = await connection.query<PostgresMeta>({ name: '', text: `SELECT version, needs, store::text, cells FROM ${s}.meta` });
+  return meta;
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import type { KeyRange } from '../../commit/outcome.ts';
+import type { Blobs, Store, TaskKey, TaskRow, Write } from '../../ports.ts';
+import { StoreError } from '../sqlite/damage/store-error.ts';
+import type { NetBatch } from './batch.ts';
+import { netOf, realmsOf } from './batch.ts';
+import { createPostgresBlobs } from './blobs.ts';
+import type { NameMode } from './commit-sql.ts';
+import { valuesOf } from './commit-values.ts';
+import type { PostgresDatabase, Sql } from './database.ts';
+import { reading } from './errors.ts';
+import { createPostgresReads } from './reads.ts';
+import { createPostgresRealms } from './realms.ts';
+import { cellOf } from './records.ts';
+import type { ReplicaOptions } from './replica.ts';
+import { joinReplicas } from './replica.ts';
+import type { SchemaName } from './schema.ts';
+import { migrate, quoted } from './schema.ts';
+import { createWriter } from './writer.ts';
+
+/** Options of `openPostgresStore`. */
+export interface PostgresOptions {
+  /** The schema of the tables. Default `parley`. */
+  readonly schema?: string;
+  /** How long this process may own the store without renewing its lease. Default 10,000. */
+  readonly leaseMs?: number;
+  /** The address of this node, which another node names when it can't start. */
+  readonly url?: string;
+  /** Number of cells of a new store. It can't be changed later. Default 128. */
+  readonly cells?: number;
+  /** `all` (default): this is the only writer. A number: takes at most so many free cells, beside other writers. */
+  readonly share?: 'all' | number;
+  /** Maximum number of connections for reads. Default 8. */
+  readonly readers?: number;
+  /** Gets internal errors, for the log. */
+  readonly report?: (what: string, cause: unknown) => void;
+  /** For tests only: how the outcome of a lost commit is found. Default `fenced`. */
+  readonly verdicts?: 'fenced' | 'plain';
+}
+
+/** A `Store` in a Postgres database. */
+export interface PostgresStore extends Store {
+  reserveKeys(): Promise<KeyRange>;
+  /**
+   * Commits a batch whose names other replicas may take at the same time. A new task whose alias or send
+   * is known is not made, and nothing of it is written. Returns the keys of those tasks.
+   */
+  claim(batch: readonly Write[]): Promise<readonly TaskKey[]>;
+  /** Large content, in the same database. */
+  readonly blobs: Blobs;
+  /** Signs page tokens. Belongs to the store. */
+  readonly secret: Uint8Array<ArrayBuffer>;
+  /** Returns a secret of the node, after storing `fresh` if there is none. */
+  sharedSecret(name: string, fresh: string): Promise<string>;
+  /** The cells that this process owns. */
+  readonly cells: readonly number[];
+  /** The cell of a task. */
+  cellOf(task: Pick<TaskRow, 'owner' | 'agent' | 'contextId'>): number;
+}
+
+const DEFAULTS = { schema: 'parley', leaseMs: 10_000, url: '', cells: 128, share: 'all', report: () => {}, verdicts: 'fenced' } as const;
+const KEYS_A_RANGE = 65_536;
+
+/** Opens a store over a database that is connected already. */
+export async function openStoreOn(database: PostgresDatabase, options: PostgresOptions): Promise<PostgresStore> {
+  const { schema, leaseMs, url, cells, share, report, verdicts } = { ...DEFAULTS, ...options };
+  const s = quoted(schema);
+  const connection = await database.connect();
+  const meta = await migrate(connection, s, cells).finally(() => connection.end());
+  const joining: ReplicaOptions = { leaseMs, url, share, report };
+  const replica = await joinReplicas(database, s, joining);
+  const realms = createPostgresRealms(database, s);
+  const writer = createWriter({ database, schema: s, replica, report, verdicts });
+  const sql = statements(s);
+
+  const send = async (net: NetBatch, mode: NameMode): Promise<readonly number[]> => {
+    await realms.obtain(realmsOf(net));
+    return writer.commit(valuesOf(net, mode, { realms, cells: meta.cells }), net);
+  };
+  /** One commit at a time: the outcome of a second one behind a lost one would be harder to find. */
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
+    const next = last.then(run);
+    last = next.catch(() => {});
+    return next;
+  };
+  return {
+    ...createPostgresReads(database, s, realms),
+    commit: async (batch) => {
+      const net = netOf(batch);
+      if (batch.length > 0) await inTurn(() => send(net, 'replace'));
+    },
+    claim: async (batch) => {
+      const net = netOf(batch);
+      const made = new Set(await inTurn(() => send(net, 'claim')));
+      return [...net.tasks.values()].filter(({ isNew, row }) => isNew && !made.has(row.key)).map(({ row }) => row.key);
+    },
+    reserveKeys: async () => {
+      const [range] = await reading(() => database.read<{ first: number }>(sql.reserve));
+      if (range === undefined) throw new StoreError('failed', 'no keys were reserved');
+      return { first: range.first, last: range.first + KEYS_A_RANGE - 1 };
+    },
+    blobs: createPostgresBlobs(database, s),
+    secret: new Uint8Array(createHash('sha256').update(`page tokens of ${meta.store}`).digest()),
+    sharedSecret: async (name, fresh) => {
+      await reading(() => database.read(sql.offerSecret, [name, fresh]));
+      const [stored] = await reading(() => database.read<{ value: string }>(sql.secret, [name]));
+      if (stored === undefined) throw new StoreError('failed', `the secret ${name} was not stored`);
+      return stored.value;
+    },
+    get cells() {
+      return replica.cells;
+    },
+    cellOf: (task) => cellOf(task, meta.cells),
+    close: async () => {
+      await last;
+      await writer.close();
+      await replica.leave();
+      await database.close();
+    },
+  };
+}
+
+function statements(s: SchemaName): Readonly<Record<'reserve' | 'offerSecret' | 'secret', Sql>> {
+  return {
+    reserve: { name: 'reserve', text: `SELECT nextval('${s.replaceAll("'", "''")}.keys') AS first` },
+    offerSecret: { name: 'offer-secret', text: `INSERT INTO ${s}.secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING` },
+    secret: { name: 'secret', text: `SELECT value FROM ${s}.secrets WHERE name = $1` },
+  };
+}

@@ -1,0 +1,25 @@
+/**
+ * A commit whose outcome is not known, because the connection to the database ended before its answer. The engine tells nobody anything
+ * about the batch, and asks for the verdict until it gets one.
+ */
+export class CommitUnknownError extends Error {
+  override readonly name: string = 'CommitUnknownError';
+  /**
+   * Resolves when the outcome is certain and can't change any more. True: the batch is durable. False: it is not and never will be
+   * written, so the engine sends it again. Rejects with an A2AError of kind UNAVAILABLE if it can't tell yet.
+   */
+  readonly verdict: () => Promise<boolean>;
+
+  constructor(verdict: () => Promise<boolean>, options?: { readonly cause?: unknown }) {
+    super('the connection to the store ended during a commit', options);
+    this.verdict = verdict;
+  }
+}
+
+/** Reserved keys, both ends included. */
+export interface KeyRange {
+  /** The lowest key. */
+  readonly first: number;
+  /** The highest key. */
+  readonly last: number;
+}

@@ -1,0 +1,30 @@
+import type { AdminBackups } from '#protocol';
+import { A2AError } from '#protocol';
+import { openPostgresStore } from '../../engine/adapters/postgres.ts';
+import { ConfigError } from '../config/read-value.ts';
+import type { Log } from '../observability/log.ts';
+import type { ServingOptions } from '../options.ts';
+import { freshKeys, readKeys } from './node-keys-file.ts';
+
+type PostgresData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>>;
+
+/** Opens everything that outlives the process in a Postgres database: tasks, large content, and the keys of the node. */
+export async function openPostgresData(url: string, log: Log, leaseMs: number): Promise<PostgresData> {
+  if (!/^postgres(ql)?:\/\//.test(url)) throw new ConfigError('store must be a URL that starts with postgres://');
+  const report = (what: string, cause: unknown): void => log.warn(what, { problem: cause instanceof Error ? cause.message : String(cause) });
+  const store = await openPostgresStore(url, { report, leaseMs });
+  try {
+    const keys = readKeys(await store.sharedSecret('node-keys', await freshKeys()), 'the database');
+    return { store, blobs: store.blobs, secret: store.secret, keys, backups: NO_BACKUPS };
+  } catch (thrown) {
+    await store.close();
+    throw thrown;
+  }
+}
+
+const NO_BACKUPS: AdminBackups = {
+  last: () => undefined,
+  start: () => {
+    throw new A2AError('UNSUPPORTED_OPERATION', 'the tasks of this node are in Postgres: back them up with pg_dump, or with the backups of that server');
+  },
+};

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import type { Parley } from '../support/parley.ts';
+import type { PostgresServer } from '../support/postgres.ts';
+import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { pause, tasksWhere } from './client.ts';
+import type { Job, Ledger } from './ledger.ts';
+import { newJob, work } from './ledger.ts';
+import { childFile, startParley } from './parley.ts';
+import { times } from './size.ts';
+import type { Verdict } from './verify.ts';
+import { NOTHING, plus, verifyAll } from './verify.ts';
+
+const CLIENTS: readonly Job['kind'][] = ['send', 'send', 'stream', 'stream', 'poll', 'poll'];
+const LOAD_MS = 400;
+
+/** Works until the node dies or `isOver`, and goes on with the same job after a refusal. */
+async function load(server: Parley, ledger: Ledger, isOver: () => boolean): Promise<{ readonly jobs: readonly Job[]; readonly refusals: number }> {
+  let refusals = 0;
+  const client = async (kind: Job['kind']): Promise<Job> => {
+    for (let job = newJob(kind); ; ) {
+      try {
+        await work(server.url, ledger, job);
+        if (isOver()) return job;
+        job = newJob(kind);
+      } catch (thrown) {
+        if (await Promise.race([server.ended.then(() => true), pause(50).then(() => false)])) return job;
+        refusals += 1;
+        // A refused message is sent again under the same id, and a broken stream continues where it was.
+        if (!/503|UNAVAILABLE|before its task|terminated/.test(String(thrown))) throw thrown;
+      }
+    }
+  };
+  const jobs = await Promise.all(CLIENTS.map((kind) => client(kind)));
+  return { jobs, refusals };
+}
+
+suiteNeeding('postgresql', hasPostgres, 'a node on Postgres', () => {
+  const [folder, data] = [postgresFolder(), scratchFolder()];
+  let postgres: PostgresServer;
+  beforeAll(async () => {
+    postgres = await startPostgres(folder);
+  });
+  afterAll(() => postgres.stop());
+  const start = (database: string, entry?: string): Promise<Parley> =>
+    startParley({
+      data: join(data, database),
+      limits: { retryMs: 20 },
+      args: ['--store', postgres.url.replace(/postgres$/, database), '--store-lease-ms', '1000'],
+      ...(entry === undefined ? {} : { entry }),
+    });
+  const query = async (text: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: postgres.url });
+    await client.connect();
+    await client.query(text).finally(() => client.end());
+  };
+
+  async function killMany(database: string, kills: number, entry?: string): Promise<Verdict> {
+    await query(`CREATE DATABASE ${database}`);
+    let verdict = NOTHING;
+    let server = await start(database, entry);
+    for (let kill = 0; kill < kills; kill += 1) {
+      const ledger: Ledger = new Map();
+      const loading = load(server, ledger, () => false);
+      await eventually(() => ledger.size >= CLIENTS.length);
+      spawn('sh', ['-c', `sleep ${(Math.random() * LOAD_MS) / 1000}; kill -9 ${server.pid}`], { stdio: 'ignore' });
+      const { jobs } = await loading;
+      await server.ended;
+      server = await start(database, entry);
+      for (const job of jobs) {
+        const found = await tasksWhere(server.url, `contextId=${job.name}`);
+        if (found.length > 1) verdict = plus(verdict, { ...NOTHING, doubled: 1, details: [`${job.name} twice`] });
+      }
+      verdict = plus(verdict, await verifyAll(server.url, ledger));
+    }
+    await server.kill();
+    return verdict;
+  }
+
+  it('keeps everything that a caller has received when it is killed', { timeout: 900_000 }, async () => {
+    expect(await killMany('honest', times(6, 200))).toEqual(NOTHING);
+  });
+
+  it('loses events in the control, which acknowledges before it commits', { timeout: 300_000 }, async () => {
+    expect((await killMany('liar', times(3, 8), childFile('lying-server.ts'))).lost).toBeGreaterThan(0);
+  });
+
+  it('refuses while the server restarts and when connections are killed, and continues by itself', { timeout: 600_000 }, async () => {
+    await query('CREATE DATABASE restarts');
+    const server = await start('restarts');
+    const ledger: Ledger = new Map();
+    let isOver = false;
+    const loading = load(server, ledger, () => isOver);
+    for (let round = 0; round < times(3, 30); round += 1) {
+      const before = ledger.size;
+      await eventually(() => ledger.size > before + CLIENTS.length);
+      if (round % 3 === 1) await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'parley'`);
+      else await postgres.crash();
+    }
+    const before = ledger.size;
+    await eventually(() => ledger.size > before + CLIENTS.length);
+    isOver = true;
+    await loading;
+    expect(await verifyAll(server.url, ledger)).toEqual(NOTHING);
+    await server.stop();
+  });
+});
