@@ -20,7 +20,11 @@ const CLIENTS: readonly Job['kind'][] = ['send', 'send', 'stream', 'stream', 'po
 const LOAD_MS = 400;
 
 /** Works until the node dies or `isOver`, and goes on with the same job after a refusal. */
-async function load(server: Parley, ledger: Ledger, isOver: () => boolean): Promise<{ readonly jobs: readonly Job[]; readonly refusals: number }> {
+async function load(
+  server: Parley,
+  ledger: Ledger,
+  isOver: () => boolean,
+): Promise<{ readonly jobs: readonly Job[]; readonly refusals: number }> {
   let refusals = 0;
   const client = async (kind: Job['kind']): Promise<Job> => {
     for (let job = newJob(kind); ; ) {

@@ -11,7 +11,8 @@ type PostgresData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' |
 /** Opens everything that outlives the process in a Postgres database: tasks, large content, and the keys of the node. */
 export async function openPostgresData(url: string, log: Log, leaseMs: number): Promise<PostgresData> {
   if (!/^postgres(ql)?:\/\//.test(url)) throw new ConfigError('store must be a URL that starts with postgres://');
-  const report = (what: string, cause: unknown): void => log.warn(what, { problem: cause instanceof Error ? cause.message : String(cause) });
+  const report = (what: string, cause: unknown): void =>
+    log.warn(what, { problem: cause instanceof Error ? cause.message : String(cause) });
   const store = await openPostgresStore(url, { report, leaseMs });
   try {
     const keys = readKeys(await store.sharedSecret('node-keys', await freshKeys()), 'the database');
@@ -25,6 +26,9 @@ export async function openPostgresData(url: string, log: Log, leaseMs: number): 
 const NO_BACKUPS: AdminBackups = {
   last: () => undefined,
   start: () => {
-    throw new A2AError('UNSUPPORTED_OPERATION', 'the tasks of this node are in Postgres: back them up with pg_dump, or with the backups of that server');
+    throw new A2AError(
+      'UNSUPPORTED_OPERATION',
+      'the tasks of this node are in Postgres: back them up with pg_dump, or with the backups of that server',
+    );
   },
 };
