@@ -1,4 +1,5 @@
 import type { AdminBackups } from './admin-backups.ts';
+import type { AdminErased, AdminEraseRequest, AdminExportPage, AdminOwner } from './admin-erase.ts';
 import type { AdminMesh } from './admin-mesh.ts';
 import type { AdminWire } from './admin-wire.ts';
 import type { AuditPage, AuditRequest } from './audit.ts';
@@ -40,6 +41,13 @@ export interface AdminService {
    * is running.
    */
   delete(id: TaskId): Promise<void>;
+  /**
+   * Deletes everything that the node has of one caller, after canceling what runs, and rewrites the
+   * files so that the content is gone from them.
+   */
+  erase(request: AdminEraseRequest): Promise<AdminErased>;
+  /** Returns a page of everything that the node has of one caller. */
+  exportData(request: AdminOwner & { readonly pageToken?: string }): Promise<AdminExportPage>;
   /** Returns a page of the audit log, in order. Absent when the node keeps no audit log. */
   audit?(request: AuditRequest): Promise<AuditPage>;
   /** Webhook queues: the open ones, and the dead letters (deliveries that were given up). */
