@@ -1,7 +1,7 @@
 import type { ClientRequestArgs, IncomingMessage } from 'node:http';
 import { Agent, request as httpRequest } from 'node:http';
 import { isIPv6 } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { Duplex } from 'node:stream';
 
 /** Options of `fetchOverHttp1`. */
 export interface Http1Options {
@@ -45,6 +45,9 @@ export function fetchOverHttp1({ connect }: Http1Options): Http1Fetch {
   };
 }
 
+/** The second argument of a callback that gets an error. Node ignores it. */
+const NO_SOCKET = new Duplex();
+
 /** Kept-alive connections of one scheme, by host and port. */
 class Connections extends Agent {
   readonly scheme: 'http:' | 'https:';
@@ -57,10 +60,10 @@ class Connections extends Agent {
     this.#connect = connect;
   }
 
-  override createConnection({ host, port }: ClientRequestArgs, done?: (error: Error | null, socket?: Duplex) => void): undefined {
+  override createConnection({ host, port }: ClientRequestArgs, done?: (error: Error | null, socket: Duplex) => void): undefined {
     this.#opened(new URL(`${this.scheme}//${isIPv6(host ?? '') ? `[${host}]` : host}:${port}`)).then(
       (socket) => done?.(null, socket),
-      (thrown: unknown) => done?.(errorOf(thrown)),
+      (thrown: unknown) => done?.(errorOf(thrown), NO_SOCKET),
     );
   }
 
