@@ -1,4 +1,4 @@
-import type { AdminTask } from './admin.ts';
+import type { AdminTask } from './admin-task.ts';
 import type { ContextId, TenantId } from './ids.ts';
 import type { Message } from './message.ts';
 import type { PushConfig } from './push.ts';
