@@ -6,7 +6,7 @@ import type { AdminWire } from './admin-wire.ts';
 import type { AuditPage, AuditRequest } from './audit.ts';
 import type { Choice } from './choices.ts';
 import type { Logged } from './events.ts';
-import type { ContextId, DialectId, ExternalId, PushConfigId, Seq, TaskId, TenantId } from './ids.ts';
+import type { ContextId, DialectId, PushConfigId, Seq, TaskId, TenantId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './message.ts';
 import type { TaskState } from './states.ts';
