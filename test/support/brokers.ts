@@ -94,7 +94,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-async function untilOpen(port: number): Promise<void> {
+export async function untilOpen(port: number): Promise<void> {
   await eventually(async () => {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');

@@ -1,5 +1,5 @@
 import { unreachable } from '#protocol';
-import type { LogEntry, OutboxRow, PushRow, SendName, SendRecord, TaskKey, TaskRow, Write } from '../../ports.ts';
+import type { LogEntry, OutboxRow, Owner, PushRow, SendName, SendRecord, TaskKey, TaskRow, Write } from '../../ports.ts';
 import { StoreError } from '../sqlite/damage/store-error.ts';
 import type { RealmName } from './realms.ts';
 
@@ -33,6 +33,8 @@ export interface NetBatch {
   readonly outbox: Map<number, OutboxRow | undefined>;
   readonly forgotten: Set<TaskKey>;
   sendsBefore: number | undefined;
+  /** Owners whose sends without a task are deleted. */
+  readonly owners: Owner[];
 }
 
 /** Folds a batch into its effect. Throws a StoreError if the batch contradicts itself. */
@@ -44,6 +46,7 @@ export function netOf(batch: readonly Write[]): NetBatch {
     outbox: new Map(),
     forgotten: new Set(),
     sendsBefore: undefined,
+    owners: [],
   };
   for (const write of batch) apply(net, write);
   return net;
@@ -85,6 +88,9 @@ function apply(net: NetBatch, write: Write): void {
       return;
     case 'forgetSends':
       forgetSends(net, write.before);
+      return;
+    case 'forgetOwner':
+      forgetOwner(net, write.owner);
       return;
     default:
       unreachable(write);
@@ -137,6 +143,15 @@ function forgetSends(net: NetBatch, before: number): void {
   net.sendsBefore = Math.max(before, net.sendsBefore ?? before);
   for (const [key, change] of net.sends) {
     if (change.kind !== 'put' || change.record.task !== undefined || change.record.at >= before) continue;
+    net.sends.set(key, { kind: 'drop', name: change.record });
+  }
+}
+
+function forgetOwner(net: NetBatch, owner: Owner): void {
+  net.owners.push(owner);
+  for (const [key, change] of net.sends) {
+    const { tenant, principal } = change.kind === 'put' ? change.record.owner : change.name.owner;
+    if (change.kind !== 'put' || change.record.task !== undefined || tenant !== owner.tenant || principal !== owner.principal) continue;
     net.sends.set(key, { kind: 'drop', name: change.record });
   }
 }

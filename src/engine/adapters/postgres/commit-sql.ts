@@ -22,7 +22,7 @@ const NEW_COLUMNS =
   'key bigint, cell int, id text, realm int, context text, dialect text, alias text, state smallint, status_at bigint, last int, turn int, attempt int, bytes bigint, named boolean, words text, chunks text';
 const CHANGED_COLUMNS =
   'key bigint, was int, state smallint, status_at bigint, last int, turn int, attempt int, bytes bigint, words text, chunks text';
-const SEND_COLUMNS = 'realm int, name text, task bigint, seq int, fingerprint text, at bigint, delivered boolean, answer text';
+const SEND_COLUMNS = 'realm int, name text, token text, task bigint, seq int, fingerprint text, at bigint, delivered boolean, answer text';
 const PUSH_COLUMNS = 'task bigint, id text, dialect text, after int, config text, sealed text, moved boolean';
 const OUTBOX_COLUMNS =
   'n bigint, task bigint, config text, done int, up_to int, dead boolean, attempts int, due_at bigint, failing_since bigint, problem text, beside boolean';
@@ -31,7 +31,7 @@ const OUTBOX_COLUMNS =
  * The statement of a commit: it writes everything or nothing, in one round trip. The parameters are
  * JSON arrays, in this order: writer, cells, new tasks, changed tasks, sends, delivered sends; then, if
  * the part is there, pushes and dropped pushes; outbox rows and dropped numbers; forgotten tasks,
- * dropped names and the time for `forgetSends`.
+ * dropped names, the time for `forgetSends`, and the realms of forgotten owners.
  *
  * The row of the writer is locked first (`held`). A takeover deletes that row, so it waits for this
  * statement, or this statement finds nothing and writes nothing. Names are inserted in sorted order, so
@@ -83,7 +83,7 @@ function numberParameters({ pushes, outbox }: RareParts): Numbers {
 /** A statement that updates a row can't delete it, so a mark on a deleted send is left out. */
 function unlessDeleted(at: number): string {
   return `AND NOT EXISTS (SELECT 1 FROM json_array_elements_text($${at}::json) AS v WHERE v::bigint = n.task)
-   AND NOT (n.task IS NULL AND n.at < $${at + 2}::bigint)`;
+   AND NOT (n.task IS NULL AND (n.at < $${at + 2}::bigint OR n.realm IN (SELECT v::int FROM json_array_elements_text($${at + 3}::json) AS v)))`;
 }
 
 /** A new task is made only if each of its names was claimed by this statement. */
@@ -107,8 +107,8 @@ function namesSql(s: SchemaName, mode: NameMode): string {
       : '';
   return `a AS (INSERT INTO ${s}.names (realm, kind, name, task) SELECT realm, ${ALIAS_NAME}, alias, key FROM x
    WHERE alias IS NOT NULL AND named AND (SELECT yes FROM ok) ORDER BY realm, alias COLLATE "C" ON CONFLICT ${aliasTaken} RETURNING task),
- n1 AS (INSERT INTO ${s}.names (realm, kind, name, task, seq, fingerprint, at, delivered, answer)
-   SELECT realm, ${SEND_NAME}, name, task, seq, fingerprint, at, delivered, answer FROM y WHERE (SELECT yes FROM ok) ${unnamed}
+ n1 AS (INSERT INTO ${s}.names (realm, kind, name, token, task, seq, fingerprint, at, delivered, answer)
+   SELECT realm, ${SEND_NAME}, name, token, task, seq, fingerprint, at, delivered, answer FROM y WHERE (SELECT yes FROM ok) ${unnamed}
    ORDER BY realm, name COLLATE "C" ON CONFLICT ${sendTaken} RETURNING realm, name, task)`;
 }
 
@@ -166,7 +166,8 @@ function deletesSql(s: SchemaName, at: number, outboxAt: number | undefined): st
  fn AS (DELETE FROM ${s}.names old WHERE old.task IN (SELECT key FROM g) AND ${kept}),
  fd AS (DELETE FROM ${s}.names old USING json_to_recordset($${at + 1}::json) AS q(realm int, name text)
    WHERE old.realm = q.realm AND old.kind = ${SEND_NAME} AND old.name = q.name AND (SELECT yes FROM ok)),
- fs AS (DELETE FROM ${s}.names old WHERE old.kind = ${SEND_NAME} AND old.task IS NULL AND old.at < $${at + 2}::bigint AND ${kept}
+ fs AS (DELETE FROM ${s}.names old WHERE old.kind = ${SEND_NAME} AND old.task IS NULL
+   AND (old.at < $${at + 2}::bigint OR old.realm IN (SELECT v::int FROM json_array_elements_text($${at + 3}::json) AS v)) AND ${kept}
    AND (SELECT yes FROM ok)),
  fm AS (UPDATE ${s}.meta SET last_key = f.key FROM (SELECT max(key) AS key FROM ft) AS f
    WHERE f.key > last_key AND f.key >= (SELECT max(key) FROM ${s}.tasks))`;

@@ -13,23 +13,30 @@ export interface CommitValues {
   readonly values: readonly unknown[];
 }
 
+interface ValueParts {
+  readonly realms: PostgresRealms;
+  readonly cells: number;
+  /** Realms of forgotten owners. */
+  readonly forgotten: readonly number[];
+}
+
 /** The parameters of a batch whose realms are known. */
-export function valuesOf(
-  net: NetBatch,
-  mode: NameMode,
-  { realms, cells }: { readonly realms: PostgresRealms; readonly cells: number },
-): CommitValues {
+export function valuesOf(net: NetBatch, mode: NameMode, { realms, cells, forgotten }: ValueParts): CommitValues {
   const parts: RareParts = {
     pushes: net.pushes.size > 0,
     outbox: net.outbox.size > 0 || [...net.pushes.values()].some(({ kind }) => kind === 'drop'),
-    deletes: net.forgotten.size > 0 || net.sendsBefore !== undefined || [...net.sends.values()].some(({ kind }) => kind === 'drop'),
+    deletes:
+      net.forgotten.size + forgotten.length > 0 ||
+      net.sendsBefore !== undefined ||
+      [...net.sends.values()].some(({ kind }) => kind === 'drop'),
   };
   const values: unknown[] = [...taskValues(net, mode, { realms, cells }), ...sendValues(net, realms)];
   if (parts.pushes) values.push(...pushValues(net));
   if (parts.outbox) values.push(...outboxValues(net));
   if (parts.deletes) {
     const names = named(net, realms, 'drop');
-    values.push(JSON.stringify([...net.forgotten]), JSON.stringify(names), bounded(net.sendsBefore ?? Number.NEGATIVE_INFINITY));
+    const before = bounded(net.sendsBefore ?? Number.NEGATIVE_INFINITY);
+    values.push(JSON.stringify([...net.forgotten]), JSON.stringify(names), before, JSON.stringify(forgotten));
   }
   return { parts, mode, values };
 }
@@ -39,11 +46,7 @@ export function bounded(time: number): number {
   return Math.round(Math.min(Math.max(time, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER));
 }
 
-function taskValues(
-  net: NetBatch,
-  mode: NameMode,
-  { realms, cells }: { readonly realms: PostgresRealms; readonly cells: number },
-): string[] {
+function taskValues(net: NetBatch, mode: NameMode, { realms, cells }: Pick<ValueParts, 'realms' | 'cells'>): string[] {
   const made: object[] = [];
   const changed: object[] = [];
   const used = new Set<number>();
@@ -71,6 +74,8 @@ function sendValues(net: NetBatch, realms: PostgresRealms): string[] {
     puts.push({
       realm: realms.known(record.owner, record.agent),
       name: toIndexed(record.token),
+      // Only a name that is too long for the index is stored beside it.
+      token: toIndexed(record.token) === toText(record.token) ? undefined : toText(record.token),
       task: record.task?.key,
       seq: record.task?.seq,
       fingerprint: toText(record.fingerprint),

@@ -58,6 +58,14 @@ export function createPostgresReads(database: PostgresDatabase, s: SchemaName, r
       const [stored] = realm === undefined ? [] : await read<StoredSend>(sql.send, [realm, toIndexed(name.token)]);
       return stored === undefined ? undefined : recordOf(stored, name);
     },
+    directAnswers: async (owner) => {
+      const within = await realms.within(owner, undefined);
+      const known = await realms.byNumber(within);
+      const found = await read<StoredSend & { readonly realm: number; readonly token: string }>(sql.directAnswers, [
+        JSON.stringify(within),
+      ]);
+      return found.map((stored) => recordOf(stored, { owner, agent: known.get(stored.realm)?.agent ?? '', token: fromText(stored.token) }));
+    },
     pushConfigs: async (task) => (await read<StoredPush>(sql.pushes, [task])).map(pushOf),
     outbox: async ({ state, n, after = 0, limit }) => {
       const values = [n ?? null, state === undefined ? null : state === 'dead', after, limit];
@@ -83,6 +91,11 @@ function statements(s: SchemaName) {
       name: 'send',
       text: `SELECT n.task, k.id, n.seq, n.fingerprint, n.at, n.delivered, n.answer FROM ${s}.names n LEFT JOIN ${s}.tasks k ON k.key = n.task
         WHERE n.realm = $1 AND n.kind = ${SEND_NAME} AND n.name = $2`,
+    },
+    directAnswers: {
+      name: 'direct-answers',
+      text: `SELECT realm, coalesce(token, name) AS token, NULL AS task, NULL AS id, NULL AS seq, fingerprint, at, delivered, answer FROM ${s}.names
+        WHERE kind = ${SEND_NAME} AND task IS NULL AND realm IN (SELECT v::int FROM json_array_elements_text($1::json) AS v) ORDER BY at, name`,
     },
     pushes: { name: 'pushes', text: `SELECT dialect, after, config, sealed FROM ${s}.pushes WHERE task = $1 ORDER BY n` },
     outbox: {

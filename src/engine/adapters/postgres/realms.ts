@@ -6,7 +6,7 @@ import { reading } from './errors.ts';
 import type { SchemaName } from './schema.ts';
 import { fromText, toText } from './text.ts';
 
-/** One owner with one agent. Tasks refer to it by number. Realms are never deleted, so a cached one is never stale. */
+/** One owner with one agent. Tasks refer to it by number. Only `drop` deletes a realm, between two commits. */
 export interface PostgresRealm {
   readonly realm: number;
   readonly owner: Owner;
@@ -21,6 +21,8 @@ export interface PostgresRealms {
   /** The number of a realm that `obtain` has found. */
   known(owner: Owner, agent: string): number;
   byNumber(numbers: Iterable<number>): Promise<ReadonlyMap<number, PostgresRealm>>;
+  /** Deletes realms without tasks and names. Must not run beside a commit. */
+  drop(numbers: readonly number[]): Promise<void>;
   /** The realms of a scope, for lists. */
   within(scope: TaskScope, agent: string | undefined): Promise<readonly number[]>;
 }
@@ -91,27 +93,42 @@ export function createPostgresRealms(database: PostgresDatabase, s: SchemaName):
       }
       return found;
     },
+    drop: async (numbers) => {
+      for (const number of numbers) {
+        const known = byNumber.get(number);
+        if (known !== undefined) byDigest.delete(digestOf(known.owner, known.agent));
+        byNumber.delete(number);
+      }
+      await reading(() => database.read(sql.drop, [JSON.stringify(numbers)]));
+    },
     within: async (scope, agent) => {
       if (scope !== 'any' && scope.principal !== undefined && agent !== undefined) {
         const realm = await find(scope, agent);
         return realm === undefined ? [] : [realm];
       }
-      const tenant = scope === 'any' ? null : toText(scope.tenant);
-      const principal = scope === 'any' || scope.principal === undefined ? null : toText(scope.principal);
-      const stored = await reading(() =>
-        database.read<Stored>(sql.within, [tenant, principal, agent === undefined ? null : toText(agent)]),
-      );
-      return stored.map((each) => keep(each).realm);
+      return (await reading(() => database.read<Stored>(sql.within, scopeValues(scope, agent)))).map((each) => keep(each).realm);
     },
   };
 }
 
-function statements(s: SchemaName): Readonly<Record<'byDigest' | 'byNumbers' | 'insert' | 'within', Sql>> {
+/** Null: any. */
+function scopeValues(scope: TaskScope, agent: string | undefined): readonly (string | null)[] {
+  const tenant = scope === 'any' ? null : toText(scope.tenant);
+  const principal = scope === 'any' || scope.principal === undefined ? null : toText(scope.principal);
+  return [tenant, principal, agent === undefined ? null : toText(agent)];
+}
+
+function statements(s: SchemaName): Readonly<Record<'byDigest' | 'byNumbers' | 'drop' | 'insert' | 'within', Sql>> {
   return {
     byDigest: { name: 'realm', text: `SELECT ${COLUMNS} FROM ${s}.realms WHERE digest = $1` },
     byNumbers: {
       name: 'realms',
       text: `SELECT ${COLUMNS} FROM ${s}.realms WHERE realm IN (SELECT v::int FROM json_array_elements_text($1::json) AS v)`,
+    },
+    drop: {
+      name: 'realm-drop',
+      text: `DELETE FROM ${s}.realms r WHERE realm IN (SELECT v::int FROM json_array_elements_text($1::json) AS v)
+        AND NOT EXISTS (SELECT 1 FROM ${s}.tasks k WHERE k.realm = r.realm) AND NOT EXISTS (SELECT 1 FROM ${s}.names n WHERE n.realm = r.realm)`,
     },
     insert: {
       name: 'realm-insert',

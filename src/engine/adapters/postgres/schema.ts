@@ -58,7 +58,7 @@ export const STEPS: readonly Step[] = [
   );
   CREATE INDEX segments_words ON ${s}.segments (task, first) WHERE words IS NOT NULL;
   CREATE TABLE ${s}.names (
-    realm integer NOT NULL, kind smallint NOT NULL, name text COLLATE "C" NOT NULL, task bigint, seq integer, fingerprint text, at bigint,
+    realm integer NOT NULL, kind smallint NOT NULL, name text COLLATE "C" NOT NULL, token text, task bigint, seq integer, fingerprint text, at bigint,
     delivered boolean NOT NULL DEFAULT false, answer text, PRIMARY KEY (realm, kind, name)
   );
   CREATE INDEX names_task ON ${s}.names (task) WHERE task IS NOT NULL;

@@ -10,6 +10,7 @@ import { valuesOf } from './commit-values.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
 import { createPostgresReads } from './reads.ts';
+import type { PostgresRealms } from './realms.ts';
 import { createPostgresRealms } from './realms.ts';
 import { cellOf } from './records.ts';
 import type { ReplicaOptions } from './replica.ts';
@@ -72,10 +73,15 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   const realms = createPostgresRealms(database, s);
   const writer = createWriter({ database, schema: s, replica, report, verdicts });
   const sql = statements(s);
+  const dropRealms = realmDropper(realms, report);
 
   const send = async (net: NetBatch, mode: NameMode): Promise<readonly number[]> => {
     await realms.obtain(realmsOf(net));
-    return writer.commit(valuesOf(net, mode, { realms, cells: meta.cells }), net);
+    const forgotten: number[] = [];
+    for (const owner of net.owners) forgotten.push(...(await realms.within(owner, undefined)));
+    const made = await writer.commit(valuesOf(net, mode, { realms, cells: meta.cells, forgotten }), net);
+    await dropRealms(forgotten);
+    return made;
   };
   /** One commit at a time: the outcome of a second one behind a lost one would be harder to find. */
   let last: Promise<unknown> = Promise.resolve();
@@ -118,6 +124,21 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
       await replica.leave();
       await database.close();
     },
+  };
+}
+
+/** Deletes realms of forgotten owners. Those that are still used stay. The commit is done already, so a failure waits for the next one. */
+function realmDropper(realms: PostgresRealms, report: ReplicaOptions['report']): (forgotten: readonly number[]) => Promise<void> {
+  const left = new Set<number>();
+  return async (forgotten) => {
+    for (const realm of forgotten) left.add(realm);
+    if (left.size === 0) return;
+    try {
+      await realms.drop([...left]);
+      left.clear();
+    } catch (thrown) {
+      report('the name of a forgotten owner is not deleted yet', thrown);
+    }
   };
 }
 
