@@ -41,13 +41,15 @@ function parleyWithout(args: readonly string[], input = '') {
 }
 
 describe('peer packages, which people install themselves', () => {
+  const data = scratchFolder();
   it.each([
-    ['mqtt', ['--mesh', 'mqtt://127.0.0.1:1'], 'MQTT needs the package mqtt, which is not installed'],
-    ['@nats-io/transport-node', ['--mesh', 'nats://127.0.0.1:1'], 'NATS needs the package @nats-io/transport-node'],
-    ['aws4fetch', ['--mesh', 'memory', '--artifacts', 's3://b'], 'S3 needs the package aws4fetch'],
+    ['pg', ['--data', join(data, 'pg'), '--store', 'postgres://127.0.0.1:1/x'], 'a store on Postgres needs the package pg'],
+    ['mqtt', ['--memory', '--mesh', 'mqtt://127.0.0.1:1'], 'MQTT needs the package mqtt, which is not installed'],
+    ['@nats-io/transport-node', ['--memory', '--mesh', 'nats://127.0.0.1:1'], 'NATS needs the package @nats-io/transport-node'],
+    ['aws4fetch', ['--memory', '--mesh', 'memory', '--artifacts', 's3://b'], 'S3 needs the package aws4fetch'],
   ])('an error names %s and how to install it', async (name, args, words) => {
     const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
-    const run = launchServe({ args: ['echo', '--memory', ...args], node: without(name), env });
+    const run = launchServe({ args: ['echo', ...args], node: without(name), env });
     expect([(await run.ended).code, run.errors()]).toEqual([1, expect.stringContaining(words)]);
     expect(run.errors()).toContain(`npm install ${name}`);
   });
