@@ -27,11 +27,15 @@ async function commitAsEngine(store: Store, batch: readonly Write[]): Promise<vo
 }
 
 async function verdictOf(unknown: CommitUnknownError): Promise<boolean> {
-  let verdict: boolean | undefined;
+  let verdict: unknown;
   await eventually(async () => {
-    verdict = await unknown.verdict();
+    verdict = await unknown.verdict().catch((thrown: unknown) => {
+      if (isA2AError(thrown) && thrown.kind === 'UNAVAILABLE') throw thrown;
+      return thrown;
+    });
   });
-  return verdict === true;
+  if (typeof verdict !== 'boolean') throw verdict;
+  return verdict;
 }
 
 suiteNeeding('postgresql', hasPostgres, 'the store on a Postgres that fails', () => {
@@ -137,24 +141,25 @@ suiteNeeding('postgresql', hasPostgres, 'the store on a Postgres that fails', ()
   });
 
   it('lets a takeover wait for a commit under way, which a change of the epoch does not', { timeout: 120_000 }, async () => {
-    const store = await open(server.url, { leaseMs: 60_000 });
+    const store = await open(server.url, { leaseMs: 120_000, commitMsMax: 120_000 });
     await store.commit([aTask(nextKey(), {}, 1), aSend(key)]);
     await operator(async (blocker) => {
       await blocker.query('BEGIN');
       await blocker.query(`SELECT 1 FROM "${schema}".names FOR UPDATE`);
+      const waiting = () => operator((client) => client.query(WAITING));
       let [isBuried, isCommitted] = [false, false];
       const commit = Promise.resolve(store.commit([aTask(key + 1, {}, 1), aSend(key + 1, { token: `id m${key}` })])).then(() => {
         expect(isBuried).toBe(false);
         isCommitted = true;
       });
-      await eventually(async () => (await blocker.query(WAITING)).rowCount === 1);
+      await eventually(async () => (await waiting()).rowCount === 1);
       // The control: the commit would become visible after this takeover.
       await operator((client) => client.query(`UPDATE "${schema}".cells SET epoch = epoch + 1`));
       expect(isCommitted).toBe(false);
       const burial = operator((client) => client.query(`DELETE FROM "${schema}".replicas`)).then(() => {
         isBuried = true;
       });
-      await eventually(async () => (await blocker.query(WAITING)).rowCount === 2);
+      await eventually(async () => (await waiting()).rowCount === 2);
       await blocker.query('COMMIT');
       await Promise.all([commit, burial]);
     });

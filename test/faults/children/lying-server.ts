@@ -11,11 +11,14 @@ import { serve } from '../../../src/server/adapters/node.ts';
  * code. It has the same arguments: `--data DIR` and others.
  */
 const DIR = process.argv[process.argv.indexOf('--data') + 1] ?? '';
-const LATER_MS = 25;
 mkdirSync(DIR, { recursive: true });
 const database = process.argv.includes('--store') ? process.argv[process.argv.indexOf('--store') + 1] : undefined;
 const honest: Store =
-  database === undefined ? openSqliteStore(join(DIR, 'tasks.db'), { ballastBytes: 0 }) : await openPostgresStore(database, { leaseMs: 1000 });
+  database === undefined
+    ? openSqliteStore(join(DIR, 'tasks.db'), { ballastBytes: 0 })
+    : await openPostgresStore(database, { leaseMs: 1000 });
+
+const LATER_MS = database === undefined ? 25 : 200;
 
 let promised: Write[][] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;

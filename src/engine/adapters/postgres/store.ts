@@ -33,6 +33,8 @@ export interface PostgresOptions {
   readonly share?: 'all' | number;
   /** Maximum number of connections for reads. Default 8. */
   readonly readers?: number;
+  /** The server cancels a commit that waits longer than this for another one. Default 5,000. */
+  readonly commitMsMax?: number;
   /** Gets internal errors, for the log. */
   readonly report?: (what: string, cause: unknown) => void;
   /** For tests only: how the outcome of a lost commit is found. Default `fenced`. */
@@ -59,19 +61,28 @@ export interface PostgresStore extends Store {
   cellOf(task: Pick<TaskRow, 'owner' | 'agent' | 'contextId'>): number;
 }
 
-const DEFAULTS = { schema: 'parley', leaseMs: 10_000, url: '', cells: 128, share: 'all', report: () => {}, verdicts: 'fenced' } as const;
+const DEFAULTS = {
+  schema: 'parley',
+  leaseMs: 10_000,
+  url: '',
+  cells: 128,
+  share: 'all',
+  commitMsMax: 5000,
+  report: () => {},
+  verdicts: 'fenced',
+} as const;
 const KEYS_A_RANGE = 65_536;
 
 /** Opens a store over a database that is connected already. */
 export async function openStoreOn(database: PostgresDatabase, options: PostgresOptions): Promise<PostgresStore> {
-  const { schema, leaseMs, url, cells, share, report, verdicts } = { ...DEFAULTS, ...options };
+  const { schema, leaseMs, url, cells, share, commitMsMax, report, verdicts } = { ...DEFAULTS, ...options };
   const s = quoted(schema);
   const connection = await database.connect();
   const meta = await migrate(connection, s, cells).finally(() => connection.end());
   const joining: ReplicaOptions = { leaseMs, url, share, report };
   const replica = await joinReplicas(database, s, joining);
   const realms = createPostgresRealms(database, s);
-  const writer = createWriter({ database, schema: s, replica, report, verdicts });
+  const writer = createWriter({ database, schema: s, replica, commitMsMax, report, verdicts });
   const sql = statements(s);
   const dropRealms = realmDropper(realms, report);
 

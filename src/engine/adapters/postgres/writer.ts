@@ -24,6 +24,8 @@ interface WriterParts {
   readonly replica: Replica;
   /** Reports a connection that broke. */
   readonly report: (what: string, cause: unknown) => void;
+  /** The server cancels a commit after this long. */
+  readonly commitMsMax: number;
   /** How the outcome of a lost commit is found. Only the tests use anything but `fenced`. */
   readonly verdicts: 'fenced' | 'plain';
 }
@@ -42,8 +44,10 @@ interface CommitAnswer {
  * The plan is made once for all parameters. The tables may be small or never analysed then, so the
  * planner must not choose to read a whole table. No commit waits long for a lock.
  */
-const SESSION = `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
-  SET jit = off; SET statement_timeout = '5s'; SET synchronous_commit = on`;
+const sessionOf = (
+  commitMsMax: number,
+): string => `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+  SET jit = off; SET statement_timeout = ${Math.trunc(commitMsMax)}; SET synchronous_commit = on`;
 
 export function createWriter(parts: WriterParts): Writer {
   return new FencedWriter(parts);
@@ -107,7 +111,7 @@ class FencedWriter implements Writer {
   /** Looks without replacing the row, which lets a late commit through: the control of the tests. */
   async #look(): Promise<Open> {
     const connection = await this.#parts.database.connect();
-    await connection.run(SESSION);
+    await connection.run(sessionOf(this.#parts.commitMsMax));
     this.#open = { connection, writer: this.#stale.pop() ?? 0 };
     return this.#open;
   }
@@ -118,7 +122,7 @@ class FencedWriter implements Writer {
     let connection: PostgresConnection | undefined;
     try {
       connection = await database.connect();
-      await connection.run(SESSION);
+      await connection.run(sessionOf(this.#parts.commitMsMax));
       for (const writer of this.#stale) await connection.query(this.#sql('drop-writer'), [writer]);
       let writer = await this.#insertRow(connection);
       if (writer === undefined) {
