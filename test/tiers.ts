@@ -51,7 +51,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   {
     what: 'the command line with every flag, and every setting',
     files: [
-      'test/cli/{agents,backup,bad-input,dev,dialects,doctor,init,large-answers,leaving,local-token,naming-agents,serve,translate,uncaught-errors}.test.ts',
+      'test/cli/{agents,backup,bad-input,dev,dialects,doctor,init,large-answers,leaving,long-answers,local-token,naming-agents,serve,translate,uncaught-errors}.test.ts',
       'test/cli/contract/**/*.test.ts',
       'test/bridges/{mock-cli,proxy,acp-server}.test.ts',
       'test/bridges/copilotkit/*.test.ts',
