@@ -18,7 +18,7 @@ describe('a proxied agent of 0.3 that keeps its stream open at a question', () =
     await origin.close();
   });
 
-  it('asks the caller of the proxy, and goes on with the answer', async () => {
+  it('asks the caller of the proxy, and continues with the answer', async () => {
     const client = await A2AClient.connect(proxy.url);
     const sent = client.stream('2');
     const states: string[] = [];
