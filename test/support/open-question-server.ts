@@ -19,10 +19,6 @@ const status = (state: string, text?: string): object => ({
   state,
   ...(text === undefined ? {} : { message: { kind: 'message', role: 'agent', messageId: text, parts: [{ kind: 'text', text }] } }),
 });
-interface StreamEvent {
-  readonly status?: object;
-  readonly artifact?: { readonly parts: readonly { readonly text: string }[] };
-}
 const update = (state: string, final: boolean, text?: string): StreamEvent => ({
   kind: 'status-update',
   ...IDS,
@@ -45,6 +41,21 @@ const CARD = {
   defaultOutputModes: ['text/plain'],
   skills: [],
 };
+
+/** One event, with the members that the task is made of. */
+interface StreamEvent {
+  readonly kind: string;
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly final?: boolean;
+  readonly append?: boolean;
+  readonly status?: object;
+  readonly artifact?: {
+    readonly artifactId: string;
+    readonly name: string;
+    readonly parts: readonly { readonly kind: string; readonly text: string }[];
+  };
+}
 
 /**
  * A server of A2A 0.3 with the events that coding-agent-a2a documents: at an approval the state is `input-required`, not final, and the

@@ -37,7 +37,8 @@ final class Behaviour {
             return;
         }
         switch (words[0]) {
-            case "chunks" -> count(Integer.parseInt(rest), 0, taskId, out);
+            // Its server sends events in another order than the agent if they come at once.
+            case "chunks" -> count(Integer.parseInt(rest), 20, taskId, out);
             case "work" -> count(600, 100, taskId, out);
             case "remember" -> {
                 REMEMBERED.put(contextId, rest);
