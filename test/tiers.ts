@@ -51,12 +51,12 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   {
     what: 'the command line with every flag, and every setting',
     files: [
-      'test/cli/{agents,backup,bad-input,dev,dialects,doctor,init,large-answers,leaving,local-token,naming-agents,serve,translate,uncaught-errors}.test.ts',
+      'test/cli/{agents,backup,bad-input,dev,dialects,doctor,init,large-answers,leaving,local-token,naming-agents,reload,serve,translate,uncaught-errors}.test.ts',
       'test/cli/contract/**/*.test.ts',
       'test/bridges/{mock-cli,proxy,acp-server}.test.ts',
       'test/bridges/copilotkit/*.test.ts',
       'test/security/{start,audit,s8-canaries}.test.ts',
-      'test/server/config-keys.test.ts',
+      'test/server/{config-keys,otlp}.test.ts',
     ],
   },
   {

@@ -19,11 +19,12 @@ import { startLifecycle } from './lifecycle.ts';
 import type { ServerLimits } from './limits.ts';
 import { DEFAULT_SERVER_LIMITS } from './limits.ts';
 import { meter } from './observability/call-metrics.ts';
-import { recordCalls } from './observability/call-records.ts';
+import { logCall, recordCalls } from './observability/call-records.ts';
 import type { Health } from './observability/health.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
 import { SILENT } from './observability/log.ts';
+import { METRICS } from './observability/metric-table.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Tracing } from './observability/tracing.ts';
 import type { OpenStreams } from './open-streams.ts';
@@ -94,10 +95,10 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
   const engine = engineFor(given, { options: { ...options, quotaOf }, metrics, log, tracing, signer, limits, completed, extended });
   const capacity = createCapacity({ streamsMax: limits.streamsMax, isOverloaded: options.isOverloaded, quotaOf, metrics });
-  const measure = measuring(meter(metrics, capacity), options);
+  const measure = measuring(meter(metrics, capacity), options, log);
   const list = createAgentList(given, { engine, measure, audit, options });
   const { agents } = list;
-  metrics.gauge({ name: 'parley_streams_open', help: 'Open streams.' }, () => openStreams.count);
+  metrics.gauge(METRICS.streamsOpen, () => openStreams.count);
   const [health, traffic] = [createHealth(metrics, options.version ?? ''), createTrafficRecorder()];
   const lifecycle = startLifecycle({ options, engine, agents, log, limits, tracing, audit });
   list.onAdded(lifecycle.trace);
@@ -113,6 +114,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     adminOf: (tenant) => engine?.adminOf(tenant),
     onMesh: (name) => mesh?.find(name),
     metrics,
+    log,
     jwks: signer.jwks,
     baseOf: where.of,
     noteBase: where.note,
@@ -133,8 +135,9 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   return Object.assign(lifecycle, { routing, openStreams, log, limits, audit, health, traffic, add, remove, activity });
 }
 
-function measuring(measure: AgentListOptions['measure'], { onCall }: HandlerOptions): AgentListOptions['measure'] {
-  return onCall === undefined ? measure : (service, agent) => recordCalls(measure(service, agent), agent, onCall);
+function measuring(measure: AgentListOptions['measure'], { onCall }: HandlerOptions, log: Log): AgentListOptions['measure'] {
+  const note = onCall ?? (log.isOn('debug') ? logCall(log) : undefined);
+  return note === undefined ? measure : (service, agent) => recordCalls(measure(service, agent), agent, note);
 }
 
 /** Creates the MCP handler of the whole node, and that of each agent, on first use and after an agent was replaced. */

@@ -6,6 +6,7 @@ import { spillContent } from '../read/blobs.ts';
 import { viewOf } from '../read/fold.ts';
 import type { InterruptedTurn } from '../read/replay.ts';
 import { readTurn } from '../read/replay.ts';
+import type { CallOrigin } from '../report.ts';
 import { answerDirectly, mayAnswerDirectly } from '../tasks/direct-message.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { AgentRun, TurnInput } from './agent-run.ts';
@@ -28,7 +29,7 @@ export type TurnStart =
 export function startTurn(parts: TurnParts, task: LiveTask, start: TurnStart): void {
   const { clock, slots, runs, quotas, timers } = parts;
   const run = newRun(clock.ticks(), 'again' in start ? [] : (start.queue ?? []));
-  task.setRun(run);
+  task.setRun(run, 'input' in start ? originOf(start.input) : undefined);
   runs.set(run, task);
   quotas.add(task, run);
   if ('input' in start) task.beginTurn(start.input.seq);
@@ -49,6 +50,11 @@ export function startTurn(parts: TurnParts, task: LiveTask, start: TurnStart): v
   if ('again' in start && start.delayMs !== undefined) run.cancelStart = timers.later(start.delayMs, queue);
   else queue();
   task.touch();
+}
+
+/** Without the message, which may be large. */
+function originOf({ trace, requestId }: TurnInput): CallOrigin | undefined {
+  return trace === undefined && requestId === undefined ? undefined : { trace, requestId };
 }
 
 interface Beginning {
@@ -79,6 +85,7 @@ async function runAgent(parts: TurnParts, task: LiveTask, run: AgentRun, { start
     failRun(parts, task, { run, thrown });
   } finally {
     lease?.release();
+    parts.onRunEnd?.(task.row, parts.clock.ticks() - run.startedAt);
     endRun(parts, task, run);
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
+import { Server as TlsServer } from 'node:tls';
 import { exposureProblem } from '../access/exposure.ts';
 import { isLoopback } from '../access/host-origin.ts';
 import type { UnsentLimits } from '../access/limits/unsent-budget.ts';
@@ -21,7 +22,7 @@ import type { HttpHost } from './node/http-server.ts';
 import { createHttpHost, handleRequest } from './node/http-server.ts';
 import { connectionsRoom, heapMax, openFilesLimit, watchProcess } from './node/process-stats.ts';
 import type { TlsOptions } from './node/tls.ts';
-import { proxiesOf } from './node/tls.ts';
+import { proxiesOf, replaceTls } from './node/tls.ts';
 import { createOutbound } from './outbound.ts';
 import { packageVersion } from './package-version.ts';
 
@@ -51,6 +52,10 @@ export interface NodeServer {
   readonly port: number;
   /** The handler, for adding and removing agents. */
   readonly handler: Handler;
+  /**
+   * Gives new connections another certificate; open ones stay. Throws if the certificate does not fit its key, or if the node has no TLS.
+   */
+  replaceTls(tls: TlsOptions): void;
   /** Shuts down within `drainMsMax`. Resolves when all connections and the store are closed. */
   close(): Promise<void>;
 }
@@ -130,6 +135,10 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     url,
     port: options.socket === undefined ? Number(new URL(url).port) : 0,
     handler,
+    replaceTls: (next) => {
+      if (!(nodeHost.server instanceof TlsServer)) throw new Error('this node has no TLS; that needs a restart');
+      replaceTls(nodeHost.server, next);
+    },
     close: once(async () => {
       await drain(nodeHost, handler, limits);
       if (options.outbound === undefined) await outbound.close();

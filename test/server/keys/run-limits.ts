@@ -43,7 +43,7 @@ export const RUN_LIMIT_CHECKS: Checks = {
       { limits: { runAskMsMax: 200, tickMs: 50 } },
       async (server) => {
         await send(server, 'ask');
-        await eventually(async () => (await metric(server.url, 'parley_tasks_asking')) === 0);
+        await eventually(() => server.handler.activity().asking === 0);
       },
       { agent: talker },
     ),

@@ -60,7 +60,7 @@ export async function served(
     setup.agent === undefined
       ? await Promise.all(settings.agents.map((given) => findAgent(given, settings)))
       : [{ agent: setup.agent, source: 'x' }];
-  const log = logFor(settings, (line) => setup.lines?.push(line));
+  const log = logFor(settings, { write: (line) => setup.lines?.push(line) });
   const server = await serveConfigured(found, settings, { log, ...(setup.console === undefined ? {} : { console: setup.console }) });
   try {
     await use(server, settings);
