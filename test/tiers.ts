@@ -21,6 +21,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
     what: 'the packed package, the client in Node 22 and 26, Bun, Deno and workerd, and the server in Bun and Deno',
     files: ['test/package/tarball.test.ts', 'test/runtimes/**'],
   },
+  { what: 'a node behind a real nginx', files: ['test/grpc/nginx.test.ts'] },
   {
     what: 'nodes on real brokers (Mosquitto, NATS)',
     files: [

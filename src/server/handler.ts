@@ -99,7 +99,8 @@ export function createHandler(options: HandlerOptions): Handler {
       const outcome = await handle(request);
       const { route, response, caller } = outcome;
       requests.add([route?.name ?? 'none', String(response.status)]);
-      if (outcome.isRefused === true && options.onCall !== undefined) options.onCall(refusedCall(request, outcome, began));
+      if (outcome.isRefused === true && options.onCall !== undefined)
+        options.onCall(refusedCall(request, { status: response.status, caller, began }));
       if (log.isOn('debug')) logRequest(log, request, outcome, performance.now() - began);
       if (response.body !== null && typeof response.body !== 'string') openStreams.track(response.body, caller?.isStillValid);
       const headers = { ...response.headers, ...NO_SNIFF, ...requestIdHeader(request), ...access.corsHeaders(request) };
@@ -115,7 +116,10 @@ export function createHandler(options: HandlerOptions): Handler {
   return {
     respond,
     fetch: (request) => respondTo(request, respond),
-    admit: createAdmission({ access, node, requests }),
+    admit: createAdmission({
+      ...{ access, node, requests },
+      onRefused: (request, refused) => options.onCall?.(refusedCall(request, { ...refused, began: performance.now() })),
+    }),
     isServing: () => isReady(routing),
     ready: node.ready,
     agents: routing.agents,
@@ -138,9 +142,15 @@ function logRequest(log: Log, request: HttpRequest, { response, caller, agent }:
   log.debug('request', { method, path, status: response.status, ms: Math.round(ms), ...requestFields(request, { caller, agent }) });
 }
 
-function refusedCall({ method, path }: HttpRequest, { response, caller }: Outcome, began: number): CallRecord {
+interface RefusedRequest {
+  readonly status: number;
+  readonly caller: AuthenticatedCaller | undefined;
+  readonly began: number;
+}
+
+function refusedCall({ method, path }: HttpRequest, { status, caller, began }: RefusedRequest): CallRecord {
   const who = caller?.principal.id ?? '';
-  return { who, dialect: '', operation: `${method} ${path}`, agent: '', outcome: String(response.status), ms: performance.now() - began };
+  return { who, dialect: '', operation: `${method} ${path}`, agent: '', outcome: String(status), ms: performance.now() - began };
 }
 
 const OPENAI_ROUTES: ReadonlySet<string> = new Set(['chat', 'models', 'responses', 'conversations']);

@@ -159,6 +159,7 @@ function grpcHost({ handler, limits, budget, onCut }: GrpcPortOptions): GrpcHost
     requestId: requestIdOf,
     isServing: handler.isServing,
     requestBytesMax: limits.bodyBytesMax,
+    requestMembersMax: limits.jsonMembersMax,
     answerBytesMax: limits.grpcAnswerBytesMax,
     idleMsMax: limits.streamIdleMsMax,
     unsent: (caller, cut) => {
