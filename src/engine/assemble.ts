@@ -81,33 +81,11 @@ export function assemble(options: EngineOptions): Assembled {
   const semanticsOf = options.semanticsOf ?? semanticsOfDialect;
   const largeReads = new LargeReads();
   const base = {
-    store,
-    blobs,
-    timers,
-    largeReads,
-    report,
-    limits,
-    clock,
-    ids,
-    agents,
-    lifecycle,
-    commits,
-    tasks,
-    outbox,
-    semanticsOf,
-    waiting,
+    ...{ store, blobs, timers, largeReads, report, limits, clock, ids },
+    ...{ agents, lifecycle, commits, tasks, outbox, semanticsOf, waiting },
   };
   const outboxParts: OutboxParts = { ...base, webhookSender, replyPublisher, vault, webhookOf: (dialect) => known(dialect).webhook };
-  const turnParts: DrainParts = {
-    ...base,
-    aroundRun: options.aroundRun,
-    onRunEnd: options.onRunEnd,
-    tellCauses: options.tellCauses === true,
-    slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
-    quotas: createQuotas(options.runningTasksMaxOf),
-    conversations: createConversations({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
-    runs: new Map(),
-  };
+  const turnParts: DrainParts = { ...base, ...runParts(options, base) };
   const retention: RetentionParts = { ...base, stopTask: (task, reason) => stopTask(turnParts, task, reason) };
   const service: ServiceParts = {
     ...base,
@@ -132,6 +110,21 @@ export function assemble(options: EngineOptions): Assembled {
       lastKey = last;
     },
     addAgent: (name, agent) => void agents.set(name, agent),
+  };
+}
+
+type RunParts = Pick<DrainParts, 'aroundRun' | 'onRunEnd' | 'tellCauses' | 'slots' | 'quotas' | 'conversations' | 'runs'>;
+
+/** What counts and limits the runs of agents. */
+function runParts(options: EngineOptions, { limits, clock, report }: Pick<DrainParts, 'limits' | 'clock' | 'report'>): RunParts {
+  return {
+    aroundRun: options.aroundRun,
+    onRunEnd: options.onRunEnd,
+    tellCauses: options.tellCauses === true,
+    slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
+    quotas: createQuotas(options.runningTasksMaxOf),
+    conversations: createConversations({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
+    runs: new Map(),
   };
 }
 

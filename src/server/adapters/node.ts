@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
-import { Server as TlsServer } from 'node:tls';
 import { exposureProblem } from '../access/exposure.ts';
 import { isLoopback } from '../access/host-origin.ts';
 import type { UnsentLimits } from '../access/limits/unsent-budget.ts';
@@ -106,15 +105,14 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
     isOverloaded: overloaded === undefined ? pulse.isOverloaded : () => overloaded() || pulse.isOverloaded(),
   });
-  const { tls, limitLoopback } = options;
   const nodeHost = createHttpHost({
     handler,
     limits,
     log,
     metrics,
-    tls,
+    tls: options.tls,
     trusted: proxiesOf(options.trustedProxies ?? []),
-    limitLoopback,
+    limitLoopback: options.limitLoopback,
     grpc,
   });
   let url: string;
@@ -135,10 +133,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     url,
     port: options.socket === undefined ? Number(new URL(url).port) : 0,
     handler,
-    replaceTls: (next) => {
-      if (!(nodeHost.server instanceof TlsServer)) throw new Error('this node has no TLS; that needs a restart');
-      replaceTls(nodeHost.server, next);
-    },
+    replaceTls: (next) => replaceTls(nodeHost.server, next),
     close: once(async () => {
       await drain(nodeHost, handler, limits);
       if (options.outbound === undefined) await outbound.close();

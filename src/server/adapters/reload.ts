@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '#protocol';
 import type { AuthMethod } from '../access/authentication/auth-method.ts';
+import type { AuditLog } from '../audit/audit.ts';
 import type { Settings } from '../config/settings.ts';
 import { SETTINGS } from '../config/settings.ts';
 import type { AccessFromSettings } from './access-settings.ts';
@@ -65,13 +66,14 @@ export interface ReloadParts {
   readonly settings: Settings;
   readonly secured: AccessFromSettings;
   readonly auth: ReplaceableAuth | undefined;
-  readonly served: Pick<NodeServer, 'replaceTls'>;
+  readonly served: Pick<NodeServer, 'replaceTls' | 'url'>;
+  readonly audit: AuditLog | undefined;
   /** Reads the files of certificates and keys again. Throws if the settings are not safe. */
   readonly access: (settings: Settings) => AccessFromSettings;
 }
 
 /** Applies changed settings to a running node. Throws before it changes anything if the new ones are wrong. */
-export function createReload({ settings, secured, auth, served, access }: ReloadParts): (next: Settings) => ReloadReport {
+export function createReload({ settings, secured, auth, served, audit, access }: ReloadParts): (next: Settings) => ReloadReport {
   let current = settings;
   let { tls } = secured;
   return (next) => {
@@ -84,6 +86,7 @@ export function createReload({ settings, secured, auth, served, access }: Reload
     auth?.replace(fresh.auth ?? []);
     const { applied } = changedSettings(current, next);
     current = next;
+    audit?.append({ principal: '', action: 'server.reload', object: served.url, decision: 'allowed', reason: applied.join(', ') });
     return { applied, needRestart: changedSettings(settings, next).needRestart, certificateChanged };
   };
 }

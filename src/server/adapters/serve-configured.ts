@@ -97,12 +97,8 @@ export async function serveConfigured(
     });
   const { token, ...secured } = access(settings);
   const auth = secured.auth === undefined ? undefined : replaceableAuth(secured.auth);
-  const folder = settings.memory
-    ? undefined
-    : dataFolder(
-        found.map(({ source }) => source),
-        settings.data,
-      );
+  const sources = found.map(({ source }) => source);
+  const folder = settings.memory ? undefined : dataFolder(sources, settings.data);
   const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log, settings);
   try {
     if (folder !== undefined && settings.audit) {
@@ -142,18 +138,7 @@ export async function serveConfigured(
     };
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store) };
     const isOpen = secured.auth === undefined;
-    const apply = createReload({ settings, secured, auth, served, access });
-    const reload = (next: Settings): ReloadReport => {
-      const report = apply(next);
-      opened.audit?.append({
-        principal: '',
-        action: 'server.reload',
-        object: served.url,
-        decision: 'allowed',
-        reason: report.applied.join(', '),
-      });
-      return report;
-    };
+    const reload = createReload({ settings, secured, auth, served, access, audit: opened.audit });
     const node: ConfiguredServer = { ...served, ...stored, close, reload, isOpen, ...(token === undefined ? {} : { token }) };
     for (const each of found) each.onServed?.(node);
     return node;

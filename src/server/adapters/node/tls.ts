@@ -4,8 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { BlockList, isIP } from 'node:net';
-import type { Server as TlsServer } from 'node:tls';
-import { createSecureContext, TLSSocket } from 'node:tls';
+import { createSecureContext, TLSSocket, Server as TlsServer } from 'node:tls';
 import type { Peer, PeerCertificate } from '#bindings';
 import { withoutEndSlashes } from '#protocol';
 import { namesIn } from '../../access/authentication/mtls.ts';
@@ -36,8 +35,9 @@ export function httpsOptions({ cert, key, ca }: TlsOptions, hasHttp2 = false): S
   };
 }
 
-/** Gives new connections another certificate. Throws if certificate and key do not belong together; then nothing changes. */
-export function replaceTls(server: TlsServer, tls: TlsOptions): void {
+/** Gives new connections another certificate. Throws if certificate and key do not belong together, or if the server has no TLS. */
+export function replaceTls(server: object, tls: TlsOptions): void {
+  if (!(server instanceof TlsServer)) throw new Error('this node has no TLS; that needs a restart');
   const { cert, key, ca } = tls;
   const context = ca === undefined ? { cert, key } : { cert, key, ca };
   createSecureContext(context);
