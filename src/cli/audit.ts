@@ -1,9 +1,9 @@
 import { existsSync, unwatchFile, watchFile } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { AuditRecord } from '#protocol';
 import type { AuditProblem } from '../server/adapters/audit-file.ts';
 import { auditLines, verifyAudit } from '../server/adapters/audit-file.ts';
-import { dataFolder } from '../server/adapters/serve-configured.ts';
+import { dataFolder } from '../server/adapters/data-folder.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
@@ -14,20 +14,26 @@ import { unknownSubcommand } from './flags/subcommands.ts';
 const SPEC: CommandSpec = {
   name: 'audit',
   summary: 'show and verify the log of rejected callers and administrative changes.',
-  args: [{ name: 'COMMAND' }, { name: 'AGENT', optional: true, many: true }],
-  usage: ['parley audit tail [AGENT…] [OPTIONS]', 'parley audit verify [AGENT…] [OPTIONS]'],
-  details: `A node writes audit.jsonl beside its tasks. Give the same AGENT arguments, or the same --data, as to parley serve. Each record holds a hash over
+  args: [{ name: 'COMMAND' }],
+  usage: ['parley audit tail [OPTIONS]', 'parley audit verify [OPTIONS]'],
+  details: `A node writes audit.jsonl beside its tasks. Give the same --data as to parley serve, or start in the same project. Each record holds a hash over
 itself and all records before it. verify finds the first record that was changed, removed or inserted, an empty log, and an unfinished last
 line. Records that were cut off at the end show only if you kept the head that an earlier verify printed: check it with --head.`,
   flags: [
-    { name: 'data', kind: 'text', value: 'DIR', default: 'PARLEY_DATA', doc: 'The data folder of parley serve.' },
+    {
+      name: 'data',
+      kind: 'text',
+      value: 'DIR',
+      default: 'PARLEY_DATA, or the folder of this project',
+      doc: 'The data folder of parley serve.',
+    },
     { name: 'file', kind: 'list', value: 'FILE', doc: 'The log file. Give a log that was moved away in parts with the oldest file first.' },
     { name: 'count', short: 'n', aliases: ['n'], kind: 'text', value: 'N', default: '20', doc: 'tail: the number of records.' },
     { name: 'follow', kind: 'switch', doc: 'tail: continue to print new records.' },
     { name: 'head', kind: 'text', value: 'HASH', doc: 'verify: this hash must be part of the chain.' },
     { name: 'json', kind: 'switch', doc: 'Print JSON lines.' },
   ],
-  examples: ['parley audit tail echo -n 5'],
+  examples: ['parley audit tail -n 5'],
   exits: '0 done and intact; 1 damaged or missing; 2 wrong call.',
 };
 
@@ -36,10 +42,11 @@ export const auditCommand: Command = { name: 'audit', help: helpFor(SPEC), spec:
 /** Finds the log and runs `tail` or `verify`. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
-  const [action, ...agents] = flags.positionals;
+  const [action] = flags.positionals;
   if (action !== 'tail' && action !== 'verify') throw unknownSubcommand('audit', action, ['tail', 'verify']);
   const given = listOf(flags, 'file');
-  const files = given.length > 0 ? given : [fileOf(agents, textOf(flags, 'data') ?? (process.env['PARLEY_DATA'] || undefined))];
+  const files =
+    given.length > 0 ? given : [join(dataFolder(textOf(flags, 'data') ?? (process.env['PARLEY_DATA'] || undefined)), 'audit.jsonl')];
   const missing = files.find((file) => !existsSync(file));
   if (missing !== undefined)
     throw new CliError(`there is no audit log ${missing}`, { hint: 'name it with --file, or its folder with --data' });
@@ -47,13 +54,6 @@ async function run(args: readonly string[]): Promise<number> {
   const count = textOf(flags, 'count') ?? '20';
   if (!/^\d{1,9}$/.test(count)) throw wrongCall(`-n ${count}: must be a number`);
   return await tail(files, { count: Number(count), json: switchOf(flags, 'json'), follow: switchOf(flags, 'follow') });
-}
-
-/** The same lookup as in parley serve: files by path, everything else by name. */
-function fileOf(agents: readonly string[], data: string | undefined): string {
-  const named = agents.length === 0 ? ['demo'] : agents;
-  const sources = named.map((agent) => (/\.[cm]?[jt]s$/.test(agent) ? resolve(agent) : agent));
-  return join(dataFolder(sources, data), 'audit.jsonl');
 }
 
 /** Checks the hash chain. With `--head`, also that the log still has the record with that hash. */

@@ -17,16 +17,23 @@ export interface Recovered {
    * attempts.
    */
   readonly ended: number;
+  /** Tasks that stay as they are because their agent is not served now (`missingAgents: 'wait'`). */
+  readonly absent: number;
 }
 
 /**
  * After a start: tasks that wait for their caller keep waiting. Every other unfinished task is started,
- * repeated or failed, as its agent's `recovery` says, so that no task stays `working` without a run.
+ * repeated or failed, as its agent's `recovery` says, so that no task of a served agent stays `working`
+ * without a run.
  * All failures are durable when this resolves.
  */
 export async function recover(parts: TurnParts): Promise<Recovered> {
-  const counts = { waiting: 0, started: 0, ended: 0 };
+  const counts = { waiting: 0, started: 0, ended: 0, absent: 0 };
   for (const row of await parts.store.unfinished()) {
+    if (parts.missingAgents === 'wait' && !parts.agents.has(row.agent)) {
+      counts.absent += 1;
+      continue;
+    }
     const waits = isInterrupted(row.state);
     if (waits && (await mayWait(parts, row))) {
       counts.waiting += 1;

@@ -68,6 +68,7 @@ export function engineFor(
     aroundRun: options.aroundRun === undefined ? tracedRuns(tracing) : nested(options.aroundRun, tracedRuns(tracing)),
     report: (what, cause) => log.error(what, cause),
     ...(options.tellCauses === true ? { tellCauses: true } : {}),
+    ...(options.missingAgents === undefined ? {} : { missingAgents: options.missingAgents }),
   });
   showStats(engine, metrics);
   showWebhooks(engine, metrics);
