@@ -1,5 +1,5 @@
-// Runs before `npm pack`: builds everything that the package contains and git does not (dist/, the console, the documentation site, docs/reference/), and keeps it
-// small. An install without optional packages must stay below 6 MB (test/package/tarball.test.ts).
+// Runs before `npm pack`: builds everything that the package contains and git does not (dist/, the console, the documentation site,
+// docs/reference/), and keeps it small. An install without optional packages must stay below 5 MB (test/package/tarball.test.ts).
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ensureInstalled, ROOT, runTool } from './install.mjs';
