@@ -31,7 +31,7 @@ export function pageHtml({ path, title, html, sections }, nav) {
 <body>
 <a class="skip" href="#main">Skip to the page</a>
 <header class="top">
-<a class="brand" href="${to('index.html')}">${LOGO}<span>Parley</span></a>
+<a class="brand" href="${to('index.html')}" aria-label="Parley documentation">${LOGO}<span>Parley</span></a>
 <div class="search" role="search"><input id="search" type="search" placeholder="Search" aria-label="Search the documentation" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list"><div id="found" class="found" role="listbox" aria-label="Pages found" hidden></div><p id="count" class="unseen" role="status"></p></div>
 <a class="pages" href="#pages">Pages</a>
 <button type="button" id="theme" class="quiet" title="Switch theme" hidden></button>

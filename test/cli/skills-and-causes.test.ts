@@ -49,7 +49,7 @@ describe('parley ask --skill', () => {
 
   it('lists the skills of the agent if it has no such skill', async () => {
     const ran = await run(['ask', open.url, '--skill', 'pant', 'hello']);
-    expect([ran.code, ran.out]).toEqual([2, '']);
+    expect([ran.code, ran.out]).toEqual([1, '']);
     expect(ran.err).toMatch(/paint/);
   });
 });

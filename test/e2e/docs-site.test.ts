@@ -19,6 +19,8 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the documentation site', () =>
   let browser: Browser;
   beforeAll(async () => {
     server = await startServer({ agents: [builtIn('echo')], console: createConsole(), docs: createDocs() });
+    // The first request builds the pages, which can take longer than a browser test waits.
+    for (const path of ['/console/', '/docs/']) expect((await fetch(`${server.url}${path}`)).status).toBe(200);
     browser = await openBrowser();
   }, 120_000);
   afterAll(async () => {

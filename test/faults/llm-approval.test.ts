@@ -36,17 +36,24 @@ function place(answerMs = 0): { readonly ledger: string; readonly args: readonly
   return { ledger, data, args: ['llm', '--model', 'fake', '--base-url', `${model.url}/v1`, '--tool', tool, '--data', data] };
 }
 
-async function begin({ url }: Parley, text: string): Promise<string> {
-  const response = await fetch(jsonRequest(`${url}/message:send`, sendBody(text, { configuration: { returnImmediately: true } })));
+/** A node that starts programs asks for the token of this machine. */
+function tokenOf(node: Parley): Readonly<Record<string, string>> {
+  const { tokenFile } = JSON.parse(node.lines()[0] ?? '') as { readonly tokenFile?: string };
+  return tokenFile === undefined ? {} : { Authorization: `Bearer ${readFileSync(tokenFile, 'utf8').trim()}` };
+}
+
+async function begin(node: Parley, text: string): Promise<string> {
+  const body = sendBody(text, { configuration: { returnImmediately: true } });
+  const response = await fetch(jsonRequest(`${node.url}/message:send`, body, tokenOf(node)));
   return ((await response.json()) as { readonly task: TaskJson }).task.id;
 }
 
-const taskOf = async ({ url }: Parley, id: string): Promise<TaskJson> =>
-  (await (await fetch(`${url}/tasks/${id}`, { headers: { 'A2A-Version': '1.0' } })).json()) as TaskJson;
+const taskOf = async (node: Parley, id: string): Promise<TaskJson> =>
+  (await (await fetch(`${node.url}/tasks/${id}`, { headers: { 'A2A-Version': '1.0', ...tokenOf(node) } })).json()) as TaskJson;
 const isIn = async (node: Parley, id: string, state: string): Promise<boolean> => (await taskOf(node, id)).status.state === state;
 const asks = (node: Parley, id: string): Promise<unknown> => eventually(() => isIn(node, id, 'TASK_STATE_INPUT_REQUIRED'));
-const allow = async ({ url }: Parley, id: string): Promise<number> =>
-  (await fetch(jsonRequest(`${url}/api/parley/v1/approvals/${id}`, { optionId: 'allow' }))).status;
+const allow = async (node: Parley, id: string): Promise<number> =>
+  (await fetch(jsonRequest(`${node.url}/api/parley/v1/approvals/${id}`, { optionId: 'allow' }, tokenOf(node)))).status;
 const wordsOf = ({ artifacts = [] }: TaskJson): string => artifacts.flatMap(({ parts }) => parts.map(({ text = '' }) => text)).join('');
 const linesOf = (ledger: string): readonly string[] => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trimEnd().split('\n') : []);
 

@@ -9,6 +9,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
 import { createBackups } from './backup/backups.ts';
+import { configFileIn } from './config-file.ts';
 import { refuseWritableByOthers } from './folder-modes.ts';
 import { openKeys } from './node-keys-file.ts';
 import { packageVersion } from './package-version.ts';
@@ -27,8 +28,8 @@ export function dataHome(env: Readonly<Record<string, string | undefined>>, plat
   return join(home, '.local/share/parley');
 }
 
-/** A folder with one of these is a project. */
-const PROJECT_FILES = /^(?:package[.]json|parley[.]config[.].+|[.]git)$/;
+/** A folder with one of these, or with a configuration file, is a project. */
+const PROJECT_FILES = ['package.json', '.git'];
 
 /**
  * The data folder: the configured one, or the one of the project that the command is started in. Outside
@@ -46,7 +47,8 @@ export function dataFolder(data: string | undefined, cwd: string = process.cwd()
 /** The nearest folder above that is a project. The home folder is none, even if it has such a file. */
 function projectRoot(folder: string): string | undefined {
   if (isHome(folder)) return undefined;
-  return readdirSync(folder).some((name) => PROJECT_FILES.test(name)) ? folder : projectRoot(dirname(folder));
+  const isProject = configFileIn(folder) !== undefined || PROJECT_FILES.some((name) => existsSync(join(folder, name)));
+  return isProject ? folder : projectRoot(dirname(folder));
 }
 
 function isHome(folder: string): boolean {
