@@ -12,6 +12,7 @@ import type { GrpcStatus } from '../wire.ts';
 import { writeStatus } from '../wire.ts';
 import { ACCEPTED_ENCODINGS, compressed, encodingOf, messageIn } from './compression.ts';
 import { DirectWriter } from './direct-writer.ts';
+import { checkMembers } from './members.ts';
 import type { OperatorMethod } from './operator-methods.ts';
 import { StatusError } from './operator-methods.ts';
 import { OPERATOR_METHODS } from './operator-services.ts';
@@ -105,6 +106,7 @@ class DirectCall implements TrackedCall {
   async #serveUnary(method: ServedMethod<UnaryOperation>, admitted: AdmittedCall): Promise<void> {
     const call = await this.#read(method, admitted);
     const result = method.codec.encodeResult(method.operation, await callUnary(call));
+    admitted.recording?.result(method.codec.show(method.operation, 'output', result));
     const { answerBytesMax } = this.#host;
     if (result.length > answerBytesMax) throw answerTooLarge(result.length, answerBytesMax);
     if (this.#status !== undefined) return; // the deadline has passed, or the caller has disconnected
@@ -137,6 +139,7 @@ class DirectCall implements TrackedCall {
       if (this.#status !== undefined) return;
       for (const logged of next.value) {
         const bytes = method.codec.encodeEvent(logged, withSeq);
+        this.#admitted?.recording?.event(method.codec.show(method.operation, 'output', bytes));
         if (bytes.length > this.#host.answerBytesMax) throw answerTooLarge(bytes.length, this.#host.answerBytesMax);
         if (!(writer.add(bytes) || (await writer.flush()))) return;
       }
@@ -183,6 +186,9 @@ class DirectCall implements TrackedCall {
     const body = await requestBytes(admitted.httpRequest, requestBytesMax + FRAME_HEAD_BYTES);
     const message = messageIn(onlyFrame(body, requestBytesMax), encoding, requestBytesMax);
     const bytes = message instanceof Promise ? await message : message;
+    const input = method.codec.methodOf(method.operation)?.input;
+    if (input !== undefined) checkMembers(input, bytes, this.#host.requestMembersMax);
+    admitted.recording?.request(method.codec.show(method.operation, 'input', bytes));
     const head = { httpRequest: this.#request, admitted, signal: this.#request.signal };
     return serveCall(method, head, (env) => method.codec.decodeRequest(method.operation, bytes, env));
   }
@@ -235,7 +241,7 @@ class DirectCall implements TrackedCall {
     clearTimeout(this.#deadline);
     const isWhole = this.#status === OK && this.#stream.rstCode === constants.NGHTTP2_NO_ERROR;
     this.#status ??= CANCELLED;
-    this.#admitted?.ended(this.#status.code);
+    this.#admitted?.ended(this.#status.code, this.#status.message);
     if (isWhole) this.#request.delivered?.();
     this.#listener?.(this);
   }
