@@ -120,7 +120,6 @@ describe('the manifest of Kubernetes', () => {
     expect(container?.lifecycle.preStop).toBeDefined();
     expectFlags(container?.args ?? []);
   });
-
 });
 
 describe('the image', () => {

@@ -1,7 +1,7 @@
 import type { AgentLike, CallRecord, Log, McpMount, Settings } from '#server';
 import { ConfigError, createMetrics, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
-import { createConsole } from '../server/adapters/console.ts';
+import { createConsole, createDocs } from '../server/adapters/console.ts';
 import { CAN_RELOAD } from '../server/adapters/module-file.ts';
 import type { Telemetry } from '../server/adapters/otlp.ts';
 import { createTelemetry } from '../server/adapters/otlp.ts';
@@ -106,7 +106,7 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   telemetry.start(metrics, log);
   const served = await startServing(found, settings, {
     ...{ metrics, ...(telemetry.otel === undefined ? {} : { otel: telemetry.otel }) },
-    ...{ log, onBroken, aroundRun: guard.aroundRun, mcp: mountMcp, console: createConsole({ say: (line) => log.info(line) }) },
+    ...{ log, onBroken, aroundRun: guard.aroundRun, mcp: mountMcp, ...ownPages(log) },
     ...(onCall === undefined ? {} : { onCall: (call) => onCall(call, { log }) }),
     ...more,
   });
@@ -131,6 +131,12 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   process.stdout.write(flags.json ? '{"event":"stopped"}\n' : 'Stopped.\n');
   endSoon(code);
   return code;
+}
+
+/** The console and the documentation. */
+export function ownPages(log: Log): Required<Pick<ServeConfiguredOptions, 'console' | 'docs'>> {
+  const say = (line: string): void => log.info(line);
+  return { console: createConsole({ say }), docs: createDocs({ say }) };
 }
 
 /** On a terminal the log is text for people. With `--json`, or without a terminal, it is JSON lines. */

@@ -16,7 +16,7 @@ import type { HandlerOptions } from './options.ts';
 import { createAdmission } from './routes/admit-call.ts';
 import type { FoundRoute } from './routes/find-route.ts';
 import { findRoute } from './routes/find-route.ts';
-import { headOf, NO_SNIFF, refusal } from './routes/responses.ts';
+import { errorAnswer, headOf, NO_SNIFF, refusal } from './routes/responses.ts';
 import { isReady, respondOn } from './routes/route-handlers.ts';
 import type { Route } from './routes/routes.ts';
 import { methodsOf } from './routes/routes.ts';
@@ -88,8 +88,13 @@ export function createHandler(options: HandlerOptions): Handler {
       return { route: undefined, response: noRoute(found), isRefused: true };
     if (node.starting !== undefined) await node.starting;
     const httpRequest = access.countBody(caller, request, route);
+    const isAdmin = route.access === 'admin';
+    if (isAdmin) {
+      const unrecorded = await access.admitAdminRequest(request, caller).then(() => undefined, errorAnswer);
+      if (unrecorded !== undefined) return { route, response: unrecorded, caller, isRefused: true };
+    }
     const response = await respondOn(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
-    if (route.access === 'admin') access.recordAdminRequest(request, response, caller);
+    if (isAdmin) access.recordAdminRequest(request, response, caller);
     return { route, response: request.method === 'HEAD' ? headOf(response) : response, caller, agent: found.agent.name };
   };
   const respond = async (received: HttpRequest): Promise<HttpResponse> => {

@@ -37,6 +37,8 @@ export interface StopParts extends RunCounts {
 /** What runs an agent for a turn. */
 export interface TurnParts extends StopParts, DirectMessageParts, LogParts {
   readonly agents: Agents;
+  /** What recovery does with unfinished tasks of agents that are not here. */
+  readonly missingAgents: 'fail' | 'wait';
   readonly aroundRun: AroundRun | undefined;
   readonly onRunEnd: EngineOptions['onRunEnd'];
   readonly waiting: Pick<WaitingTasks, 'note'>;

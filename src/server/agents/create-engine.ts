@@ -1,4 +1,4 @@
-import type { AroundRun, Engine, LogEntry, ReportedTask, ReportFailure } from '#engine';
+import type { AroundRun, Engine, EngineOptions, LogEntry, ReportedTask, ReportFailure } from '#engine';
 import { createEngine, timeOrderedIds } from '#engine';
 import type { Agent, AgentCard } from '#protocol';
 import { A2AError, getTextFromMessage } from '#protocol';
@@ -33,6 +33,8 @@ export interface EngineParts {
   /** Fills in the URLs of the agent's interfaces. */
   readonly completed: (card: AgentCard, name: string) => AgentCard;
   readonly extended: ExtendedCards;
+  /** Records the end of a task in the audit log. Undefined: nothing is recorded. */
+  readonly onEnded?: EngineOptions['onEnded'] | undefined;
 }
 
 const NO_DESCRIPTION = (name: string): string =>
@@ -41,7 +43,7 @@ const NO_DESCRIPTION = (name: string): string =>
 /** Creates one engine for all agents that need one. Undefined if every agent has its own service. */
 export function engineFor(
   given: ReadonlyMap<string, AgentLike>,
-  { options, metrics, log, tracing, signer, limits, completed, extended }: EngineParts,
+  { options, metrics, log, tracing, signer, limits, completed, extended, onEnded }: EngineParts,
 ): Engine | undefined {
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
@@ -79,7 +81,9 @@ export function engineFor(
       meter.onStalled(cause);
       sayStalled(log, cause);
     },
+    ...(onEnded === undefined ? {} : { onEnded }),
     ...(options.tellCauses === true ? { tellCauses: true } : {}),
+    ...(options.missingAgents === undefined ? {} : { missingAgents: options.missingAgents }),
   });
   showStats(engine, metrics, () => Object.keys(agents));
   showWebhooks(engine, metrics);
