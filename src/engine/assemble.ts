@@ -1,5 +1,5 @@
 import type { Agent, Dialect, DialectId } from '#protocol';
-import { createRegistry, DIALECTS, LET_GO, randomIds, semanticsOfDialect, systemClock } from '#protocol';
+import { createRegistry, DIALECTS, isTerminal, LET_GO, randomIds, semanticsOfDialect, systemClock } from '#protocol';
 import type { AdminParts } from './admin/admin.ts';
 import { createCommits } from './commit/group-commit.ts';
 import { createEngineClock } from './engine-clock.ts';
@@ -64,15 +64,15 @@ export function assemble(options: EngineOptions): Assembled {
     counts.events += saved.entries.length;
     endReservations(recentSends, saved.reserved);
     if (saved.hasDirect) tasks.endDeleting(task.row.id);
+    tellEnd(options, task, saved);
     if (task.isGone) return;
     tellOutbox(outbox, task, saved);
-    if (options.onCommitted !== undefined && saved.entries.length > 0) tellFollower(options, task, saved);
+    tellFollower(options, task, saved);
   };
   const tasks = createTaskTable({ store, limits, clock, commits, onSaved });
-  const { webhookSender, replyPublisher, vault } = options;
+  const { webhookSender, replyPublisher, vault, semanticsOf = semanticsOfDialect } = options;
   const outbox = createOutbox(() => outboxParts, { webhookSender, replyPublisher, vault });
   const known = knownDialects();
-  const semanticsOf = options.semanticsOf ?? semanticsOfDialect;
   const largeReads = new LargeReads();
   const base = { store, blobs, timers, largeReads, report, limits, clock, ids, agents, lifecycle, commits, tasks, outbox, semanticsOf };
   const outboxParts: OutboxParts = { ...base, webhookSender, replyPublisher, vault, webhookOf: (dialect) => known(dialect).webhook };
@@ -98,7 +98,7 @@ export function assemble(options: EngineOptions): Assembled {
   };
   return {
     service,
-    admin: { ...service, ...base, retention },
+    admin: { ...service, ...base, retention, conversations: turnParts.conversations },
     turns: turnParts,
     retention,
     outbox,
@@ -117,9 +117,22 @@ function tellOutbox(outbox: Outbox, { row, committed }: LiveTask, saved: Unsaved
   if (saved.entries.length > 0 && outbox.watches(row.key)) outbox.committed(row.key, progressOf(row, committed));
 }
 
-function tellFollower({ onCommitted, report }: EngineOptions, task: LiveTask, saved: Unsaved): void {
+function tellEnd({ onEnded, report }: EngineOptions, { row }: LiveTask, { entries, hasDirect }: Unsaved): void {
+  if (onEnded === undefined) return;
+  const event = entries.at(-1)?.event;
+  const state = hasDirect ? 'TASK_STATE_COMPLETED' : (event?.statusUpdate?.status.state ?? event?.task?.status.state);
+  if (state === undefined || !isTerminal(state)) return;
   try {
-    onCommitted?.(task.row, saved.entries);
+    onEnded(row, state);
+  } catch (thrown) {
+    report?.('onEnded failed', thrown);
+  }
+}
+
+function tellFollower({ onCommitted, report }: EngineOptions, task: LiveTask, saved: Unsaved): void {
+  if (onCommitted === undefined || saved.entries.length === 0) return;
+  try {
+    onCommitted(task.row, saved.entries);
   } catch (thrown) {
     report?.('onCommitted failed', thrown);
   }

@@ -11,7 +11,7 @@ describe('an engine', () => {
     const service = engine.serviceOf('echo');
     await expect(service.send(request('early'), ctx())).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
     await expect(service.get({ id: taskId('t') }, ctx())).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
-    expect(await engine.start()).toEqual({ waiting: 0, started: 0, ended: 0 });
+    expect(await engine.start()).toEqual({ waiting: 0, started: 0, ended: 0, oneAtATime: 0 });
     const task = taskOf(await service.send(request('hello'), ctx()));
     expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_COMPLETED', 'hello']);
     expect(task.id).toMatch(/^[0-9a-f-]{36}$/);
@@ -23,7 +23,7 @@ describe('an engine', () => {
     const first = await world(hanging);
     await first.service.send(request('a', AT_ONCE), ctx());
     const engine = createEngine({ store: first.store, agents: { agent: { ...hanging, recovery: 'fail' } } });
-    expect(await engine.start()).toEqual({ waiting: 0, started: 0, ended: 1 });
+    expect(await engine.start()).toEqual({ waiting: 0, started: 0, ended: 1, oneAtATime: 0 });
     await engine.stop();
   });
 

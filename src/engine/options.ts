@@ -1,4 +1,4 @@
-import type { Agent, AgentCard, AgentOutput, CallContext, Clock, Ids, Turn } from '#protocol';
+import type { Agent, AgentCard, AgentOutput, CallContext, Clock, Ids, TaskState, Turn } from '#protocol';
 import type { EngineLimits } from './limits.ts';
 import type { ReplyPublisher, Vault, WebhookSender } from './outbox/delivery.ts';
 import type { Blobs, LogEntry, SemanticsOf, Store, TaskRow } from './ports.ts';
@@ -63,6 +63,8 @@ export interface EngineOptions {
   readonly report?: (what: string, cause: unknown) => void;
   /** The store has failed for good. Nothing more can be saved, and the process should end. */
   readonly onBroken?: (cause: unknown) => void;
+  /** Called when the last status of a task is durable. A direct message counts as completed. */
+  readonly onEnded?: (row: TaskRow, state: TaskState) => void;
   /** Called with entries that have become durable. */
   readonly onCommitted?: (row: TaskRow, entries: readonly LogEntry[]) => void;
 }

@@ -123,7 +123,7 @@ async function forget(parts: ServiceParts, asked: TaskRequest): Promise<void> {
     await parts.commits.settled();
     return { ...task.row };
   });
-  await deleteNow(parts.retention, row);
+  await deleteNow(parts.retention, [row]);
 }
 
 /** Without a run there is no abort signal, so `canceled` tells the agent of the cancel. */

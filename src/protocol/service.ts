@@ -117,6 +117,8 @@ export interface CallContext {
    * send.
    */
   onDelivered?(mark: () => void): void;
+  /** A service calls it when it has accepted the message of a send, with the task that the message went to. */
+  onAdmitted?(task: TaskId): void;
   /**
    * Additional address for the answer to a send, in a form that only the service's own outbox
    * understands. It is stored with the message, so that the answer is sent even after a crash. Only

@@ -12,7 +12,7 @@ import type { HandlerOptions } from './options.ts';
 import { createAdmission } from './routes/admit-call.ts';
 import type { FoundRoute } from './routes/find-route.ts';
 import { findRoute } from './routes/find-route.ts';
-import { headOf, NO_SNIFF, refusal } from './routes/responses.ts';
+import { errorAnswer, headOf, NO_SNIFF, refusal } from './routes/responses.ts';
 import { isReady, respondOn } from './routes/route-handlers.ts';
 import type { Route } from './routes/routes.ts';
 import { methodsOf } from './routes/routes.ts';
@@ -83,8 +83,13 @@ export function createHandler(options: HandlerOptions): Handler {
       return { route: undefined, response: noRoute(found), isRefused: true };
     if (node.starting !== undefined) await node.starting;
     const httpRequest = access.countBody(caller, request, route);
+    const isAdmin = route.access === 'admin';
+    if (isAdmin) {
+      const unrecorded = await access.admitAdminRequest(request, caller).then(() => undefined, errorAnswer);
+      if (unrecorded !== undefined) return { route, response: unrecorded, caller, isRefused: true };
+    }
     const response = await respondOn(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
-    if (route.access === 'admin') access.recordAdminRequest(request, response, caller);
+    if (isAdmin) access.recordAdminRequest(request, response, caller);
     return { route, response: request.method === 'HEAD' ? headOf(response) : response, caller };
   };
   const respond = async (received: HttpRequest): Promise<HttpResponse> => {
@@ -94,7 +99,8 @@ export function createHandler(options: HandlerOptions): Handler {
       const outcome = await handle(request);
       const { route, response, caller } = outcome;
       requests.add([route?.name ?? 'none', String(response.status)]);
-      if (outcome.isRefused === true && options.onCall !== undefined) options.onCall(refusedCall(request, outcome, began));
+      if (outcome.isRefused === true && options.onCall !== undefined)
+        options.onCall(refusedCall(request, { status: response.status, caller, began }));
       if (log.isOn('debug')) log.debug('request', { method: request.method, path: request.path, status: response.status });
       if (response.body !== null && typeof response.body !== 'string') openStreams.track(response.body, caller?.isStillValid);
       const headers = { ...response.headers, ...NO_SNIFF, ...access.corsHeaders(request) };
@@ -110,7 +116,10 @@ export function createHandler(options: HandlerOptions): Handler {
   return {
     respond,
     fetch: (request) => respondTo(request, respond),
-    admit: createAdmission({ access, node, requests }),
+    admit: createAdmission({
+      ...{ access, node, requests },
+      onRefused: (request, refused) => options.onCall?.(refusedCall(request, { ...refused, began: performance.now() })),
+    }),
     isServing: () => isReady(routing),
     ready: node.ready,
     agents: routing.agents,
@@ -126,9 +135,15 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-function refusedCall({ method, path }: HttpRequest, { response, caller }: Outcome, began: number): CallRecord {
+interface RefusedRequest {
+  readonly status: number;
+  readonly caller: AuthenticatedCaller | undefined;
+  readonly began: number;
+}
+
+function refusedCall({ method, path }: HttpRequest, { status, caller, began }: RefusedRequest): CallRecord {
   const who = caller?.principal.id ?? '';
-  return { who, dialect: '', operation: `${method} ${path}`, agent: '', outcome: String(response.status), ms: performance.now() - began };
+  return { who, dialect: '', operation: `${method} ${path}`, agent: '', outcome: String(status), ms: performance.now() - began };
 }
 
 const OPENAI_ROUTES: ReadonlySet<string> = new Set(['chat', 'models', 'responses', 'conversations']);

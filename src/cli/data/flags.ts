@@ -17,4 +17,13 @@ export const AUTH_FOLDER_FLAG: Flag = {
   doc: 'Where API keys are stored.',
 };
 
+export const PRINCIPAL_FLAG: Flag = {
+  name: 'principal',
+  kind: 'text',
+  value: 'P',
+  doc: 'The caller, as parley audit and the console name it.',
+};
+
+export const TENANT_FLAG: Flag = { name: 'tenant', kind: 'text', value: 'T', doc: 'The tenant of the caller, if it has one.' };
+
 export const JSON_FLAG: Flag = { name: 'json', kind: 'switch', doc: 'Print JSON.' };

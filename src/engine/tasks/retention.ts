@@ -95,14 +95,15 @@ async function failUnanswered({ store, tasks, commits, stopTask }: RetentionPart
   }
 }
 
-/** For an operator: deletes the task even if it has readers, and disconnects them. */
-export async function deleteNow(parts: RetentionParts, row: TaskRow): Promise<void> {
+/** For an operator: deletes the tasks even if they have readers, and disconnects those. Returns the number of deleted tasks. */
+export async function deleteNow(parts: RetentionParts, rows: readonly TaskRow[]): Promise<number> {
   const { tasks } = parts;
-  await tasks.loaded(row.id);
-  const task = tasks.get(row.id);
-  if (task !== undefined) {
+  for (const { id } of rows) {
+    await tasks.loaded(id);
+    const task = tasks.get(id);
+    if (task === undefined) continue;
     tasks.remove(task);
     task.discard();
   }
-  await deleteFree(parts, [row]);
+  return await deleteFree(parts, rows);
 }

@@ -55,6 +55,11 @@ export interface Access {
   countBody(caller: Caller, request: HttpRequest, route: Route): HttpRequest;
   /** CORS headers for the response, if a web page that may call made the request. */
   corsHeaders(request: HttpRequest): Readonly<Record<string, string>> | undefined;
+  /**
+   * Called before an admin request runs. A request that changes something is recorded first. Throws
+   * `UNAVAILABLE` while the audit log can't be written: no change may be made without a record.
+   */
+  admitAdminRequest(request: HttpRequest, caller: Caller | undefined): Promise<void>;
   /** Records a request to an admin route, whatever its result. */
   recordAdminRequest(request: HttpRequest, response: HttpResponse, caller: Caller | undefined): void;
 }
@@ -105,12 +110,28 @@ export function createAccess({ options, limits, audit, refuseWhileStopping }: Ac
     },
     countBody: requestLimits.countBody,
     corsHeaders: hostOrigin.corsHeaders,
+    admitAdminRequest: async (request, caller) => {
+      if (isPolled(request)) return;
+      if (!isRead(request)) {
+        audit.record({ ...auditDraft(request, caller, ids), action: `admin.${request.method}`, decision: 'allowed', reason: 'started' });
+      }
+      await audit.written();
+    },
     recordAdminRequest: (request, response, caller) => {
-      if (POLLED_PATHS.has(request.path) && (request.method === 'GET' || request.method === 'HEAD')) return;
+      if (isPolled(request)) return;
       const draft = auditDraft(request, caller, ids);
       audit.record({ ...draft, action: `admin.${request.method}`, decision: 'allowed', reason: String(response.status) });
     },
   };
+}
+
+function isRead({ method }: HttpRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** Not recorded. */
+function isPolled(request: HttpRequest): boolean {
+  return POLLED_PATHS.has(request.path) && isRead(request);
 }
 
 function authenticateBy({ auth, authenticate }: AccessOptions['options'], limits: ServerLimits, ids: Ids): Authenticate {

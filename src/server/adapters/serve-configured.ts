@@ -94,8 +94,7 @@ export async function serveConfigured(
   const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log, settings);
   try {
     if (folder !== undefined && settings.audit) {
-      const onError = (cause: unknown): void => log.error('the audit log could not be written', cause);
-      opened.audit = await openAudit(join(folder, 'audit.jsonl'), { onError });
+      opened.audit = await openAuditIn(folder, settings, log);
     }
     const served = await serve(
       found.map(({ agent }) => agent),
@@ -181,6 +180,16 @@ function commander(found: readonly FoundAgent[]): string | undefined {
 /** The data folder of these agents; `data` is the configured folder. */
 export function dataFolder(sources: readonly string[], data: string | undefined): string {
   return data ?? join(dataHome(process.env, process.platform), folderFor(sources));
+}
+
+/** The audit log beside the tasks. */
+function openAuditIn(folder: string, settings: Settings, log: Log): Promise<AuditLog> {
+  const { auditFileBytesMax: bytesMax, auditFileMsMax: msMax, auditKeepMs: keepMs } = settings;
+  const onError = (cause: unknown): void => {
+    if (cause === undefined) log.info('the audit log can be written again');
+    else log.error('the audit log can’t be written; administration is refused until it can', cause);
+  };
+  return openAudit(join(folder, 'audit.jsonl'), { bytesMax, msMax, keepMs, onError });
 }
 
 /**

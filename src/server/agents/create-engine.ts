@@ -1,4 +1,4 @@
-import type { AroundRun, Engine } from '#engine';
+import type { AroundRun, Engine, EngineOptions } from '#engine';
 import { createEngine, timeOrderedIds } from '#engine';
 import type { Agent, AgentCard } from '#protocol';
 import { A2AError } from '#protocol';
@@ -31,6 +31,8 @@ export interface EngineParts {
   /** Fills in the URLs of the agent's interfaces. */
   readonly completed: (card: AgentCard, name: string) => AgentCard;
   readonly extended: ExtendedCards;
+  /** Records the end of a task in the audit log. Undefined: nothing is recorded. */
+  readonly onEnded?: EngineOptions['onEnded'] | undefined;
 }
 
 const NO_DESCRIPTION = (name: string): string =>
@@ -39,7 +41,7 @@ const NO_DESCRIPTION = (name: string): string =>
 /** Creates one engine for all agents that need one. Undefined if every agent has its own service. */
 export function engineFor(
   given: ReadonlyMap<string, AgentLike>,
-  { options, metrics, log, tracing, signer, limits, completed, extended }: EngineParts,
+  { options, metrics, log, tracing, signer, limits, completed, extended, onEnded }: EngineParts,
 ): Engine | undefined {
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
@@ -67,6 +69,7 @@ export function engineFor(
     },
     aroundRun: options.aroundRun === undefined ? tracedRuns(tracing) : nested(options.aroundRun, tracedRuns(tracing)),
     report: (what, cause) => log.error(what, cause),
+    ...(onEnded === undefined ? {} : { onEnded }),
     ...(options.tellCauses === true ? { tellCauses: true } : {}),
   });
   showStats(engine, metrics);

@@ -75,6 +75,8 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
     byAlias: (owner, agent, alias) => store.byAlias(owner, agent, alias),
     waiting: (filter, limit) => store.waiting(filter, limit),
     send: (name) => store.send(name),
+    directAnswers: (owner) => store.directAnswers(owner),
+    ...(store.compact === undefined ? {} : { compact: () => store.compact?.() ?? Promise.resolve() }),
     list: (query) => store.list(query),
     count: (filter) => store.count(filter),
     entries: (task, range) => store.entries(task, range),

@@ -94,6 +94,7 @@ function admitted(httpRequest: AdmittedCall['httpRequest']): AdmittedCall {
       throw new Error('there is no agent');
     },
     track: () => undefined,
+    recording: undefined,
     callerKey: undefined,
     ended: () => undefined,
   };

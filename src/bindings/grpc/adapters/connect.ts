@@ -1,4 +1,5 @@
-import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message as ProtoMessage } from '@bufbuild/protobuf';
+import type { DescMessage, DescMethod, DescMethodServerStreaming, DescMethodUnary, Message as ProtoMessage } from '@bufbuild/protobuf';
+import { toBinary } from '@bufbuild/protobuf';
 import type { ConnectRouter, ContextKey, HandlerContext } from '@connectrpc/connect';
 import { Code, ConnectError, createConnectRouter, createContextKey, createContextValues } from '@connectrpc/connect';
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
@@ -11,6 +12,7 @@ import type { AdmittedCall, GrpcHost } from '../host.ts';
 import { invalidInsteadOfInternal } from './bad-bytes.ts';
 import { READ_BYTES, READ_JSON } from './codec.ts';
 import { connectError, untilEnded } from './connect-errors.ts';
+import { checkConnectBody, checkMembers, isCompressed } from './members.ts';
 import type { ServedCall, ServedMethod } from './serve-call.ts';
 import { CODECS, callStream, callUnary, methodAt, serveCall } from './serve-call.ts';
 
@@ -30,9 +32,12 @@ export type ConnectRoad = (request: ConnectRequest) => Promise<ConnectAnswer>;
 /** What a handler knows of its call. */
 export interface ConnectCall {
   readonly request: ConnectRequest;
+  readonly membersMax: number;
   admitted: AdmittedCall | undefined;
   /** A handler has got the message, so the bytes of the request were valid. */
   isRead: boolean;
+  /** The body could not be received. */
+  failure?: ConnectError;
 }
 
 /** The call of a handler's context. */
@@ -64,7 +69,7 @@ export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = a
   addMethods(router);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return async (request) => {
-    const call: ConnectCall = { request, admitted: undefined, isRead: false };
+    const call: ConnectCall = { request, membersMax: host.requestMembersMax, admitted: undefined, isRead: false };
     const { path, httpVersion, method, origin, signal } = request;
     // An agent's own address, `/agents/{name}`, may precede the service.
     const served = path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1));
@@ -77,13 +82,21 @@ export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = a
       method,
       url: `${origin}${served}`,
       header,
-      body: bodyOf(call, host),
+      body: bodyOf(call, host, handler.method.input),
       signal,
       contextValues,
     });
     const sent = await invalidInsteadOfInternal(answer, () => call.isRead);
+    if (!call.isRead) call.admitted?.ended(unreadCode(call, sent));
     return { ...sent, admitted: call.admitted };
   };
+}
+
+const CODES_OF_HTTP: Readonly<Record<number, Code>> = { 413: Code.ResourceExhausted, 415: Code.Unimplemented, 429: Code.ResourceExhausted };
+
+/** The status of a call whose message no handler got. */
+function unreadCode({ failure }: ConnectCall, { status, trailer }: UniversalServerResponse): Code {
+  return failure?.code ?? (Number(trailer?.get('grpc-status') ?? 0) || (CODES_OF_HTTP[status] ?? Code.InvalidArgument));
 }
 
 /** Callers learn which methods there are only after the access checks. */
@@ -126,8 +139,10 @@ async function unary(method: ServedMethod<UnaryOperation>, message: ProtoMessage
   const { admitted, served } = read(method, message, context);
   try {
     const result = await untilEnded(callUnary(served), context.signal);
+    const answer = method.codec.writeResult(method.operation, result);
+    admitted.recording?.result(method.codec.show(method.operation, 'output', answer));
     admitted.ended(0);
-    return method.codec.writeResult(method.operation, result);
+    return answer;
   } catch (thrown) {
     throw failed(thrown, admitted);
   }
@@ -143,6 +158,7 @@ async function* stream(
   const signal = AbortSignal.any([context.signal, ended.signal]);
   const events = callStream(served, request)[Symbol.asyncIterator]();
   let onEnd: (() => void) | undefined;
+  let isOver = false;
   try {
     let next = await untilEnded(events.next(), signal);
     admitted.track({
@@ -157,12 +173,19 @@ async function* stream(
       },
     });
     for (; next.done !== true; next = await untilEnded(events.next(), signal)) {
-      for (const logged of next.value) yield method.codec.writeEvent(logged, served.withSeq);
+      for (const logged of next.value) {
+        const event = method.codec.writeEvent(logged, served.withSeq);
+        admitted.recording?.event(method.codec.show(method.operation, 'output', event));
+        yield event;
+      }
     }
+    isOver = true;
     admitted.ended(0);
   } catch (thrown) {
+    isOver = true;
     throw failed(thrown, admitted);
   } finally {
+    if (!isOver) admitted.ended(Code.Canceled); // the caller has disconnected
     onEnd?.();
     void events.return?.().then(undefined, () => undefined); // the caller has its status already
   }
@@ -186,6 +209,8 @@ function read<Op extends UnaryOperation | StreamOperation>(
   if (admitted === undefined) throw new ConnectError('no access', Code.PermissionDenied);
   try {
     const head = { httpRequest: request, admitted, signal: context.signal };
+    checkInflated(method, message, call);
+    admitted.recording?.request(method.codec.show(method.operation, 'input', message));
     const served = serveCall(method, head, (env) => method.codec.readRequest(method.operation, message, env));
     for (const [name, value] of Object.entries(served.headers)) context.responseHeader.set(name, value);
     return { admitted, request, served };
@@ -194,9 +219,15 @@ function read<Op extends UnaryOperation | StreamOperation>(
   }
 }
 
+/** The body of a compressed request does not show its members. */
+function checkInflated({ codec, operation }: ServedMethod, message: ProtoMessage, { request, membersMax }: ConnectCall): void {
+  const schema = codec.methodOf(operation)?.input;
+  if (schema !== undefined && isCompressed(request)) checkMembers(schema, toBinary(schema, message), membersMax);
+}
+
 function failed(thrown: unknown, admitted: AdmittedCall): ConnectError {
   const error = connectError(thrown, admitted);
-  admitted.ended(error.code);
+  admitted.ended(error.code, error.rawMessage);
   return error;
 }
 
@@ -222,14 +253,18 @@ function headersOf(request: HttpRequest): Headers {
 }
 
 /** The body, which Connect reads after the access checks. Every method takes one message. */
-async function* bodyOf(call: ConnectCall, { requestBytesMax }: GrpcHost): AsyncGenerator<Uint8Array, void> {
+async function* bodyOf(call: ConnectCall, host: GrpcHost, schema: DescMessage): AsyncGenerator<Uint8Array, void> {
+  const { requestBytesMax, requestMembersMax: membersMax } = host;
   try {
-    yield await (call.admitted?.httpRequest ?? call.request).body(requestBytesMax + ENVELOPE_BYTES);
+    const body = await (call.admitted?.httpRequest ?? call.request).body(requestBytesMax + ENVELOPE_BYTES);
+    checkConnectBody(schema, call.request, { body, membersMax });
+    yield body;
   } catch (thrown) {
     const error = A2AError.from(thrown);
-    throw connectError(
+    call.failure = connectError(
       error.kind === 'INTERNAL_ERROR' ? new A2AError('INVALID_REQUEST', 'the body was cut off', { cause: thrown }) : error,
       {},
     );
+    throw call.failure;
   }
 }

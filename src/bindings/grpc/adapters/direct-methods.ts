@@ -1,6 +1,7 @@
 import type { EventStream, Logged, StreamOperation, UnaryOperation } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
 import type { AdmittedCall, GrpcHost } from '../host.ts';
+import { checkMembers } from './members.ts';
 import type { OperatorMethod } from './operator-methods.ts';
 import { OPERATOR_METHODS } from './operator-services.ts';
 import type { ServedMethod } from './serve-call.ts';
@@ -61,7 +62,9 @@ function unaryMethod(method: ServedMethod<UnaryOperation>): DirectMethod {
     kind: 'unary',
     call: async (message, context) => {
       const call = served(method, message, context);
-      return { bytes: method.codec.encodeResult(method.operation, await callUnary(call)), headers: call.headers };
+      const bytes = method.codec.encodeResult(method.operation, await callUnary(call));
+      context.admitted.recording?.result(method.codec.show(method.operation, 'output', bytes));
+      return { bytes, headers: call.headers };
     },
   };
 }
@@ -72,7 +75,12 @@ function streamMethod(method: ServedMethod<StreamOperation>): DirectMethod {
     open: (message, context) => {
       const call = served(method, message, context);
       const events = callStream(call, context.request)[Symbol.asyncIterator]();
-      const encode = (logged: Logged): Uint8Array => method.codec.encodeEvent(logged, call.withSeq);
+      const { recording } = context.admitted;
+      const encode = (logged: Logged): Uint8Array => {
+        const bytes = method.codec.encodeEvent(logged, call.withSeq);
+        recording?.event(method.codec.show(method.operation, 'output', bytes));
+        return bytes;
+      };
       return { headers: call.headers, batches: encoding(events, encode) };
     },
   };
@@ -81,8 +89,11 @@ function streamMethod(method: ServedMethod<StreamOperation>): DirectMethod {
 function served<Op extends UnaryOperation | StreamOperation>(
   method: ServedMethod<Op>,
   message: Uint8Array,
-  { request, admitted }: DirectContext,
+  { request, admitted, host }: DirectContext,
 ): ReturnType<typeof serveCall<Op>> {
+  const input = method.codec.methodOf(method.operation)?.input;
+  if (input !== undefined) checkMembers(input, message, host.requestMembersMax);
+  admitted.recording?.request(method.codec.show(method.operation, 'input', message));
   const head = { httpRequest: request, admitted, signal: request.signal };
   return serveCall(method, head, (env) => method.codec.decodeRequest(method.operation, message, env));
 }

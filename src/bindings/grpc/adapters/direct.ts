@@ -244,7 +244,7 @@ class DirectCall implements TrackedCall {
     clearTimeout(this.#deadline);
     const isWhole = this.#status?.code === OK.code && this.#stream.rstCode === constants.NGHTTP2_NO_ERROR;
     this.#status ??= CANCELLED;
-    this.#admitted?.ended(this.#status.code);
+    this.#admitted?.ended(this.#status.code, this.#status.message);
     if (isWhole) this.#request.delivered?.();
     this.#listener?.(this);
   }

@@ -170,6 +170,7 @@ function grpcHost({ handler, limits, budget, onCut }: GrpcPortOptions): GrpcHost
     admit: handler.admit,
     isServing: handler.isServing,
     requestBytesMax: limits.bodyBytesMax,
+    requestMembersMax: limits.jsonMembersMax,
     answerBytesMax: limits.grpcAnswerBytesMax,
     idleMsMax: limits.streamIdleMsMax,
     unsent: (caller, cut) => {

@@ -103,15 +103,8 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
   const budget = createUnsentBudget(limits);
   metrics.gauge({ name: 'parley_unsent_bytes', help: 'Content that slow readers have not taken yet.' }, () => budget.bytes);
   const connections = new ConnectionLimits({ limits, trusted, limitLoopback, onRefused: () => dropped.add([]) });
-  const options: HandleRequestOptions = {
-    handler,
-    limits,
-    isLast: () => isStopping,
-    onCut: () => cut.add([]),
-    trusted,
-    budget,
-    connections,
-  };
+  const shared = { limits, trusted, budget, connections, onCut: () => cut.add([]) };
+  const options: HandleRequestOptions = { handler, isLast: () => isStopping, ...shared };
 
   let port: GrpcPort | undefined;
   const track = (response: Promise<void>): void => {
@@ -134,19 +127,7 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
   server.on('checkExpectation', take); // `checkHead` refuses it
   answerParserErrors(server);
   server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
-  const shared = {
-    handler,
-    services,
-    limits,
-    log,
-    trusted,
-    budget,
-    connections,
-    onCut: () => cut.add([]),
-    isStopping: () => isStopping,
-    track,
-  };
-  if (grpc) port = createGrpcPort(server, shared);
+  if (grpc) port = createGrpcPort(server, { handler, services, log, track, isStopping: () => isStopping, ...shared });
   connections.watch(server);
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));
