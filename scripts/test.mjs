@@ -1,5 +1,7 @@
 // `npm test`, `npm run test:unit` and `npm run test:all` (CONTRIBUTING.md, "Tests"). After a fresh clone they install the packages first.
 // Further arguments go to vitest: `npm test -- src/engine`.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureInstalled, ROOT, runTool } from './install.mjs';
 
@@ -14,9 +16,20 @@ const PEERS = ['js', 'go', 'python', 'promptkit', 'society', 'cortex', 'coding-a
 
 await ensureInstalled();
 const steps = tier === 'all' ? [...(isRest ? [] : [vitest('default')]), consoleFiles, vitest('rest'), codingAgents, peers] : [vitest(tier)];
+/** Every step appends its failures here, so that the end of a long run names all of them. */
+const notes = mkdtempSync(join(tmpdir(), 'parley-tests-'));
+process.env.PARLEY_FAILURES = join(notes, 'failures');
 let failed = 0;
 for (const step of steps) if (step() !== 0) failed += 1;
+if (failed > 0 && steps.length > 1) repeatFailures();
+rmSync(notes, { recursive: true, force: true });
 process.exit(failed === 0 ? 0 : 1);
+
+function repeatFailures() {
+  const file = process.env.PARLEY_FAILURES;
+  const lines = existsSync(file) ? readFileSync(file, 'utf8') : 'no test failed: a step itself did (see above)\n';
+  console.log(`\n${failed} of ${steps.length} steps failed:\n${lines}`);
+}
 
 function vitest(name) {
   return () => runTool('vitest', ['run', ...given], { env: environment({ PARLEY_TIER: name }) }).status ?? 1;

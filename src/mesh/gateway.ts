@@ -1,6 +1,7 @@
 import { defineAgent, proxyAgent } from '#agents';
 import type { A2AService, Agent, AgentCard, CallContext } from '#protocol';
 import { withInlineFiles } from './artifacts/inline.ts';
+import { withQuotedFiles } from './artifacts/quoted.ts';
 import type { ArtifactService } from './artifacts/service.ts';
 import type { MeshPeer, MeshRegistry } from './discovery/registry.ts';
 import type { MeshCaller, Stop } from './grammars/grammar.ts';
@@ -65,7 +66,9 @@ export function meshAgent(name: string, card: AgentCard, options: Pick<GatewayOp
   const { caller, artifacts, userOf: nameOf = defaultMeshUser } = options;
   const userOf = ({ principal, tenant }: CallContext): string => nameOf(principal.id, tenant ?? '');
   const link = caller.link({ agent: name, card, userOf, acceptMsMax: ACCEPT_MS_MAX });
-  const service: A2AService = artifacts === undefined ? link : withInlineFiles(link, artifacts, userOf);
+  const files: A2AService = artifacts === undefined ? link : withInlineFiles(link, artifacts, userOf);
+  const read = caller.quoteReader?.(card);
+  const service = read === undefined ? files : withQuotedFiles(files, { read, artifacts, userOf });
   return proxyAgent({ service, card: publicCard(card), isIdempotent: caller.recognisesRepeats(card), passesPrincipal: true });
 }
 

@@ -73,7 +73,9 @@ describe('a coding CLI that can’t reach its model', () => {
         await patiently(async (quietMs) => {
           const [word, ...more] = await notes(createCodingAgent(chosen, options({ quietMs })), { afterNoteMs: 1.5 * quietMs });
           expect(more).toEqual([]);
-          expect(word).toContain(`No output from ${chosen.launch.driver().name} for ${quietMs} ms.`);
+          expect(word).toContain(
+            `No output from ${chosen.launch.driver().name} for ${quietMs < 1000 ? `${quietMs} ms` : `${quietMs / 1000} s`}.`,
+          );
           expect(word).toContain('unable to reach its model: check that');
           expect(word).toContain('It last wrote to standard error: retrying in 8 s: connect ECONNREFUSED');
         });

@@ -47,6 +47,20 @@ onRealBrokers('a gateway', (startBroker, kind) => {
     expect((await sent).status.message?.parts[0]?.text).toContain('the model is out of tokens');
   });
 
+  it.runIf(kind === 'Mosquitto')('resolves the embeds of files in the answer of an agent that is not ours', async () => {
+    const { broker, gateway } = await opened(['echo']);
+    const { requests, finish } = await silentAgent(broker.url);
+    await eventually(async () => expect(await status(`${gateway.url}/agents/Silent/.well-known/agent-card.json`)).toBe(200));
+    const sent = send({ url: `${gateway.url}/agents/Silent` }, 'what is in a.txt?');
+    await eventually(() => expect(requests).toHaveLength(1));
+    await finish('It says «artifact_content:a.txt».');
+    const text = (await sent).artifacts?.[0]?.parts[0]?.text;
+    expect(text).toMatch(/^It says \[Error loading artifact 'a.txt': .*\]\.$/);
+    expect((await send({ url: `${gateway.url}/agents/echo` }, '«artifact_content:a.txt»')).artifacts?.[0]?.parts[0]?.text).toContain(
+      '«artifact_content:a.txt»',
+    );
+  });
+
   it.runIf(kind === 'Mosquitto')('publishes a request once to an agent whose card does not say that it recognises repeats', async () => {
     const broker = await startBroker();
     const { requests } = await silentAgent(broker.url);
@@ -79,6 +93,17 @@ onRealBrokers('a gateway', (startBroker, kind) => {
       const answer = new TextEncoder().encode(JSON.stringify({ jsonrpc: '2.0', id, error }));
       await broker.publish({ topic: request?.properties['replyTo'] ?? '', payload: answer });
     };
-    return { requests, refuse };
+    const finish = async (text: string): Promise<void> => {
+      const [request] = requests;
+      const { id, params } = JSON.parse(new TextDecoder().decode(request?.payload)) as {
+        id: string;
+        params: { message: { contextId: string } };
+      };
+      const message = { kind: 'message', messageId: 'm1', role: 'agent', parts: [{ kind: 'text', text }] };
+      const result = { kind: 'task', id, contextId: params.message.contextId, status: { state: 'completed', message } };
+      const answer = new TextEncoder().encode(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      await broker.publish({ topic: request?.properties['replyTo'] ?? '', payload: answer });
+    };
+    return { requests, refuse, finish };
   }
 });

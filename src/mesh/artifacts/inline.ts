@@ -1,7 +1,8 @@
-import type { A2AService, CallContext, EventStream, Logged, SendRequest, TaskEvent } from '#protocol';
+import type { A2AService, CallContext, SendRequest } from '#protocol';
 import { eventInBytes, taskInBytes } from './events.ts';
 import { toReferences } from './parts.ts';
 import type { ArtifactService } from './service.ts';
+import { withAnswers } from './with-answers.ts';
 
 /**
  * Wraps a link for callers outside of the mesh, who can't read `artifact://` URLs. Files in responses
@@ -14,25 +15,15 @@ export function withInlineFiles(link: A2AService, artifacts: ArtifactService, us
     const owner = ownerOf(ctx)(request.message.contextId ?? request.message.messageId);
     return { ...request, message: { ...request.message, parts: await toReferences(artifacts, { owner }, request.message.parts) } };
   };
-  const loadFiles = (event: TaskEvent, ctx: CallContext): Promise<TaskEvent> => eventInBytes(artifacts, ownerOf(ctx), event);
-  const stream = async function* (events: EventStream, ctx: CallContext): AsyncGenerator<readonly Logged[]> {
-    for await (const batch of events)
-      yield await Promise.all(batch.map(async (logged) => ({ ...logged, event: await loadFiles(logged.event, ctx) })));
-  };
+  const answering = withAnswers(link, {
+    event: (event, ctx) => eventInBytes(artifacts, ownerOf(ctx), event),
+    task: (task, ctx) => taskInBytes(artifacts, ownerOf(ctx), task),
+  });
   return {
-    ...link,
-    send: async (request, ctx) => {
-      const result = await link.send(await storeFiles(request, ctx), ctx);
-      return result.task === undefined ? result : { task: await taskInBytes(artifacts, ownerOf(ctx), result.task) };
+    ...answering,
+    send: async (request, ctx) => await answering.send(await storeFiles(request, ctx), ctx),
+    stream: async function* (request, ctx) {
+      yield* answering.stream(await storeFiles(request, ctx), ctx);
     },
-    stream: (request, ctx) =>
-      stream(
-        (async function* () {
-          yield* link.stream(await storeFiles(request, ctx), ctx);
-        })(),
-        ctx,
-      ),
-    subscribe: (request, ctx) => stream(link.subscribe(request, ctx), ctx),
-    get: async (request, ctx) => taskInBytes(artifacts, ownerOf(ctx), await link.get(request, ctx)),
   };
 }

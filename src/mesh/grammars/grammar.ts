@@ -1,6 +1,6 @@
 import type { TaskReply } from '#engine';
-import type { A2AService, AgentCard, CallContext, Ids, TaskState } from '#protocol';
-import type { ArtifactService } from '../artifacts/service.ts';
+import type { A2AService, AgentCard, CallContext, Ids, Part, TaskState } from '#protocol';
+import type { ArtifactService, StoredArtifact } from '../artifacts/service.ts';
 import type { Broker, OutgoingMessage, ReceivedMessage } from '../broker.ts';
 
 /** An agent of this process, as it is served on the mesh. */
@@ -99,9 +99,17 @@ export interface MeshCaller {
   link(options: MeshLinkOptions): A2AService;
   /** Whether the agent runs a message once, however often it is sent. */
   recognisesRepeats(card: AgentCard): boolean;
+  /** For agents whose texts quote files by name. A gateway replaces these quotes. */
+  quoteReader?(card: AgentCard): ReadQuotes | undefined;
   /** Closes the inbox. Running calls fail. */
   close: Stop;
 }
+
+/** Loads a file of the conversation: the given version, or the latest one. */
+export type LoadFile = (name: string, version: number | undefined) => Promise<StoredArtifact | undefined>;
+
+/** Replaces what a text quotes from files. Without `load` there are no files. */
+export type ReadQuotes = (text: string, load: LoadFile | undefined) => Promise<readonly Part[]>;
 
 /** What a participant publishes about itself. */
 export interface Announcement {

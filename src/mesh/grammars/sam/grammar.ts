@@ -1,5 +1,6 @@
 import type { Grammar } from '../grammar.ts';
 import { readSamDiscovery, recognisesRepeats, samDiscoveryFilters, samName, samOfflineMessage, samOnlineMessage } from './cards.ts';
+import { resolveContent } from './embeds/content.ts';
 import { openInbox } from './inbox.ts';
 import { samLink } from './link.ts';
 import { readSamCall, samCallTopics } from './observe.ts';
@@ -22,6 +23,7 @@ export const samGrammar: Grammar = {
     return {
       link: (options) => samLink({ self, mesh, inbox, options, peer: { isParley: false } }),
       recognisesRepeats,
+      quoteReader: (card) => (recognisesRepeats(card) ? undefined : resolveContent),
       close: inbox.close,
     };
   },

@@ -1,12 +1,13 @@
 import { evaluateMath } from './math.ts';
 
 /** `«type:expression | format»` (docs/dialects/sam.md, "Embeds"). */
-const EMBED = /«(\w+):([^«»|]*)(?:\|([^«»]*))?»/g;
+export const EMBED: RegExp = /«(\w+):([^«»|]*)(?:\|([^«»]*))?»/g;
 
 /**
  * Resolves the embeds of SAM in a text, as SAM's agents do: `math`, `datetime` and `uuid` become values,
  * signals to a gateway (`status_update`, `artifact_return`) disappear. SAM's agents do so in the text
- * that they stream, and leave the embeds in their final text. Embeds with the content of a file stay.
+ * that they stream, and leave the embeds in their final text. A gateway resolves embeds that quote a
+ * file (`resolveContent`).
  */
 export function resolveEmbeds(text: string, now: Date = new Date()): string {
   if (!text.includes('«')) return text;
