@@ -79,9 +79,7 @@ for (const { version, folder, bindings, hasList, hasServer, classes } of RELEASE
     if (!hasServer) continue;
     const server = join(built ?? '', 'quarkus-app/quarkus-run.jar');
     const command =
-      built === undefined
-        ? undefined
-        : (port: number) => ['java', `-Dquarkus.http.port=${port}`, ...SERVER_OPTIONS, '-jar', server];
+      built === undefined ? undefined : (port: number) => ['java', `-Dquarkus.http.port=${port}`, ...SERVER_OPTIONS, '-jar', server];
     describeServer({ title, command, except: { ...SERVER_EXCEPT, ...BINDING_EXCEPT[binding] }, ...onlyOver(binding), ...loss });
   }
   if (folder === 'v10') {
