@@ -13,7 +13,8 @@ import type { CommitCut, PostgresProxy } from '../support/postgres-proxy.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { times } from './size.ts';
 
-const LEASE_MS = 2000;
+/** A busy machine may stop this process for seconds. */
+const LEASE_MS = 6000;
 
 /** Commits as the engine does: asks for the verdict until it is certain, and sends again what was not written. */
 async function commitAsEngine(store: Store, batch: readonly Write[]): Promise<void> {
@@ -167,7 +168,8 @@ suiteNeeding('postgresql', hasPostgres, 'the store on a Postgres that fails', ()
   });
 
   it('makes one task of one name at three replicas', { timeout: 120_000 }, async () => {
-    const stores = [await open(server.url, { share: 43 }), await open(server.url, { share: 43 }), await open(server.url, { share: 43 })];
+    const share = { share: 43, leaseMs: 120_000 };
+    const stores = [await open(server.url, share), await open(server.url, share), await open(server.url, share)];
     const names = 16;
     for (let round = 0; round < times(10, 150); round += 1) {
       const taken = await Promise.all(
