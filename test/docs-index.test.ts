@@ -24,6 +24,23 @@ describe('every page of docs/', () => {
   }
 });
 
+describe('the guides', () => {
+  const guides = pages
+    .filter((name) => name.startsWith('guides/'))
+    .map((name) => [name, readFileSync(`${ROOT}docs/${name}`, 'utf8')] as const);
+
+  it('have the titles of the tasks that people come with', () => {
+    const titles = guides.map(([, text]) => /^# (.+)/.exec(text)?.[1]);
+    const serving = ['Serve a function', 'Remember a conversation', 'Ask for approval', 'Put it behind nginx'];
+    expect(titles).toEqual(expect.arrayContaining([...serving, 'Call an agent', 'Move from the official SDK', 'Debug a stuck task']));
+  });
+
+  it.each(guides)('%s has only commands that a person can paste', (_, text) => {
+    const commands = [...text.matchAll(/^```sh.*\n([\s\S]*?)^```/gm)].map(([, code = '']) => code).join('');
+    expect(commands).not.toMatch(/\btrap\b|\btest "|\[ "?\$|\buntil\b|\bwhile\b|PARLEY_LOG=|> \/dev\/null/);
+  });
+});
+
 it('docs/config.md says of every setting whether a reload or a restart applies a change', () => {
   const rows = readFileSync(`${ROOT}docs/config.md`, 'utf8')
     .split('\n')

@@ -1,9 +1,9 @@
 import { existsSync, unwatchFile, watchFile } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { AuditRecord } from '#protocol';
 import type { AuditProblem } from '../server/adapters/audit-file.ts';
 import { auditFiles, auditLines, filesAfter, verifyAudit, verifyLog } from '../server/adapters/audit-file.ts';
-import { dataFolder } from '../server/adapters/serve-configured.ts';
+import { dataFolder } from '../server/adapters/data-folder.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
@@ -15,14 +15,20 @@ import { unknownSubcommand } from './flags/subcommands.ts';
 const SPEC: CommandSpec = {
   name: 'audit',
   summary: 'show, verify and export the log of work, rejected callers and administrative changes.',
-  args: [{ name: 'COMMAND' }, { name: 'AGENT', optional: true, many: true }],
-  usage: ['parley audit tail [AGENT…] [OPTIONS]', 'parley audit verify [AGENT…] [OPTIONS]', 'parley audit export [AGENT…] [OPTIONS]'],
-  details: `A node writes audit.jsonl beside its tasks, and moves it to the folder audit when it is full or old. Give the same AGENT arguments, or the same --data,
-as to parley serve; all files are read, in order. Each record holds a hash over itself and all records before it, also across files. verify finds
+  args: [{ name: 'COMMAND' }],
+  usage: ['parley audit tail [OPTIONS]', 'parley audit verify [OPTIONS]', 'parley audit export [OPTIONS]'],
+  details: `A node writes audit.jsonl beside its tasks, and moves it to the folder audit when it is full or old. Give the same --data as to
+parley serve, or start in the same project; all files are read, in order. Each record holds a hash over itself and all records before it, also across files. verify finds
 the first record that was changed, removed or inserted, an empty log, and an unfinished last line. Records that were cut off at the end show only if you kept
 the head that an earlier verify printed: check it with --head. export prints all records as JSON lines, oldest first.`,
   flags: [
-    { name: 'data', kind: 'text', value: 'DIR', default: 'PARLEY_DATA', doc: 'The data folder of parley serve.' },
+    {
+      name: 'data',
+      kind: 'text',
+      value: 'DIR',
+      default: 'PARLEY_DATA, or the folder of this project',
+      doc: 'The data folder of parley serve.',
+    },
     { name: 'file', kind: 'list', value: 'FILE', doc: 'The log file. Give a log that was moved away in parts with the oldest file first.' },
     { name: 'count', short: 'n', aliases: ['n'], kind: 'text', value: 'N', default: '20', doc: 'tail: the number of records.' },
     { name: 'follow', kind: 'switch', doc: 'tail: continue to print new records.' },
@@ -32,7 +38,7 @@ the head that an earlier verify printed: check it with --head. export prints all
     { name: 'head', kind: 'text', value: 'HASH', doc: 'verify: this hash must be part of the chain.' },
     { name: 'json', kind: 'switch', doc: 'Print JSON lines.' },
   ],
-  examples: ['parley audit tail echo -n 5'],
+  examples: ['parley audit tail -n 5'],
   exits: '0 done and intact; 1 damaged or missing; 2 wrong call.',
 };
 
@@ -48,10 +54,10 @@ interface NamedLog {
 /** Finds the log and runs the action. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
-  const [action, ...agents] = flags.positionals;
+  const [action] = flags.positionals;
   if (action !== 'tail' && action !== 'verify' && action !== 'export')
     throw unknownSubcommand('audit', action, ['tail', 'verify', 'export']);
-  const log = logNamed(flags, agents);
+  const log = logNamed(flags);
   if (action === 'verify') return await verify(log, textOf(flags, 'head'), switchOf(flags, 'json'));
   if (action === 'export') return await exportRecords(log, flags);
   const count = textOf(flags, 'count') ?? '20';
@@ -59,9 +65,10 @@ async function run(args: readonly string[]): Promise<number> {
   return await tail(log, { count: Number(count), json: switchOf(flags, 'json'), follow: switchOf(flags, 'follow') });
 }
 
-function logNamed(flags: ParsedFlags, agents: readonly string[]): NamedLog {
+function logNamed(flags: ParsedFlags): NamedLog {
   const given = listOf(flags, 'file');
-  const path = given.length > 0 ? undefined : fileOf(agents, textOf(flags, 'data') ?? (process.env['PARLEY_DATA'] || undefined));
+  const path =
+    given.length > 0 ? undefined : join(dataFolder(textOf(flags, 'data') ?? (process.env['PARLEY_DATA'] || undefined)), 'audit.jsonl');
   const missing = (path === undefined ? given : auditFiles(path).length === 0 ? [path] : []).find((file) => !existsSync(file));
   if (missing !== undefined)
     throw new CliError(`there is no audit log ${missing}`, { hint: 'name it with --file, or its folder with --data' });
@@ -90,13 +97,6 @@ function timeIn(flags: ParsedFlags, name: string): number | undefined {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw wrongCall(`--${name} ${text}: must be a time such as 2026-03-12T08:30:00Z`);
   return at;
-}
-
-/** The same lookup as in parley serve: files by path, everything else by name. */
-function fileOf(agents: readonly string[], data: string | undefined): string {
-  const named = agents.length === 0 ? ['demo'] : agents;
-  const sources = named.map((agent) => (/\.[cm]?[jt]s$/.test(agent) ? resolve(agent) : agent));
-  return join(dataFolder(sources, data), 'audit.jsonl');
 }
 
 /** Checks the hash chain. With `--head`, also that the log still has the record with that hash. */

@@ -1,7 +1,7 @@
 import type { AgentLike, CallRecord, Log, McpMount, Settings } from '#server';
 import { ConfigError, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
-import { createConsole } from '../server/adapters/console.ts';
+import { createConsole, createDocs } from '../server/adapters/console.ts';
 import type { ConfiguredServer, FoundAgent, ServeConfiguredOptions } from '../server/adapters/serve-configured.ts';
 import { logFor, serveConfigured } from '../server/adapters/serve-configured.ts';
 import { serveOnStdio } from '../server/adapters/serve-stdio.ts';
@@ -95,7 +95,7 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   };
   const guard = guardProcess(log);
   const served = await startServing(found, settings, {
-    ...{ log, onBroken, aroundRun: guard.aroundRun, mcp: mountMcp, console: createConsole({ say: (line) => log.info(line) }) },
+    ...{ log, onBroken, aroundRun: guard.aroundRun, mcp: mountMcp, ...ownPages(log) },
     ...(onCall === undefined ? {} : { onCall: (call) => onCall(call, { log }) }),
     ...more,
   });
@@ -115,6 +115,12 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   process.stdout.write(flags.json ? '{"event":"stopped"}\n' : 'Stopped.\n');
   endSoon(code);
   return code;
+}
+
+/** The console and the documentation. */
+export function ownPages(log: Log): Required<Pick<ServeConfiguredOptions, 'console' | 'docs'>> {
+  const say = (line: string): void => log.info(line);
+  return { console: createConsole({ say }), docs: createDocs({ say }) };
 }
 
 /** On a terminal the log is text for people. With `--json`, or without a terminal, it is JSON lines. */

@@ -79,7 +79,7 @@ export function assemble(options: EngineOptions): Assembled {
   const turnParts: DrainParts = {
     ...base,
     aroundRun: options.aroundRun,
-    tellCauses: options.tellCauses === true,
+    ...{ tellCauses: options.tellCauses === true, missingAgents: options.missingAgents ?? 'fail' },
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
     quotas: createQuotas(options.runningTasksMaxOf),
     conversations: createConversations({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),

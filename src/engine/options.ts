@@ -59,6 +59,11 @@ export interface EngineOptions {
    * agent failed. Default false.
    */
   readonly tellCauses?: boolean;
+  /**
+   * What a start does with unfinished tasks of agents that it does not have. `fail`: they fail. `wait`:
+   * they stay as they are until a start that has the agent. Default `fail`.
+   */
+  readonly missingAgents?: 'fail' | 'wait';
   /** Internal failures, for the log. */
   readonly report?: (what: string, cause: unknown) => void;
   /** The store has failed for good. Nothing more can be saved, and the process should end. */

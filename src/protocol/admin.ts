@@ -150,6 +150,8 @@ export interface AdminLogLine {
 
 /** Load figures of a node: the counters of `/metrics`, sampled every few seconds. */
 export interface AdminHealth {
+  /** The path of the documentation, if this node serves it. */
+  readonly docs?: string;
   readonly startedAt: Timestamp;
   readonly version: string;
   readonly samples: readonly AdminSample[];

@@ -105,7 +105,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   const list = createAgentList(given, { engine, measure: measuring(meter(metrics, capacity), options), audit, options });
   const { agents } = list;
   metrics.gauge({ name: 'parley_streams_open', help: 'Open streams.' }, () => openStreams.count);
-  const [health, traffic] = [createHealth(metrics, options.version ?? ''), createTrafficRecorder()];
+  const [health, traffic] = [createHealth(metrics, aboutNode(options)), createTrafficRecorder()];
   const lifecycle = startLifecycle({ options, engine, agents, log, limits, tracing, audit });
   list.onAdded(lifecycle.trace);
   const mesh = options.mesh && meshAgents(options.mesh, list.make, (name) => agents.some((agent) => agent.name === name));
@@ -123,7 +123,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     publisher: options.publisher ?? PROTOCOL_SETTINGS.publisher.default,
     changed,
     cardAgeMsMax: limits.cardAgeMsMax,
-    console: options.console,
+    ...{ console: options.console, docs: options.docs },
     relay: options.relay ?? options.outbound?.fetchWithin(RELAY_LIMITS),
     agUi: agUiOptions(options, limits),
     chats: createChatMemory(),
@@ -225,4 +225,9 @@ function adminOf(
     ...(audit === undefined ? {} : { audit: (request) => audit.read(request) }),
     ...(log.recent === undefined ? {} : { logs: ({ after = 0, limit = 1000 }) => log.recent?.(after, limit) ?? [] }),
   };
+}
+
+/** What the console shows about the node. */
+function aboutNode({ version = '', docs }: HandlerOptions): { readonly version: string; readonly docs?: string } {
+  return { version, ...(docs === undefined ? {} : { docs: '/docs/' }) };
 }

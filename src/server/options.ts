@@ -103,6 +103,11 @@ export interface ServingOptions extends HostOriginOptions {
    * only that the agent failed. Default false.
    */
   readonly tellCauses?: boolean;
+  /**
+   * What the start does with unfinished tasks of agents that this node does not have. `fail`: they fail.
+   * `wait`: they stay as they are, readable for operators, until a start that has the agent. Default `fail`.
+   */
+  readonly missingAgents?: 'fail' | 'wait';
   /** Called after each call of an agent, and after each request that was refused before it. */
   readonly onCall?: (call: CallRecord) => void;
   /** Sends the console's requests to agents on other nodes. Default: `outbound`. */
@@ -111,6 +116,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly version?: string;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => HttpResponse | Promise<HttpResponse>;
+  /** Serves the documentation at `/docs/`. */
+  readonly docs?: (path: string) => HttpResponse | Promise<HttpResponse>;
   /**
    * More agents by name. Their tasks are recovered at the start, and `Handler.add` and `remove` can
    * replace them later.

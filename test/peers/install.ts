@@ -69,6 +69,22 @@ export function goProgram(
     : undefined;
 }
 
+/** A published Go program, and the folder with the source of its module. Undefined where it can't be installed. */
+export function goTool(
+  name: string,
+  { module, command }: { readonly module: string; readonly command: string },
+): { readonly program: string; readonly source: string } | undefined {
+  const { folder, mark } = folderOf(name);
+  const [path, version] = module.split('@');
+  const isThere =
+    existsSync(mark) || installed(mark, () => run('go', ['install', `${path}/${command}@${version}`], folder, { GOBIN: folder }));
+  if (!isThere) return undefined;
+  const { Dir: source }: { readonly Dir: string } = JSON.parse(
+    execFileSync('go', ['mod', 'download', '-json', module], { cwd: folder, encoding: 'utf8', timeout: INSTALL_MS_MAX }),
+  );
+  return { program: join(folder, basename(command)), source };
+}
+
 /** A program of a checkout in another folder, built outside of both trees. */
 export function goBuilt(checkout: string, main: string): string {
   const program = join(mkdtempSync(join(tmpdir(), 'peer-')), 'program');
@@ -91,6 +107,6 @@ function installed(mark: string, install: () => void): boolean {
   }
 }
 
-function run(program: string, args: readonly string[], cwd: string): void {
-  execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'], timeout: INSTALL_MS_MAX });
+function run(program: string, args: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): void {
+  execFileSync(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'], timeout: INSTALL_MS_MAX });
 }

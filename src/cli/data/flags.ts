@@ -5,7 +5,7 @@ export const DATA_FLAG: Flag = {
   name: 'data',
   kind: 'text',
   value: 'DIR',
-  default: 'PARLEY_DATA, or the folder of parley serve without --data',
+  default: 'PARLEY_DATA, or the folder of this project',
   doc: 'The data folder of the node.',
 };
 

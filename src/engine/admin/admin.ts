@@ -11,7 +11,7 @@ import type {
   TenantId,
 } from '#protocol';
 import { A2AError, isTerminal, jsonChars, messageId, NO_EVENT, seq } from '#protocol';
-import { agentOf } from '../agents.ts';
+import { checkServed } from '../agents.ts';
 import type { DeliveryAdminParts } from '../outbox/admin.ts';
 import { createDeliveryAdmin } from '../outbox/admin.ts';
 import type { ListFilter, Owner, Store, TaskScope } from '../ports.ts';
@@ -153,7 +153,7 @@ async function retry(parts: AdminParts, task: LiveTask): Promise<AdminTask> {
   const { row } = task;
   if (!isTerminal(row.state)) throw new A2AError('UNSUPPORTED_OPERATION', `task ${row.id} is not finished`);
   const { owner, agent, dialect, contextId, alias, id } = row;
-  agentOf(parts.agents, agent);
+  checkServed(parts.agents, agent);
   const folded = await foldTo(parts, task, task.committed);
   const said = folded.history?.findLast((message) => message.role === 'ROLE_USER');
   if (said === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `task ${id} has no message to repeat`);

@@ -35,6 +35,8 @@ export interface StopParts extends RunCounts {
 /** What runs an agent for a turn. */
 export interface TurnParts extends StopParts, DirectMessageParts, LogParts {
   readonly agents: Agents;
+  /** What recovery does with unfinished tasks of agents that are not here. */
+  readonly missingAgents: 'fail' | 'wait';
   readonly aroundRun: AroundRun | undefined;
   readonly conversations: Conversations;
   readonly lifecycle: EngineLifecycle;

@@ -22,16 +22,20 @@ export interface Recovered {
   readonly ended: number;
   /** Of the started turns, those that are repeated one at a time, because the process has died twice in a row. */
   readonly oneAtATime: number;
+  /** Tasks that stay as they are because their agent is not served now (`missingAgents: 'wait'`). */
+  readonly absent: number;
 }
 
 /**
  * After a start: tasks that wait for their caller keep waiting. Every other unfinished task is started,
- * repeated or failed, as its agent's `recovery` says, so that no task stays `working` without a run.
+ * repeated or failed, as its agent's `recovery` says, so that no task of a served agent stays `working`
+ * without a run.
  * All failures are durable when this resolves.
  */
 export async function recover(parts: TurnParts): Promise<Recovered> {
-  const counts = { waiting: 0, started: 0, ended: 0, oneAtATime: 0 };
-  const rows = await parts.store.unfinished();
+  const unfinished = await parts.store.unfinished();
+  const rows = unfinished.filter(({ agent }) => parts.missingAgents === 'fail' || parts.agents.has(agent));
+  const counts = { waiting: 0, started: 0, ended: 0, oneAtATime: 0, absent: unfinished.length - rows.length };
   const plan = planFor(parts, rows);
   const restarts = plan.isOneAtATime ? createRestarts(plan.isStrict, parts) : undefined;
   const alone = restarts === undefined ? undefined : { restarts, isStrict: plan.isStrict };

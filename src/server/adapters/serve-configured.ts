@@ -15,11 +15,11 @@ import type { McpMount, ServingOptions } from '../options.ts';
 import type { AccessFromSettings } from './access-settings.ts';
 import { accessFromSettings } from './access-settings.ts';
 import { openAudit } from './audit-file.ts';
-import { dataHome, folderFor, openData } from './data-folder.ts';
+import { adoptOldFolder, dataFolder, openData } from './data-folder.ts';
 import type { NodeServer } from './node.ts';
 import { serve } from './node.ts';
 import { createOutbound } from './outbound.ts';
-import { noteNode } from './running-nodes.ts';
+import { noteNode, runningNodes } from './running-nodes.ts';
 import type { NodeToken } from './secret-files.ts';
 import { authFolder } from './secret-files.ts';
 
@@ -45,9 +45,13 @@ export interface ServeConfiguredOptions {
   readonly mcp?: McpMount;
   /** Serves `/console/`, unless the settings turn the console off. */
   readonly console?: ServingOptions['console'];
+  /** Serves `/docs/`, unless the settings turn it off. */
+  readonly docs?: ServingOptions['docs'];
   readonly replyPublisher?: NonNullable<ServingOptions['replyPublisher']>;
   readonly mesh?: NonNullable<ServingOptions['mesh']>;
   readonly known?: NonNullable<ServingOptions['known']>;
+  /** Default `wait`: the data folder may have tasks of agents that are served at another time. */
+  readonly missingAgents?: NonNullable<ServingOptions['missingAgents']>;
   readonly signer?: CardSigner;
 }
 
@@ -73,7 +77,7 @@ export interface StoredData {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, fetch: get, console: files, ...passedOn }: ServeConfiguredOptions,
+  { log, fetch: get, console: files, docs, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, grpc, allowedTargets, allowLoopbackTargets } = settings;
@@ -85,12 +89,7 @@ export async function serveConfigured(
     fetch: get ?? issuerFetch(settings),
     onKeys,
   });
-  const folder = settings.memory
-    ? undefined
-    : dataFolder(
-        found.map(({ source }) => source),
-        settings.data,
-      );
+  const folder = settings.memory ? undefined : folderOf(found, settings, log);
   const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log, settings);
   try {
     if (folder !== undefined && settings.audit) {
@@ -103,6 +102,7 @@ export async function serveConfigured(
         ...{ insecureBehindProxy, trustedProxies, grpc },
         ...{ allowedTargets, allowLoopbackTargets },
         tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !insecureBehindProxy,
+        missingAgents: 'wait',
         agUi: { onHangUp: settings.agUiOnHangUp },
         ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
         ...kept,
@@ -111,7 +111,7 @@ export async function serveConfigured(
         ...(socket === undefined ? {} : { socket }),
         ...(url === undefined ? {} : { url }),
         ...passedOn,
-        ...(files === undefined || !settings.console ? {} : { console: files }),
+        ...pagesOf({ console: files, docs }, settings),
       },
     );
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
@@ -177,9 +177,25 @@ function commander(found: readonly FoundAgent[]): string | undefined {
   return agent === undefined ? undefined : pathName(agent.card.name);
 }
 
-/** The data folder of these agents; `data` is the configured folder. */
-export function dataFolder(sources: readonly string[], data: string | undefined): string {
-  return data ?? join(dataHome(process.env, process.platform), folderFor(sources));
+/** The console and the documentation, unless the settings turn them off. */
+function pagesOf(
+  { console: files, docs }: Pick<ServeConfiguredOptions, 'console' | 'docs'>,
+  settings: Settings,
+): Pick<ServingOptions, 'console' | 'docs'> {
+  return {
+    ...(files === undefined || !settings.console ? {} : { console: files }),
+    ...(docs === undefined || !settings.docs ? {} : { docs }),
+  };
+}
+
+/** The data folder. Without a configured one it may be the folder of an older version, under its new name. */
+function folderOf(found: readonly FoundAgent[], { data, authFolder: named }: Settings, log: Log): string {
+  const folder = dataFolder(data);
+  if (data === undefined) {
+    const isInUse = (old: string): boolean => runningNodes(authFolder(named)).some((node) => node.folder === old);
+    adoptOldFolder(folder, { sources: found.map(({ source }) => source), isInUse, log });
+  }
+  return folder;
 }
 
 /** The audit log beside the tasks. */

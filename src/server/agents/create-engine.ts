@@ -71,6 +71,7 @@ export function engineFor(
     report: (what, cause) => log.error(what, cause),
     ...(onEnded === undefined ? {} : { onEnded }),
     ...(options.tellCauses === true ? { tellCauses: true } : {}),
+    ...(options.missingAgents === undefined ? {} : { missingAgents: options.missingAgents }),
   });
   showStats(engine, metrics);
   showWebhooks(engine, metrics);

@@ -40,6 +40,8 @@ export interface RouteContext {
   readonly cardAgeMsMax: number;
   /** Serves the files of the web console. Undefined if this node has none. */
   readonly console: ((path: string) => HttpResponse | Promise<HttpResponse>) | undefined;
+  /** Serves the documentation. Undefined if this node does not. */
+  readonly docs: ((path: string) => HttpResponse | Promise<HttpResponse>) | undefined;
   /** Finds an agent of the mesh, for admin requests. */
   readonly onMesh: (name: string) => ServedAgent | undefined;
   /** Sends the console's requests to agents on other nodes. */
@@ -102,6 +104,7 @@ const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
   ready: (site) => ready(site),
   metrics: ({ metrics }) => text(metrics.text(), METRICS_TYPE),
   console: ({ console: files }, { place }) => files?.(place.path) ?? refusal(404, 'this node has no console'),
+  docs: ({ docs }, { httpRequest }) => docs?.(httpRequest.path) ?? refusal(404, 'this node does not serve the documentation'),
   welcome: ({ agents, baseOf, console: files }, { httpRequest, agent, place }) =>
     welcome(httpRequest, {
       agents: place.agent === undefined ? agents : [agent],

@@ -20,6 +20,14 @@ export const NETWORK_SETTINGS = {
     flagDoc: 'Do not serve the web console.',
     doc: 'Whether the web console is served at `/console/`. The admin API is served either way.',
   },
+  docs: {
+    type: 'boolean',
+    default: true,
+    flag: 'no-docs',
+    flagMeans: false,
+    flagDoc: 'Do not serve the documentation.',
+    doc: 'Whether the documentation is served at `/docs/`.',
+  },
   grpc: {
     type: 'boolean',
     default: true,
