@@ -52,12 +52,12 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   {
     what: 'the command line with every flag, and every setting',
     files: [
-      'test/cli/{agents,backup,bad-input,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,naming-agents,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
+      'test/cli/{agents,backup,bad-input,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,long-answers,naming-agents,reload,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
       'test/cli/contract/**/*.test.ts',
       'test/bridges/{mock-cli,proxy,acp-server}.test.ts',
       'test/bridges/copilotkit/*.test.ts',
       'test/security/{start,audit,audit-files,s8-canaries}.test.ts',
-      'test/server/config-keys.test.ts',
+      'test/server/{config-keys,otlp}.test.ts',
     ],
   },
   {

@@ -19,11 +19,12 @@ import { startLifecycle } from './lifecycle.ts';
 import type { ServerLimits } from './limits.ts';
 import { DEFAULT_SERVER_LIMITS } from './limits.ts';
 import { meter } from './observability/call-metrics.ts';
-import { recordCalls } from './observability/call-records.ts';
+import { logCall, recordCalls } from './observability/call-records.ts';
 import type { Health } from './observability/health.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
 import { SILENT } from './observability/log.ts';
+import { METRICS } from './observability/metric-table.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Tracing } from './observability/tracing.ts';
 import type { OpenStreams } from './open-streams.ts';
@@ -102,9 +103,9 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     onEnded,
   });
   const capacity = createCapacity({ streamsMax: limits.streamsMax, isOverloaded: options.isOverloaded, quotaOf, metrics });
-  const list = createAgentList(given, { engine, measure: measuring(meter(metrics, capacity), options), audit, options });
+  const list = createAgentList(given, { engine, measure: measuring(meter(metrics, capacity), options, log), audit, options });
   const { agents } = list;
-  metrics.gauge({ name: 'parley_streams_open', help: 'Open streams.' }, () => openStreams.count);
+  metrics.gauge(METRICS.streamsOpen, () => openStreams.count);
   const [health, traffic] = [createHealth(metrics, aboutNode(options)), createTrafficRecorder()];
   const lifecycle = startLifecycle({ options, engine, agents, log, limits, tracing, audit });
   list.onAdded(lifecycle.trace);
@@ -115,7 +116,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     admin: adminOf(engine, options, { log, health, traffic, mesh }),
     adminOf: (tenant) => engine?.adminOf(tenant),
     onMesh: (name) => mesh?.find(name),
-    metrics,
+    ...{ metrics, log },
     jwks: signer.jwks,
     baseOf: where.of,
     noteBase: where.note,
@@ -161,8 +162,9 @@ function endRecorder(audit: Audit): NonNullable<EngineOptions['onEnded']> {
     });
 }
 
-function measuring(measure: AgentListOptions['measure'], { onCall }: HandlerOptions): AgentListOptions['measure'] {
-  return onCall === undefined ? measure : (service, agent) => recordCalls(measure(service, agent), agent, onCall);
+function measuring(measure: AgentListOptions['measure'], { onCall }: HandlerOptions, log: Log): AgentListOptions['measure'] {
+  const note = onCall ?? (log.isOn('debug') ? logCall(log) : undefined);
+  return note === undefined ? measure : (service, agent) => recordCalls(measure(service, agent), agent, note);
 }
 
 /** Creates the MCP handler of the whole node, and that of each agent, on first use and after an agent was replaced. */

@@ -58,8 +58,11 @@ export interface ServingOptions extends HostOriginOptions {
   readonly authenticate?: Authenticate;
   /** Records refusals and changes. The server closes it. */
   readonly audit?: AuditLog;
-  /** `superset` (default) serves cards that clients of every version read, `strict` pure 1.0. */
-  readonly card?: 'superset' | 'strict';
+  /**
+   * `superset` (default) serves cards that clients of every version read, `strict` pure 1.0, `scope-lists` what a2a-go 2 reads. A client
+   * can ask for another form with `?card=`.
+   */
+  readonly card?: 'superset' | 'strict' | 'scope-lists';
   /** The domain that publishes the agents, for the catalog. */
   readonly publisher?: string;
   /**

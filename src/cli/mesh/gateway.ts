@@ -13,7 +13,8 @@ import { helpFor } from '../flags/help.ts';
 import { argumentsOf, parse, textOf } from '../flags/parse.ts';
 import type { CommandSpec } from '../flags/spec.ts';
 import { readServeFlags, serveFlags } from '../serve/flags.ts';
-import { mountMcp, ownPages, settingsFor, startServing, untilSignal } from '../serve.ts';
+import { lameDuck, untilSignal } from '../serve/signals.ts';
+import { mountMcp, ownPages, settingsFor, startServing } from '../serve.ts';
 import { asCliError } from './broker.ts';
 import { brokerOf, MESH_FLAGS, peerFilter } from './flags.ts';
 import type { GatewayState } from './gateway-state.ts';
@@ -164,7 +165,9 @@ async function offer({
   });
   try {
     log.info('on the mesh', { broker: host, namespace: settings.namespace, id });
-    const code = await Promise.race([stopped.then(() => 0), broken]);
+    const end = await Promise.race([stopped, broken]);
+    await lameDuck(end, served, settings.lameDuckMs);
+    const code = typeof end === 'number' ? end : 0;
     if (json) process.stdout.write('{"event":"stopping"}\n');
     return code;
   } finally {

@@ -9,6 +9,8 @@ export interface TurnInput {
   readonly modes: readonly string[];
   readonly principal: Principal;
   readonly trace?: TraceContext;
+  /** The id of the request that brought the message. */
+  readonly requestId?: string;
 }
 
 /** One run of an agent: one turn of a task. Only `turns/` changes it. */

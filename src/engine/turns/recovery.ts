@@ -43,6 +43,7 @@ export async function recover(parts: TurnParts): Promise<Recovered> {
     const waits = isInterrupted(row.state);
     if (waits && (await mayWait(parts, row))) {
       counts.waiting += 1;
+      parts.waiting.note(row);
       continue;
     }
     const task = await parts.tasks.hold('any', row.id);

@@ -6,6 +6,7 @@ import { spillContent } from '../read/blobs.ts';
 import { viewOf } from '../read/fold.ts';
 import type { InterruptedTurn } from '../read/replay.ts';
 import { readTurn } from '../read/replay.ts';
+import type { CallOrigin } from '../report.ts';
 import { answerDirectly, mayAnswerDirectly } from '../tasks/direct-message.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { AgentRun, TurnInput } from './agent-run.ts';
@@ -36,7 +37,7 @@ export interface AloneStart {
 export function startTurn(parts: TurnParts, task: LiveTask, start: TurnStart): void {
   const { clock, slots, runs, quotas, timers } = parts;
   const run = newRun(clock.ticks(), 'again' in start ? [] : (start.queue ?? []));
-  task.setRun(run);
+  task.setRun(run, 'input' in start ? originOf(start.input) : undefined);
   runs.set(run, task);
   quotas.add(task, run);
   if ('input' in start) task.beginTurn(start.input.seq);
@@ -64,6 +65,11 @@ export function startTurn(parts: TurnParts, task: LiveTask, start: TurnStart): v
   } else if (delayMs > 0) run.cancelStart = timers.later(delayMs, queue);
   else queue();
   task.touch();
+}
+
+/** Without the message, which may be large. */
+function originOf({ trace, requestId }: TurnInput): CallOrigin | undefined {
+  return trace === undefined && requestId === undefined ? undefined : { trace, requestId };
 }
 
 interface Beginning {
@@ -94,6 +100,7 @@ async function runAgent(parts: TurnParts, task: LiveTask, run: AgentRun, { start
     failRun(parts, task, { run, thrown });
   } finally {
     lease?.release();
+    parts.onRunEnd?.(task.row, parts.clock.ticks() - run.startedAt);
     endRun(parts, task, run);
   }
 }

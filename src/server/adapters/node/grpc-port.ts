@@ -5,6 +5,7 @@ import { GRPC_SERVICES, isConnectType, isGrpcType } from '#bindings';
 import type { ConnectMethods, ConnectRoad } from '../../../bindings/grpc/adapters/connect.ts';
 import type { DirectMethods } from '../../../bindings/grpc/adapters/direct-methods.ts';
 import type { UnsentBudget, UnsentResponse } from '../../access/limits/unsent-budget.ts';
+import { requestIdHeader, requestIdOf } from '../../access/request-id.ts';
 import type { Handler } from '../../handler.ts';
 import type { ServerLimits } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
@@ -84,7 +85,7 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
       const { budget, onCut } = options;
       const onDelivered = (): void => request.delivered?.();
       const writing = { idleMsMax: limits.streamIdleMsMax, isLast: false, onDelivered, onCut, budget, caller: answer.caller };
-      writeHttp2Answer(stream, { ...answer, headers: { ...answer.headers, ...NO_SNIFF } }, writing);
+      writeHttp2Answer(stream, { ...answer, headers: { ...answer.headers, ...NO_SNIFF, ...requestIdHeader(request) } }, writing);
     }
   };
   const onStream = (received: ReceivedStream): void =>
@@ -168,6 +169,7 @@ function lateHttp2Host(
 function grpcHost({ handler, limits, budget, onCut }: GrpcPortOptions): GrpcHost {
   return {
     admit: handler.admit,
+    requestId: requestIdOf,
     isServing: handler.isServing,
     requestBytesMax: limits.bodyBytesMax,
     requestMembersMax: limits.jsonMembersMax,

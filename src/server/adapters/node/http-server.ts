@@ -5,9 +5,11 @@ import type { BlockList } from 'node:net';
 import type { HttpResponse } from '#bindings';
 import type { UnsentBudget } from '../../access/limits/unsent-budget.ts';
 import { createUnsentBudget } from '../../access/limits/unsent-budget.ts';
+import { requestIdHeader } from '../../access/request-id.ts';
 import type { Handler } from '../../handler.ts';
 import type { ServerLimits } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
+import { METRICS } from '../../observability/metric-table.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { NO_SNIFF } from '../../routes/responses.ts';
 import { checkHead } from './check-head.ts';
@@ -73,7 +75,10 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
   const { handler, limits, isLast, onCut, trusted, budget, connections } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
   const refused = connections?.refuse(incoming, outgoing) ?? checkHead(incoming, limits.headersMax);
-  const answer = refused === undefined ? await handler.respond(request) : { ...refused, headers: { ...refused.headers, ...NO_SNIFF } };
+  const answer =
+    refused === undefined
+      ? await handler.respond(request)
+      : { ...refused, headers: { ...refused.headers, ...NO_SNIFF, ...requestIdHeader(request) } };
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {
@@ -92,16 +97,10 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
   const { handler, limits, log, metrics, tls, trusted, limitLoopback = false, grpc = false, grpcServices: services } = given;
   let busy = 0;
   let isStopping = false;
-  const cut = metrics.counter({
-    name: 'parley_streams_cut_total',
-    help: 'Streams and other responses closed because the client did not read them.',
-  });
-  const dropped = metrics.counter({
-    name: 'parley_connections_dropped_total',
-    help: 'Connections refused because of a connection limit.',
-  });
+  const cut = metrics.counter(METRICS.streamsCut);
+  const dropped = metrics.counter(METRICS.connectionsDropped);
   const budget = createUnsentBudget(limits);
-  metrics.gauge({ name: 'parley_unsent_bytes', help: 'Content that slow readers have not taken yet.' }, () => budget.bytes);
+  metrics.gauge(METRICS.unsentBytes, () => budget.bytes);
   const connections = new ConnectionLimits({ limits, trusted, limitLoopback, onRefused: () => dropped.add([]) });
   const shared = { limits, trusted, budget, connections, onCut: () => cut.add([]) };
   const options: HandleRequestOptions = { handler, isLast: () => isStopping, ...shared };

@@ -38,6 +38,7 @@ export const COMMON_SETTINGS = {
     oneOf: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
     flag: 'log',
+    reload: 'live',
     doc: 'The least important level to log. Logs go to standard error: text on a terminal, JSON lines elsewhere and with `--json`.',
   },
 } as const;
