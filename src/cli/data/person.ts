@@ -38,7 +38,8 @@ export async function onData<T>(flags: ParsedFlags, { running, closed }: OnData<
   const auth = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
   const data = dataNamed(textOf(flags, 'data'));
   const url = nodeOn(data, auth);
-  if (url !== undefined) return await running(adminApi(url, process.env['PARLEY_TOKEN'] ?? localToken(url, { ...process.env, PARLEY_AUTH_FOLDER: auth })));
+  if (url !== undefined)
+    return await running(adminApi(url, process.env['PARLEY_TOKEN'] ?? localToken(url, { ...process.env, PARLEY_AUTH_FOLDER: auth })));
   if (!existsSync(join(data, 'tasks.db')))
     throw new CliError(`${data} has no tasks`, { hint: 'name the folder of the node with --data DIR', exit: 2 });
   const store = openSqliteStore(join(data, 'tasks.db'), { create: false, ballastBytes: 0 });
