@@ -95,9 +95,7 @@ suiteNeeding('openssl', spawnSync('openssl', ['version']).status === 0, 'a certi
   it('that has expired', async () => {
     const server = await expiredTls();
     open.push(server);
-    const { fetch, close } = fetchOverHttp1({
-      connect: async ({ hostname, port }) => connect({ host: hostname, port: Number(port), ca: server.ca }),
-    });
+    const { fetch, close } = fetchOverHttp1({ connect: async ({ port }) => connect({ port: Number(port), ca: server.ca }) });
     expect(await connecting(server.url, { fetch })).toMatchObject({
       kind: 'tls',
       why: expect.stringMatching(/expired/i),

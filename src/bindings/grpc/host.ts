@@ -6,6 +6,8 @@ import type { BindingServeOptions, Caller } from '../options.ts';
 export interface GrpcHost {
   /** Runs the access checks, before the messages of a call are read. Throws the error that refuses the call. */
   admit(request: HttpRequest): AdmittedCall | Promise<AdmittedCall>;
+  /** The id of a request, which its response carries in `X-Request-Id`. */
+  requestId(request: HttpRequest): string;
   /** Whether the node serves calls: what health checks report. */
   isServing(): boolean;
   /** Maximum size of a request message. */

@@ -5,8 +5,10 @@ import { A2AError, countedIds, ERRORS, GRPC_STATUS, tenantId } from '#protocol';
 import type { Access, AccessDecision } from '../access/access.ts';
 import type { AuthenticatedCaller } from '../access/authentication/caller.ts';
 import { callerKey, isLocal } from '../access/authentication/caller.ts';
+import { requestIdOf } from '../access/request-id.ts';
 import type { ServedAgent } from '../agents/served-agent.ts';
 import type { ServedNode } from '../assemble.ts';
+import { requestFields } from '../observability/log-fields.ts';
 import type { Counter } from '../observability/metrics.ts';
 import type { FoundRoute } from './find-route.ts';
 import { findRoute } from './find-route.ts';
@@ -51,7 +53,7 @@ export function createAdmission({
     return {
       caller,
       env,
-      onError: (cause) => node.log.error('a call over gRPC failed', cause),
+      onError: (cause) => node.log.error('a call over gRPC failed', cause, requestFields(request, { caller, agent: found.agent?.name })),
       callerKey: isLocal(caller) ? undefined : callerKey(caller),
       httpRequest: access.countBody(caller, request, route),
       headers: access.corsHeaders(request) ?? {},
@@ -82,10 +84,10 @@ function statusName(code: number): string {
   return GRPC_STATUS[code] ?? STATUS[code] ?? String(code);
 }
 
-function refusalOf({ path }: HttpRequest, { response, route }: AccessDecision): { readonly status: number; readonly error: A2AError } {
-  if (response !== undefined) return { status: response.status, error: errorOfRefusal(response) };
+function refusalOf(request: HttpRequest, { response, route }: AccessDecision): { readonly status: number; readonly error: A2AError } {
+  if (response !== undefined) return { status: response.status, error: errorOfRefusal(response, requestIdOf(request)) };
   const what = route === undefined ? 'nothing' : 'no agent';
-  return { status: 404, error: new A2AError('METHOD_NOT_FOUND', `${what} is served at ${path.slice(0, 100)}`) };
+  return { status: 404, error: new A2AError('METHOD_NOT_FOUND', `${what} is served at ${request.path.slice(0, 100)}`) };
 }
 
 interface TargetOptions {
@@ -129,13 +131,13 @@ const KINDS: Readonly<Record<number, ErrorKind>> = {
 };
 
 /** A refusal of the access checks as an error. */
-export function errorOfRefusal({ status, headers, body }: HttpResponse): A2AError {
+export function errorOfRefusal({ status, headers, body }: HttpResponse, requestId?: string): A2AError {
   const message = typeof body === 'string' ? /"message":("(?:[^"\\]|\\.){0,500}")/.exec(body)?.[1] : undefined;
   const challenge = headers['WWW-Authenticate'];
   const retryAfter = headers['Retry-After'];
   return new A2AError(KINDS[status] ?? 'INVALID_REQUEST', message === undefined ? undefined : String(JSON.parse(message)), {
     ...(challenge === undefined ? {} : { challenge }),
     ...(retryAfter === undefined ? {} : { retryAfterMs: Number(retryAfter) * 1000 }),
-    ...(headers['X-Request-Id'] === undefined ? {} : { info: { requestId: headers['X-Request-Id'] } }),
+    ...(requestId === undefined ? {} : { info: { requestId } }),
   });
 }

@@ -22,7 +22,7 @@ export interface RecordedExchange extends Mutable<AdminExchange> {
 }
 
 /** Routes that are not recorded: admin requests are in the audit log, and the others would bury everything else. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['admin', 'console', 'welcome', 'health', 'ready', 'metrics']);
+const LEFT_OUT: ReadonlySet<string> = new Set(['admin', 'console', 'docs', 'welcome', 'health', 'ready', 'metrics']);
 
 /** `keep` stores the exchange once its route is known, and returns a function to call after each change. */
 export function recordExchange(given: HttpRequest, keep: (exchange: RecordedExchange) => () => void): ExchangeRecording {

@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethod, DescMethodServerStreaming, DescMethodUnary, Message as ProtoMessage } from '@bufbuild/protobuf';
 import { toBinary } from '@bufbuild/protobuf';
-import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import type { ConnectRouter, ContextKey, HandlerContext } from '@connectrpc/connect';
 import { Code, ConnectError, createConnectRouter, createContextKey, createContextValues } from '@connectrpc/connect';
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { compressionGzip } from '@connectrpc/connect-node';
@@ -24,13 +24,14 @@ export interface ConnectRequest extends HttpRequest {
 /** A response of Connect, and what became of the call. */
 export interface ConnectAnswer extends UniversalServerResponse {
   readonly admitted: AdmittedCall | undefined;
+  readonly requestId: string;
 }
 
 /** Answers calls in the protocols of Connect and gRPC-Web, over HTTP/1.1 or HTTP/2. */
 export type ConnectRoad = (request: ConnectRequest) => Promise<ConnectAnswer>;
 
 /** What a handler knows of its call. */
-interface ConnectCall {
+export interface ConnectCall {
   readonly request: ConnectRequest;
   readonly membersMax: number;
   admitted: AdmittedCall | undefined;
@@ -40,13 +41,17 @@ interface ConnectCall {
   failure?: ConnectError;
 }
 
-const CALL = createContextKey<ConnectCall | undefined>(undefined);
+/** The call of a handler's context. */
+export const CALL: ContextKey<ConnectCall | undefined> = createContextKey<ConnectCall | undefined>(undefined);
 
 /** The request may be this much longer than its message: the head of a frame, or the spaces of JSON. */
 const ENVELOPE_BYTES = 1024;
 
-/** Connect's router, behind the access checks. */
-export function createConnectRoad(host: GrpcHost): ConnectRoad {
+/** Adds methods to Connect's router. */
+export type ConnectMethods = (router: ConnectRouter) => void;
+
+/** Connect's router, behind the access checks. `addMethods` adds those of A2A by default. */
+export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = addA2AMethods): ConnectRoad {
   const router = createConnectRouter({
     readMaxBytes: host.requestBytesMax,
     writeMaxBytes: host.answerBytesMax,
@@ -67,10 +72,11 @@ export function createConnectRoad(host: GrpcHost): ConnectRoad {
   return async (request) => {
     const call: ConnectCall = { request, membersMax: host.requestMembersMax, admitted: undefined, isRead: false };
     const { path, httpVersion, method, origin, signal } = request;
+    const requestId = host.requestId(request);
     // An agent's own address, `/agents/{name}`, may precede the service.
     const served = path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1));
     const handler = handlers.get(served);
-    if (handler === undefined) return { ...(await unknownMethod(request, host)), admitted: undefined };
+    if (handler === undefined) return { ...(await unknownMethod(request, host)), admitted: undefined, requestId };
     const contextValues = createContextValues().set(CALL, call);
     const header = headersOf(request);
     const answer = await handler({
@@ -84,7 +90,7 @@ export function createConnectRoad(host: GrpcHost): ConnectRoad {
     });
     const sent = await invalidInsteadOfInternal(answer, () => call.isRead);
     if (!call.isRead) call.admitted?.ended(unreadCode(call, sent));
-    return { ...sent, admitted: call.admitted };
+    return { ...sent, admitted: call.admitted, requestId };
   };
 }
 
@@ -107,7 +113,7 @@ async function unknownMethod(request: HttpRequest, host: GrpcHost): Promise<Univ
   }
 }
 
-function addMethods(router: ConnectRouter): void {
+function addA2AMethods(router: ConnectRouter): void {
   for (const { service } of CODECS) {
     for (const method of service.methods) {
       const served = methodAt(`/${service.typeName}/${method.name}`);
@@ -121,11 +127,13 @@ function addMethods(router: ConnectRouter): void {
   }
 }
 
-function isUnary(method: DescMethod): method is DescMethodUnary {
+/** Whether a method has one message and one answer. */
+export function isUnary(method: DescMethod): method is DescMethodUnary {
   return method.methodKind === 'unary';
 }
 
-function isServerStreaming(method: DescMethod): method is DescMethodServerStreaming {
+/** Whether a method has one message and a stream of answers. */
+export function isServerStreaming(method: DescMethod): method is DescMethodServerStreaming {
   return method.methodKind === 'server_streaming';
 }
 

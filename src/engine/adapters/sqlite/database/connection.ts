@@ -36,6 +36,8 @@ export function connect(path: string, { cacheBytes, busyMs = BUSY_MS }: SqliteCo
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   try {
     db.exec(`PRAGMA busy_timeout = ${busyMs}`);
+    // A new database can shrink. An older one can after it was rewritten.
+    db.exec('PRAGMA auto_vacuum = incremental');
     for (const [pragma, value] of SETTINGS) db.exec(`PRAGMA ${pragma} = ${value}`);
     db.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
     assertSettings(db);
@@ -73,6 +75,16 @@ export function rollBack(db: DatabaseSync): void {
 export function readPragma(db: DatabaseSync, pragma: string): unknown {
   const row = db.prepare(`PRAGMA ${pragma}`).get();
   return row === undefined ? undefined : Object.values(row)[0];
+}
+
+/** Rewrites the database without its free pages and without remains of deleted rows. The copy is a temporary file, not memory. */
+export function vacuum(db: DatabaseSync): void {
+  db.exec('PRAGMA temp_store = file');
+  try {
+    db.exec('VACUUM');
+  } finally {
+    db.exec('PRAGMA temp_store = memory');
+  }
 }
 
 /**
