@@ -15,7 +15,8 @@ await build({
   configFile: false,
   logLevel: 'warn',
   root: join(ROOT, 'src/console'),
-  base: '/console/',
+  // Relative: the node may be behind a prefix. The server adapts the links of index.html to the depth of the page.
+  base: './',
   resolve: { conditions: ['our-src', 'module', 'browser', 'production', 'default'] },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {

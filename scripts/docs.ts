@@ -4,7 +4,7 @@ import { ENGINE_LIMITS } from '#engine';
 import type { Dialect, ErrorKind, Loss, Operation } from '#protocol';
 import { A2AError, DIALECTS, dialectLosses, ERRORS, GRPC_STATUS, OPERATION_NAMES } from '#protocol';
 import type { Setting } from '#server';
-import { ROUTES, SETTINGS } from '#server';
+import { METRIC_LIST, ROUTES, SETTINGS } from '#server';
 import type { Command } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { OUR_CLIENT, THEIR_CLIENT } from '../test/interop/matrix.ts';
@@ -24,6 +24,7 @@ const SECTIONS: Readonly<Record<string, (family?: string) => string>> = {
   limits,
   config,
   routes,
+  metrics,
   clientErrors,
   interop,
   commands: () => COMMAND_HELP,
@@ -253,6 +254,13 @@ function routes(): string {
       at === 'agent' ? `${name}, also below \`/agents/{name}\`` : name,
       access === 'public' ? 'everybody' : access === 'admin' ? 'callers with the scope `admin`' : 'callers',
     ]),
+  );
+}
+
+function metrics(): string {
+  return table(
+    ['metric', 'type', 'labels', 'what it says'],
+    METRIC_LIST.map(({ name, type, labels = [], help }) => [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(', '), help]),
   );
 }
 

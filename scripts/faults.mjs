@@ -51,7 +51,7 @@ function fuzz(args) {
   return runTool('vitest', ['run', '--no-file-parallelism', 'test/faults/fuzz.test.ts']).status ?? 1;
 }
 
-/** The faults, and every other test file with a figure in it. */
+/** The faults, and every other test file with a figure or a full size in it. */
 function filesWithFigures() {
   return readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
@@ -60,6 +60,6 @@ function filesWithFigures() {
       (name) =>
         name.startsWith('test/faults/') ||
         name.endsWith('/config-keys.test.ts') ||
-        readFileSync(join(ROOT, name), 'utf8').includes('expectFigure'),
+        /expectFigure|faults\/size\.ts/.test(readFileSync(join(ROOT, name), 'utf8')),
     );
 }

@@ -1,5 +1,5 @@
 // `npm run picture`: makes the moving pictures of the README from a real run. docs/picture.svg is a terminal: a question of an agent is
-// answered after the node was killed. docs/console.svg shows the console, and docs/console.png one of its pages.
+// answered after the node was killed. docs/console.svg shows the console, and docs/console-page.svg one of its pages.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Runs before `npm pack`: builds everything that the package contains and git does not (dist/, the console, docs/reference/), and keeps it
-// small. An install without optional packages must stay below 6 MB (test/package/tarball.test.ts).
+// Runs before `npm pack`: builds everything that the package contains and git does not (dist/, the console, the documentation site,
+// docs/reference/), and keeps it small. An install without optional packages must stay below 5 MB (test/package/tarball.test.ts).
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ensureInstalled, ROOT, runTool } from './install.mjs';
@@ -12,6 +12,7 @@ run('tsc', ['-p', 'tsconfig.build.json', '--sourceMap', 'false']);
 removeUnreachableTypes();
 await compactScripts();
 run('node', ['scripts/build-console.mjs']);
+run('node', ['scripts/docs-site.mjs', '--pack']);
 run('node', ['--conditions=our-src', 'scripts/docs.ts']);
 
 /** Standard output belongs to `npm pack`, which prints the file name there (or JSON with --json). */

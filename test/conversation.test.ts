@@ -22,11 +22,17 @@ await engine.start();
 afterAll(() => engine.stop());
 
 /** What the agent answers to the second of two messages. */
-async function secondAnswer(wire: Wired, more: (text: string) => Partial<SendRequest>, inMessage: Partial<Message>): Promise<string> {
+async function secondAnswer(
+  wire: Wired,
+  more: (text: string) => Partial<SendRequest>,
+  inMessage: Partial<Message>,
+  ids = '',
+): Promise<string> {
   const link: A2AService = wire.open(engine.serviceOf('memory'));
   const say = (text: string) => {
     const request = callerOver(wire).request(text, more(text));
-    const message = { ...request.message, messageId: messageId(`${wire.name} ${text}`), ...inMessage };
+    const { contextId: _, ...written } = request.message;
+    const message = { ...written, messageId: messageId(`${ids}${wire.name} ${text}`), ...inMessage };
     return link.send({ ...request, message }, callContext());
   };
   await say('I am Ada');
@@ -44,6 +50,17 @@ describe.each(WIRES.filter(({ has, dialect }) => has('send') && dialect.id !== '
     const alias = (text: string) => (named ? { alias: externalId(`${wire.name} ${text}`) } : {});
     expect(await secondAnswer(wire, alias, { contextId: contextId(`context of ${wire.name}`) })).toBe(ADA);
   });
+});
+
+describe.each(WIRES.filter(({ has, dialect }) => has('send') && dialect.id !== 'society'))('two messages in $name', (wire) => {
+  it.each([['no', {}] as const, ['an empty', { contextId: contextId('') }] as const])(
+    'with %s context id are two conversations',
+    async (which, inMessage) => {
+      const named = wire.dialect.traits.callerNamesTask;
+      const alias = (text: string) => (named ? { alias: externalId(`${wire.name} ${which} ${text}`) } : {});
+      expect(await secondAnswer(wire, alias, inMessage, `${which} `)).toBe('before: ');
+    },
+  );
 });
 
 describe.each(WIRES.filter(({ dialect }) => ['v01', 'society'].includes(dialect.id)))('a thread name in $name', (wire) => {

@@ -6,9 +6,9 @@ import { SETTINGS } from '#server';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const pages = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
   .map((name) => name.replaceAll('\\', '/'))
-  .filter((name) => name.endsWith('.md') && !/^(?:index\.md|cli-conformance\.md|decisions\/|reference\/)/.test(name));
+  .filter((name) => name.endsWith('.md') && !/^(?:index\.md|cli-conformance\.md|decisions\/|reference\/|runbooks\/)/.test(name));
 
-/** Every page must be linked, or nobody finds it. */
+/** Every page must be linked, or nobody finds it. The guide to operating a node links the runbooks. */
 describe('every page of docs/', () => {
   for (const [name, prefix] of [
     ['docs/index.md', ''],
@@ -24,6 +24,23 @@ describe('every page of docs/', () => {
   }
 });
 
+describe('the guides', () => {
+  const guides = pages
+    .filter((name) => name.startsWith('guides/'))
+    .map((name) => [name, readFileSync(`${ROOT}docs/${name}`, 'utf8')] as const);
+
+  it('have the titles of the tasks that people come with', () => {
+    const titles = guides.map(([, text]) => /^# (.+)/.exec(text)?.[1]);
+    const serving = ['Serve a function', 'Remember a conversation', 'Ask for approval', 'Put it behind nginx'];
+    expect(titles).toEqual(expect.arrayContaining([...serving, 'Call an agent', 'Move from the official SDK', 'Debug a stuck task']));
+  });
+
+  it.each(guides)('%s has only commands that a person can paste', (_, text) => {
+    const commands = [...text.matchAll(/^```sh.*\n([\s\S]*?)^```/gm)].map(([, code = '']) => code).join('');
+    expect(commands).not.toMatch(/\btrap\b|\btest "|\[ "?\$|\buntil\b|\bwhile\b|PARLEY_LOG=|> \/dev\/null/);
+  });
+});
+
 it('docs/config.md says of every setting whether a reload or a restart applies a change', () => {
   const rows = readFileSync(`${ROOT}docs/config.md`, 'utf8')
     .split('\n')
@@ -32,6 +49,4 @@ it('docs/config.md says of every setting whether a reload or a restart applies a
     const cells = rows.find((row) => row.startsWith(`| \`${name}\` |`))?.split(' | ') ?? [];
     expect(cells[4], name).toBe(appliedBy);
   }
-  // A node reads its settings once, when it starts: nothing may be declared `live` before a reload applies it.
-  expect(SETTINGS.filter(({ appliedBy }) => appliedBy === 'reload')).toEqual([]);
 });

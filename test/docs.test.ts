@@ -26,7 +26,7 @@ const pages = [
   'CONTRIBUTING.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
 ].filter((name) => name.endsWith('.md'));
-const blocks = pages.filter((page) => !page.startsWith('docs/guides/') || page.endsWith('/mesh.md')).flatMap(blocksOf);
+const blocks = pages.filter((page) => !page.startsWith('docs/guides/')).flatMap(blocksOf);
 
 /** A block may start a server and call it many times. */
 const BLOCK_MS = 120_000;
@@ -83,7 +83,10 @@ async function checkShell(code: string): Promise<void> {
   const PATH = [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH'], '/usr/sbin'].join(delimiter);
   // A configuration folder for each block: a program that one block serves does not make the files of the next one new.
   const XDG_CONFIG_HOME = mkdtempSync(join(process.env['XDG_CONFIG_HOME'] ?? scratch, 'block-'));
-  const env = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/parley'), ...process.env, PATH, XDG_CONFIG_HOME };
+  const env = {
+    ...{ NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/parley'), ...process.env, PATH },
+    ...{ XDG_CONFIG_HOME, XDG_DATA_HOME: join(XDG_CONFIG_HOME, 'data') },
+  };
   const options = { cwd: ROOT, env };
   if (SERVES.test(script)) {
     await checkServer(script, options);

@@ -19,8 +19,9 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   { what: 'the console and browser security, in Chromium', files: ['test/e2e/**/*.test.ts', 'test/security/browser-matrix.test.ts'] },
   {
     what: 'the packed package, the client in Node 22 and 26, Bun, Deno and workerd, and the server in Bun and Deno',
-    files: ['test/package/tarball.test.ts', 'test/runtimes/**'],
+    files: ['test/package/{first-day,tarball}.test.ts', 'test/runtimes/**'],
   },
+  { what: 'a node behind a real nginx', files: ['test/grpc/nginx.test.ts'] },
   {
     what: 'nodes on real brokers (Mosquitto, NATS)',
     files: [
@@ -33,8 +34,8 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   {
     what: 'processes that are killed, starved or restarted many times',
     files: [
-      'test/faults/{c-processes,e01-kill,e02-failpoints,e04-server,e06-server,e09-loop,e11-clock,e14-poison,e15-large,e16,e16-restart}.test.ts',
-      'test/faults/{h1-h2-network,h5,h6,h7,h14,h15,h16-unread,w8-kill}.test.ts',
+      'test/faults/{audit-log,c-processes,e01-kill,e02-failpoints,e04-server,e06-server,e09-loop,e11-clock,e14-poison,e15-large,e16,e16-restart}.test.ts',
+      'test/faults/{h1-h2-network,h5,h6,h7,h14,h15,h16-unread,llm-approval,w8-kill}.test.ts',
       'test/faults/store-{e1,e5,e6,e7,e9,e10}.test.ts',
       'test/workflows/kill.test.ts',
       'test/client/restart.test.ts',
@@ -51,12 +52,12 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   {
     what: 'the command line with every flag, and every setting',
     files: [
-      'test/cli/{agents,backup,bad-input,dev,dialects,doctor,init,large-answers,leaving,local-token,naming-agents,serve,translate,uncaught-errors}.test.ts',
+      'test/cli/{agents,backup,bad-input,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,long-answers,naming-agents,reload,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
       'test/cli/contract/**/*.test.ts',
       'test/bridges/{mock-cli,proxy,acp-server}.test.ts',
       'test/bridges/copilotkit/*.test.ts',
-      'test/security/{start,audit,s8-canaries}.test.ts',
-      'test/server/config-keys.test.ts',
+      'test/security/{start,audit,audit-files,s8-canaries}.test.ts',
+      'test/server/{config-keys,otlp}.test.ts',
     ],
   },
   {

@@ -15,15 +15,19 @@ const CHUNKS = 16_000;
 export async function benchGrpc({ rounds, ms, sdkStreams }: Sizes): Promise<readonly Figure[]> {
   const servers = {
     parley: await startParley('script', ['--memory']),
+    alone: await startParley('script', ['--memory', '--no-grpc']),
     sdk: await startBeside('sdk-grpc'),
     bare: await startBeside('connect'),
   };
   const call = (side: keyof typeof servers, type: string): Promise<number> =>
     grpcCallsPerSecond({ url: servers[side].url, type, streams: STREAMS, ms });
-  const rates = await inTurns(['direct', 'connect', 'json', 'sdk', 'bare', 'bareConnect'], rounds, (side) => {
+  const json = (side: keyof typeof servers): Promise<number> =>
+    requestsPerSecond({ url: `${servers[side].url}/a2a`, ...sendIn('v10'), connections: STREAMS, ms });
+  const rates = await inTurns(['direct', 'json', 'alone', 'connect', 'sdk', 'bare', 'bareConnect'], rounds, (side) => {
     if (side === 'direct') return call('parley', GRPC);
     if (side === 'connect') return call('parley', CONNECT);
-    if (side === 'json') return requestsPerSecond({ url: `${servers.parley.url}/a2a`, ...sendIn('v10'), connections: STREAMS, ms });
+    if (side === 'json') return json('parley');
+    if (side === 'alone') return json('alone');
     return side === 'sdk' ? call('sdk', GRPC) : call('bare', side === 'bare' ? GRPC : CONNECT);
   });
   const streams = await inTurns(['direct', 'connect', 'long'], rounds, (side) =>
@@ -62,5 +66,11 @@ export async function benchGrpc({ rounds, ms, sdkStreams }: Sizes): Promise<read
       goal: '≥ 0.8',
     },
     { what: `one of ${count(CHUNKS)} chunks over Connect`, value: events('connect'), beside: '', goal: '≥ 50,000 events/s' },
+    {
+      what: `JSON-RPC on the same port, ${STREAMS} kept-alive connections`,
+      value: rate('json'),
+      beside: `with --no-grpc ${rate('alone')}: ${quartiles(ratios(rates, 'json', 'alone'))} of it`,
+      goal: '≥ 0.95',
+    },
   ];
 }

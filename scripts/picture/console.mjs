@@ -1,4 +1,4 @@
-// Pictures of the console, made with Chromium: docs/console.png, and docs/console.svg, which shows several pages one after the other.
+// Pictures of the console, made with Chromium: docs/console-page.svg, and docs/console.svg, which shows several pages one after the other.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -35,11 +35,19 @@ export async function consolePictures(node, folder) {
     await page.goto(`${node}/console/wire/rosetta?task=${tasks[0].id}`);
     await page.getByRole('heading', { name: 'A2A 0.3' }).waitFor();
     await shot();
-    await page.screenshot({ path: join(folder, 'console.png') });
     writeFileSync(join(folder, 'console.svg'), slides(frames));
+    writeFileSync(join(folder, 'console-page.svg'), still(frames[1]));
   } finally {
     await browser.close();
   }
+}
+
+function still(frame) {
+  const { width, height } = SIZE;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="The console: a chat, and an agent that asks before it acts">
+<image width="${width}" height="${height}" href="data:image/jpeg;base64,${frame}"/>
+</svg>
+`;
 }
 
 /** Each frame covers the ones before it. */

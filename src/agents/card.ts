@@ -17,7 +17,7 @@ export interface CardDefinition {
   readonly capabilities?: AgentCapabilities;
   /** The agent shows A2UI surfaces (`surface`). The card then declares the extension. Default false. */
   readonly surfaces?: boolean;
-  /** Accepted media types. `image/*` and `*\/*` are patterns; others are refused. Default: the card names text and JSON, and files are accepted too. */
+  /** Accepted media types. `image/*` and `*\/*` are patterns; others are refused. Default of `defineAgent`: text, JSON and every other type. */
   readonly inputModes?: readonly string[];
   /** Media types that the agent produces. Default: text and JSON. */
   readonly outputModes?: readonly string[];

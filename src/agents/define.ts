@@ -62,12 +62,12 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
   const { open, extendedCard, repeats, questionsKeepStream } = definition;
   const takesAll = definition.inputModes === undefined && !(definition.skills ?? []).some(({ inputModes }) => inputModes !== undefined);
   const capabilities = { ...(extendedCard === undefined ? {} : { extendedAgentCard: true }), ...definition.capabilities };
-  const card = createCard({ ...definition, capabilities });
+  // Without declared media types the agent takes what it is sent: it may read `turn.files`. The card says so.
+  const card = createCard({ ...definition, ...(takesAll ? { inputModes: EVERYTHING } : {}), capabilities });
   return {
     card,
     recovery: definition.recovery ?? 'fail',
     run: (turn) => runTurn(definition, turn),
-    // Without declared media types the agent takes what it is sent: it may read `turn.files`.
     ...(takesAll ? { checksInputModes: true as const } : {}),
     ...(repeats === undefined ? {} : { repeats }),
     ...(questionsKeepStream === undefined ? {} : { questionsKeepStream }),
@@ -76,6 +76,7 @@ export function defineAgent<const Skills extends readonly SkillDefinition[] = re
   };
 }
 
+const EVERYTHING = ['text/plain', 'application/json', '*/*'];
 const NO_SKILL: ChosenSkill = { skill: undefined, input: undefined };
 
 async function* runTurn<Skills extends readonly SkillDefinition[], Opened>(

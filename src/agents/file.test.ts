@@ -36,6 +36,7 @@ it('an agent that reads turn.files takes them without declaring media types, and
         yield file({ name: `copy of ${given.filename}`, bytes: getBytesFromFilePart(given) ?? new Uint8Array() });
     },
   });
+  expect(agent.card.defaultInputModes).toContain('*/*'); // clients look here before they send a file
   const { task } = await talkTo(agent);
   const { artifacts } = await task([{ raw: 'aGk=', mediaType: 'application/x-anything', filename: 'x' }]);
   expect(artifacts?.[0]?.parts).toEqual([{ raw: 'aGk=', filename: 'copy of x' }]);

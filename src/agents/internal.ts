@@ -12,3 +12,4 @@ export * from './index.ts';
 export { callingContext, linger } from './proxy/context.ts';
 export { DEFAULT_PROXY_TIMEOUTS, type ProxyTimeouts } from './proxy/follow.ts';
 export { type RemoteCall, talk } from './proxy/talk.ts';
+export { openSessions } from './workspace/sessions.ts';

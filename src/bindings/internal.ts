@@ -7,6 +7,7 @@ export { jsonBody, textStream } from './document-stream.ts';
 export * from './failures.ts';
 export type {
   AdmittedCall,
+  CallRecording,
   CallTarget,
   GrpcHost,
   TrackedCall,

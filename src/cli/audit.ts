@@ -1,64 +1,107 @@
 import { existsSync, unwatchFile, watchFile } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { AuditRecord } from '#protocol';
 import type { AuditProblem } from '../server/adapters/audit-file.ts';
-import { auditLines, verifyAudit } from '../server/adapters/audit-file.ts';
-import { dataFolder } from '../server/adapters/serve-configured.ts';
+import { auditFiles, auditLines, filesAfter, verifyAudit, verifyLog } from '../server/adapters/audit-file.ts';
+import { dataFolder } from '../server/adapters/data-folder.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
+import type { ParsedFlags } from './flags/parse.ts';
 import { listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { unknownSubcommand } from './flags/subcommands.ts';
 
 const SPEC: CommandSpec = {
   name: 'audit',
-  summary: 'show and verify the log of rejected callers and administrative changes.',
-  args: [{ name: 'COMMAND' }, { name: 'AGENT', optional: true, many: true }],
-  usage: ['parley audit tail [AGENT…] [OPTIONS]', 'parley audit verify [AGENT…] [OPTIONS]'],
-  details: `A node writes audit.jsonl beside its tasks. Give the same AGENT arguments, or the same --data, as to parley serve. Each record holds a hash over
-itself and all records before it. verify finds the first record that was changed, removed or inserted, an empty log, and an unfinished last
-line. Records that were cut off at the end show only if you kept the head that an earlier verify printed: check it with --head.`,
+  summary: 'show, verify and export the log of work, rejected callers and administrative changes.',
+  args: [{ name: 'COMMAND' }],
+  usage: ['parley audit tail [OPTIONS]', 'parley audit verify [OPTIONS]', 'parley audit export [OPTIONS]'],
+  details: `A node writes audit.jsonl beside its tasks, and moves it to the folder audit when it is full or old. Give the same --data as to
+parley serve, or start in the same project; all files are read, in order. Each record holds a hash over itself and all records before it, also across files. verify finds
+the first record that was changed, removed or inserted, an empty log, and an unfinished last line. Records that were cut off at the end show only if you kept
+the head that an earlier verify printed: check it with --head. export prints all records as JSON lines, oldest first.`,
   flags: [
-    { name: 'data', kind: 'text', value: 'DIR', default: 'PARLEY_DATA', doc: 'The data folder of parley serve.' },
+    {
+      name: 'data',
+      kind: 'text',
+      value: 'DIR',
+      default: 'PARLEY_DATA, or the folder of this project',
+      doc: 'The data folder of parley serve.',
+    },
     { name: 'file', kind: 'list', value: 'FILE', doc: 'The log file. Give a log that was moved away in parts with the oldest file first.' },
     { name: 'count', short: 'n', aliases: ['n'], kind: 'text', value: 'N', default: '20', doc: 'tail: the number of records.' },
     { name: 'follow', kind: 'switch', doc: 'tail: continue to print new records.' },
+    { name: 'after', kind: 'text', value: 'SEQ', doc: 'export: only records with a higher number.' },
+    { name: 'since', kind: 'text', value: 'TIME', doc: 'export: only records of this time or later.' },
+    { name: 'until', kind: 'text', value: 'TIME', doc: 'export: only records before this time.' },
     { name: 'head', kind: 'text', value: 'HASH', doc: 'verify: this hash must be part of the chain.' },
     { name: 'json', kind: 'switch', doc: 'Print JSON lines.' },
   ],
-  examples: ['parley audit tail echo -n 5'],
+  examples: ['parley audit tail -n 5'],
   exits: '0 done and intact; 1 damaged or missing; 2 wrong call.',
 };
 
 export const auditCommand: Command = { name: 'audit', help: helpFor(SPEC), spec: SPEC, run };
 
-/** Finds the log and runs `tail` or `verify`. */
-async function run(args: readonly string[]): Promise<number> {
-  const flags = parse(SPEC, args);
-  const [action, ...agents] = flags.positionals;
-  if (action !== 'tail' && action !== 'verify') throw unknownSubcommand('audit', action, ['tail', 'verify']);
-  const given = listOf(flags, 'file');
-  const files = given.length > 0 ? given : [fileOf(agents, textOf(flags, 'data') ?? (process.env['PARLEY_DATA'] || undefined))];
-  const missing = files.find((file) => !existsSync(file));
-  if (missing !== undefined)
-    throw new CliError(`there is no audit log ${missing}`, { hint: 'name it with --file, or its folder with --data' });
-  if (action === 'verify') return await verify(files, textOf(flags, 'head'), switchOf(flags, 'json'));
-  const count = textOf(flags, 'count') ?? '20';
-  if (!/^\d{1,9}$/.test(count)) throw wrongCall(`-n ${count}: must be a number`);
-  return await tail(files, { count: Number(count), json: switchOf(flags, 'json'), follow: switchOf(flags, 'follow') });
+/** A log: one with its full files, or files that the user names. */
+interface NamedLog {
+  readonly files: readonly string[];
+  /** The current file of a log that is in its place. */
+  readonly path?: string;
 }
 
-/** The same lookup as in parley serve: files by path, everything else by name. */
-function fileOf(agents: readonly string[], data: string | undefined): string {
-  const named = agents.length === 0 ? ['demo'] : agents;
-  const sources = named.map((agent) => (/\.[cm]?[jt]s$/.test(agent) ? resolve(agent) : agent));
-  return join(dataFolder(sources, data), 'audit.jsonl');
+/** Finds the log and runs the action. */
+async function run(args: readonly string[]): Promise<number> {
+  const flags = parse(SPEC, args);
+  const [action] = flags.positionals;
+  if (action !== 'tail' && action !== 'verify' && action !== 'export')
+    throw unknownSubcommand('audit', action, ['tail', 'verify', 'export']);
+  const log = logNamed(flags);
+  if (action === 'verify') return await verify(log, textOf(flags, 'head'), switchOf(flags, 'json'));
+  if (action === 'export') return await exportRecords(log, flags);
+  const count = textOf(flags, 'count') ?? '20';
+  if (!/^\d{1,9}$/.test(count)) throw wrongCall(`-n ${count}: must be a number`);
+  return await tail(log, { count: Number(count), json: switchOf(flags, 'json'), follow: switchOf(flags, 'follow') });
+}
+
+function logNamed(flags: ParsedFlags): NamedLog {
+  const given = listOf(flags, 'file');
+  const path =
+    given.length > 0 ? undefined : join(dataFolder(textOf(flags, 'data') ?? (process.env['PARLEY_DATA'] || undefined)), 'audit.jsonl');
+  const missing = (path === undefined ? given : auditFiles(path).length === 0 ? [path] : []).find((file) => !existsSync(file));
+  if (missing !== undefined)
+    throw new CliError(`there is no audit log ${missing}`, { hint: 'name it with --file, or its folder with --data' });
+  return path === undefined ? { files: given } : { files: auditFiles(path), path };
+}
+
+/** Prints the records of all files, unchanged. */
+async function exportRecords({ files, path }: NamedLog, flags: ParsedFlags): Promise<number> {
+  const after = textOf(flags, 'after') ?? '0';
+  if (!/^\d{1,15}$/.test(after)) throw wrongCall(`--after ${after}: must be a number`);
+  const [since, until] = [timeIn(flags, 'since'), timeIn(flags, 'until')];
+  for (const file of path === undefined ? files : filesAfter(path, Number(after))) {
+    for await (const { line, isTorn } of auditLines(file)) {
+      const record = isTorn ? undefined : recordIn(line);
+      if (record === undefined || record.seq <= Number(after)) continue;
+      const at = Date.parse(record.time);
+      if (at >= (since ?? at) && at < (until ?? Number.POSITIVE_INFINITY)) process.stdout.write(`${line}\n`);
+    }
+  }
+  return 0;
+}
+
+function timeIn(flags: ParsedFlags, name: string): number | undefined {
+  const text = textOf(flags, name);
+  if (text === undefined) return undefined;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw wrongCall(`--${name} ${text}: must be a time such as 2026-03-12T08:30:00Z`);
+  return at;
 }
 
 /** Checks the hash chain. With `--head`, also that the log still has the record with that hash. */
-async function verify(files: readonly string[], wanted: string | undefined, json: boolean): Promise<number> {
-  const { records, head, open, problem } = await verifyAudit(files);
+async function verify({ files, path }: NamedLog, wanted: string | undefined, json: boolean): Promise<number> {
+  const { records, head, open, problem } = await (path === undefined ? verifyAudit(files) : verifyLog(path));
   const isMissing = problem === undefined && wanted !== undefined && wanted !== head && !(await holds(files, wanted));
   const ok = problem === undefined && !isMissing;
   if (json) {
@@ -84,6 +127,7 @@ function damage({ kind, file, line, words }: AuditProblem, records: number): Cli
     hint: {
       changed: before,
       torn: `${before}. A node that is killed while it writes leaves such a line. Its next start removes the line and adds the record audit.cut. If no node was killed, somebody has cut the log`,
+      start: 'somebody has deleted files of the log, or the file start.json beside them was changed',
       empty: 'each start of a node writes a record: somebody has emptied the log, unless a node is starting right now',
     }[kind],
   });
@@ -104,7 +148,7 @@ interface Tail {
 }
 
 /** Prints the last records, then new ones with `--follow`. */
-async function tail(files: readonly string[], { count, json, follow }: Tail): Promise<number> {
+async function tail({ files, path }: NamedLog, { count, json, follow }: Tail): Promise<number> {
   const last: string[] = [];
   for (const file of files) {
     for await (const { line } of auditLines(file)) {
@@ -113,7 +157,7 @@ async function tail(files: readonly string[], { count, json, follow }: Tail): Pr
     }
   }
   for (const line of last) print(line, json);
-  const file = files.at(-1);
+  const file = path ?? files.at(-1);
   if (!follow || file === undefined) return 0;
   await following(file, seqOf(last.at(-1)), json);
   return 0;
@@ -126,11 +170,14 @@ async function following(file: string, after: number, json: boolean): Promise<vo
   const more = async (): Promise<void> => {
     if (isReading) return;
     isReading = true;
-    for await (const { line } of auditLines(file)) {
-      const seq = seqOf(line);
-      if (seq <= seen) continue;
-      seen = seq;
-      print(line, json);
+    // The file may have been moved away with records that were not read yet.
+    for (const each of filesAfter(file, seen)) {
+      for await (const { line } of auditLines(each)) {
+        const seq = seqOf(line);
+        if (seq <= seen) continue;
+        seen = seq;
+        print(line, json);
+      }
     }
     isReading = false;
   };

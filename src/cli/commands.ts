@@ -71,6 +71,16 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./restore.ts')).restoreCommand,
   },
   {
+    name: 'export',
+    summary: 'Print everything that a node has of one caller, as JSON',
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
+  {
+    name: 'erase',
+    summary: 'Delete everything that a node has of one caller, also from its files',
+    load: async () => (await import('./erase.ts')).eraseCommand,
+  },
+  {
     name: 'trust',
     summary: 'Accept a configuration file in a folder that agents can write to',
     load: async () => (await import('./trust.ts')).trustCommand,

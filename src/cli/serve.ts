@@ -1,7 +1,10 @@
 import type { AgentLike, CallRecord, Log, McpMount, Settings } from '#server';
-import { ConfigError, resolveConfig } from '#server';
+import { ConfigError, createMetrics, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
-import { createConsole } from '../server/adapters/console.ts';
+import { createConsole, createDocs } from '../server/adapters/console.ts';
+import { CAN_RELOAD } from '../server/adapters/module-file.ts';
+import type { Telemetry } from '../server/adapters/otlp.ts';
+import { createTelemetry } from '../server/adapters/otlp.ts';
 import type { ConfiguredServer, FoundAgent, ServeConfiguredOptions } from '../server/adapters/serve-configured.ts';
 import { logFor, serveConfigured } from '../server/adapters/serve-configured.ts';
 import { serveOnStdio } from '../server/adapters/serve-stdio.ts';
@@ -17,6 +20,7 @@ import { findAgent } from './serve/find-agent.ts';
 import type { ServeFlags } from './serve/flags.ts';
 import { readServeFlags, serveFlags } from './serve/flags.ts';
 import { boundYoungHeap } from './serve/heap-limit.ts';
+import { lameDuck, reloadOnHangUp, untilSignal } from './serve/signals.ts';
 import { asServeFailure } from './serve/start-errors.ts';
 import { guardProcess } from './serve/uncaught-errors.ts';
 import { readyLine, stoppingText, welcome } from './serve/welcome.ts';
@@ -34,7 +38,8 @@ mcp:COMMAND for the tools of an MCP server (docs/mcp.md). COMMAND is any program
   notes: `A flag wins over the environment (PARLEY_*, PORT), that over the file, that over the default. Logs go to standard error.
 On loopback an agent that runs no commands is open to this machine. All others authenticate their callers; parley keys create NAME makes
 a key. docs/security.md describes the rules.
-On SIGTERM and Ctrl-C the node finishes running work within 10 seconds and exits with 0.`,
+On SIGTERM and Ctrl-C the node finishes running work within 10 seconds and exits with 0. After SIGTERM it still serves for --lame-duck-ms
+first, while /readyz says draining. SIGHUP reloads the configuration, certificates and API keys.`,
   examples: [
     'parley serve ./agent.ts --port 8080',
     'parley serve claude --rule allow:read',
@@ -83,7 +88,10 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   const settings = await settingsFor(flags);
   checkRules(settings);
   const found = await foundAgents(settings, { find, command, isAlone: !flags.settings.has('agents') });
-  const log = terminalLog(settings, flags);
+  // A reload replaces these.
+  const live = { log: settings.log, a2a: settings.a2a, token: settings.token, lameDuckMs: settings.lameDuckMs };
+  const telemetry = createTelemetry(process.env);
+  const log = terminalLog(live, flags, telemetry);
   if (settings.trustLocalUsers)
     log.warn('DANGEROUS: every program of your user on this machine may call without a token (--trust-local-users)');
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
@@ -94,8 +102,11 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
     broken.resolve(1);
   };
   const guard = guardProcess(log);
+  const metrics = createMetrics();
+  telemetry.start(metrics, log);
   const served = await startServing(found, settings, {
-    ...{ log, onBroken, aroundRun: guard.aroundRun, mcp: mountMcp, console: createConsole({ say: (line) => log.info(line) }) },
+    ...{ metrics, ...(telemetry.otel === undefined ? {} : { otel: telemetry.otel }) },
+    ...{ log, onBroken, aroundRun: guard.aroundRun, mcp: mountMcp, ...ownPages(log) },
     ...(onCall === undefined ? {} : { onCall: (call) => onCall(call, { log }) }),
     ...more,
   });
@@ -104,24 +115,35 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   const isFirst = command === undefined && !flags.settings.has('agents') && settings.agents[0] === 'demo';
   process.stdout.write(flags.json ? readyLine(served) : welcome(served, settings, isFirst));
   const ending = onServed?.({ served, settings, log });
-  const code = await Promise.race([stopped.then(() => 0), broken.promise, guard.broken.then(() => 1)]);
+  const onApplied = ({ log: level, lameDuckMs }: Settings): void => void Object.assign(live, { log: level, lameDuckMs });
+  reloadOnHangUp({ served, log, read: () => settingsFor(flags, true), onApplied });
+  const end = await Promise.race([stopped, broken.promise, guard.broken.then(() => 1)]);
+  await lameDuck(end, served, live.lameDuckMs);
+  const code = typeof end === 'number' ? end : 0;
   ending?.();
   process.stdout.write(flags.json ? '{"event":"stopping"}\n' : stoppingText(served.handler.activity(), settings));
   // An agent that waits for nothing but itself would otherwise end the process, with exit code 13, before its task is saved.
   const awake = setInterval(() => undefined, 60_000);
   await served.close();
   await Promise.all(found.map(({ agent }) => letGo(agent)));
+  await telemetry.close();
   clearInterval(awake);
   process.stdout.write(flags.json ? '{"event":"stopped"}\n' : 'Stopped.\n');
   endSoon(code);
   return code;
 }
 
+/** The console and the documentation. */
+export function ownPages(log: Log): Required<Pick<ServeConfiguredOptions, 'console' | 'docs'>> {
+  const say = (line: string): void => log.info(line);
+  return { console: createConsole({ say }), docs: createDocs({ say }) };
+}
+
 /** On a terminal the log is text for people. With `--json`, or without a terminal, it is JSON lines. */
-function terminalLog(settings: Settings, { json }: ServeFlags): Log {
-  if (json || process.stderr.isTTY !== true) return logFor(settings);
+function terminalLog(settings: Pick<Settings, 'log' | 'a2a' | 'token'>, { json }: ServeFlags, { onLine }: Pick<Telemetry, 'onLine'>): Log {
+  if (json || process.stderr.isTTY !== true) return logFor(settings, { onLine });
   const coloured = (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
-  return logFor(settings, (line) => process.stderr.write(line), readableLog({ coloured, cwd: process.cwd() }));
+  return logFor(settings, { onLine, format: readableLog({ coloured, cwd: process.cwd() }) });
 }
 
 /** Exits even if an agent left a timer or a socket open. */
@@ -177,10 +199,14 @@ export const mountMcp: McpMount = (agents) => {
   };
 };
 
-/** The settings of a node, from flags, environment and configuration file. */
-export async function settingsFor({ settings, config }: Pick<ServeFlags, 'settings' | 'config'>): Promise<Settings> {
+let generation = 0;
+
+/** The settings of a node, from flags, environment and configuration file. `again`: a file that was loaded before is read again. */
+export async function settingsFor({ settings, config }: Pick<ServeFlags, 'settings' | 'config'>, again = false): Promise<Settings> {
   try {
-    const file = await loadConfigFile(process.cwd(), config ?? process.env['PARLEY_CONFIG']);
+    generation += 1;
+    const fresh = again && CAN_RELOAD ? { generation: -generation, onFile: () => undefined } : undefined;
+    const file = await loadConfigFile(process.cwd(), config ?? process.env['PARLEY_CONFIG'], fresh);
     const resolved = resolveConfig({ flags: settings, env: process.env, ...(file === undefined ? {} : { file }) });
     if (!resolved.a2a.enabled) throw new ConfigError('a2a.enabled is false in the configuration, so nothing is served');
     return resolved;
@@ -207,21 +233,4 @@ export async function startServing(
     if (thrown instanceof CliError) throw thrown;
     throw asServeFailure(thrown, found, settings);
   }
-}
-
-/** A terminal sends Ctrl-C to all of its processes, and parents pass it on. A second signal within this time is the same one. */
-const SAME_SIGNAL_MS = 1000;
-
-/** Resolves on the first SIGINT or SIGTERM. A later one exits at once. */
-export function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let signalledAt: number | undefined;
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(signal, () => {
-        if (signalledAt !== undefined && performance.now() - signalledAt > SAME_SIGNAL_MS) process.exit(1);
-        signalledAt ??= performance.now();
-        resolve();
-      });
-    }
-  });
 }

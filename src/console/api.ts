@@ -11,6 +11,7 @@ import type {
   Logged,
   Task,
 } from '#protocol';
+import { withPrefix } from './prefix.ts';
 import { credentials, refused } from './session.ts';
 
 /** An error response of the node. */
@@ -22,7 +23,7 @@ export class ApiError extends Error {
   }
 }
 
-const ROOT = '/api/parley/v1';
+const ROOT = withPrefix('/api/parley/v1');
 
 /** Calls the admin API. Every failure becomes an `ApiError` with a text for people. */
 async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {

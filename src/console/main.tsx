@@ -1,8 +1,17 @@
-import { render } from 'preact';
+import { options, render } from 'preact';
 import { App } from './app.tsx';
+import { withPrefix } from './prefix.ts';
 import './style/base.css';
 import './style/shell.css';
 import './style/parts.css';
+
+// Pages link to each other as `/console/…`. Behind a proxy with a prefix, the links have it too.
+const before = options.vnode;
+options.vnode = (vnode) => {
+  const { href } = vnode.props as { href?: unknown };
+  if (vnode.type === 'a' && typeof href === 'string' && href.startsWith('/console')) Object.assign(vnode.props, { href: withPrefix(href) });
+  before?.(vnode);
+};
 
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

@@ -1,7 +1,8 @@
 import { computed, signal } from '@preact/signals';
 import { withoutEndSlashes } from '#protocol';
+import { withPrefix } from './prefix.ts';
 
-const BASE = '/console';
+const BASE = withPrefix('/console');
 
 /**
  * The path below `/console`, such as `/tasks/abc`. Every view has an address, and no address contains a

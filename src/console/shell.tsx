@@ -73,7 +73,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-/** The end of the menu: theme and sign-out. */
+/** The end of the menu: theme, sign-out and the documentation. */
 function Foot() {
   return (
     <footer class="side-foot">
@@ -84,6 +84,11 @@ function Foot() {
         <button type="button" class="quiet" onClick={signOut}>
           Forget token
         </button>
+      )}
+      {health.value?.docs === undefined ? null : (
+        <a class="quiet" href={health.value.docs}>
+          Documentation
+        </a>
       )}
       <span class="dim">
         {health.value === undefined ? '' : `v${health.value.version}`} <kbd>?</kbd> keys

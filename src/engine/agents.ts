@@ -13,6 +13,11 @@ export function agentOf(agents: Agents, name: string): Agent {
   return agent;
 }
 
+/** Throws if the agent of a task is not served now. The task waits until it is. */
+export function checkServed(agents: Agents, name: string): void {
+  if (!agents.has(name)) throw new A2AError('UNSUPPORTED_OPERATION', `agent ${name} is not served by this node now; its tasks wait for it`);
+}
+
 /** A2A 1.0.1 §3.3.4: streaming needs the capability on the agent's card. */
 export function checkStreaming(agents: Agents, name: string): void {
   if (agentOf(agents, name).card.capabilities.streaming !== true) throw new A2AError('STREAMING_NOT_SUPPORTED');

@@ -1,5 +1,5 @@
 import type { Agent, Dialect, DialectId } from '#protocol';
-import { createRegistry, DIALECTS, LET_GO, randomIds, semanticsOfDialect, systemClock } from '#protocol';
+import { createRegistry, DIALECTS, isTerminal, LET_GO, randomIds, semanticsOfDialect, systemClock } from '#protocol';
 import type { AdminParts } from './admin/admin.ts';
 import { createCommits } from './commit/group-commit.ts';
 import { createEngineClock } from './engine-clock.ts';
@@ -17,6 +17,8 @@ import type { LiveTask } from './tasks/live-task.ts';
 import type { RetentionParts } from './tasks/retention.ts';
 import { createTaskTable } from './tasks/table.ts';
 import type { Unsaved } from './tasks/unsaved.ts';
+import type { WaitingTasks } from './tasks/waiting-tasks.ts';
+import { createWaitingTasks } from './tasks/waiting-tasks.ts';
 import { systemTimers } from './timers.ts';
 import { createConversations } from './turns/conversations.ts';
 import type { DrainParts } from './turns/drain.ts';
@@ -34,6 +36,7 @@ interface Assembled {
   readonly outbox: Outbox;
   readonly lifecycle: EngineLifecycle;
   readonly counts: { events: number; deleted: number };
+  readonly waiting: WaitingTasks;
   /** New keys follow the highest key in the store. */
   readonly startKeys: (last: number) => void;
   readonly addAgent: (name: string, agent: Agent) => void;
@@ -47,6 +50,7 @@ export function assemble(options: EngineOptions): Assembled {
   const agents = new Map(Object.entries(options.agents));
   const lifecycle: EngineLifecycle = { phase: 'new' };
   const counts = { events: 0, deleted: 0 };
+  const waiting = createWaitingTasks();
   const recentSends = newRecentSends();
   let lastKey = 0;
 
@@ -59,32 +63,29 @@ export function assemble(options: EngineOptions): Assembled {
       for (const task of tasks.all()) task.wake();
       options.onBroken?.(cause);
     },
+    onStalled: (cause) => options.onStalled?.(cause),
   });
   const onSaved = (task: LiveTask, saved: Unsaved): void => {
     counts.events += saved.entries.length;
     endReservations(recentSends, saved.reserved);
     if (saved.hasDirect) tasks.endDeleting(task.row.id);
+    tellEnd(options, task, saved);
     if (task.isGone) return;
+    if (saved.entries.length > 0) waiting.note(task.row);
     tellOutbox(outbox, task, saved);
-    if (options.onCommitted !== undefined && saved.entries.length > 0) tellFollower(options, task, saved);
+    tellFollower(options, task, saved);
   };
   const tasks = createTaskTable({ store, limits, clock, commits, onSaved });
-  const { webhookSender, replyPublisher, vault } = options;
+  const { webhookSender, replyPublisher, vault, semanticsOf = semanticsOfDialect } = options;
   const outbox = createOutbox(() => outboxParts, { webhookSender, replyPublisher, vault });
   const known = knownDialects();
-  const semanticsOf = options.semanticsOf ?? semanticsOfDialect;
   const largeReads = new LargeReads();
-  const base = { store, blobs, timers, largeReads, report, limits, clock, ids, agents, lifecycle, commits, tasks, outbox, semanticsOf };
-  const outboxParts: OutboxParts = { ...base, webhookSender, replyPublisher, vault, webhookOf: (dialect) => known(dialect).webhook };
-  const turnParts: DrainParts = {
-    ...base,
-    aroundRun: options.aroundRun,
-    tellCauses: options.tellCauses === true,
-    slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
-    quotas: createQuotas(options.runningTasksMaxOf),
-    conversations: createConversations({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
-    runs: new Map(),
+  const base = {
+    ...{ store, blobs, timers, largeReads, report, limits, clock, ids },
+    ...{ agents, lifecycle, commits, tasks, outbox, semanticsOf, waiting },
   };
+  const outboxParts: OutboxParts = { ...base, webhookSender, replyPublisher, vault, webhookOf: (dialect) => known(dialect).webhook };
+  const turnParts: DrainParts = { ...base, ...runParts(options, base) };
   const retention: RetentionParts = { ...base, stopTask: (task, reason) => stopTask(turnParts, task, reason) };
   const service: ServiceParts = {
     ...base,
@@ -98,12 +99,13 @@ export function assemble(options: EngineOptions): Assembled {
   };
   return {
     service,
-    admin: { ...service, ...base, retention },
+    admin: { ...service, ...base, retention, conversations: turnParts.conversations },
     turns: turnParts,
     retention,
     outbox,
     lifecycle,
     counts,
+    waiting,
     startKeys: (last) => {
       lastKey = last;
     },
@@ -111,15 +113,44 @@ export function assemble(options: EngineOptions): Assembled {
   };
 }
 
+type RunParts = Pick<DrainParts, 'aroundRun' | 'onRunEnd' | 'tellCauses' | 'missingAgents' | 'slots' | 'quotas' | 'conversations' | 'runs'>;
+
+/** What counts and limits the runs of agents. */
+function runParts(options: EngineOptions, { limits, clock, report }: Pick<DrainParts, 'limits' | 'clock' | 'report'>): RunParts {
+  return {
+    aroundRun: options.aroundRun,
+    onRunEnd: options.onRunEnd,
+    tellCauses: options.tellCauses === true,
+    missingAgents: options.missingAgents ?? 'fail',
+    slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
+    quotas: createQuotas(options.runningTasksMaxOf),
+    conversations: createConversations({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
+    runs: new Map(),
+  };
+}
+
 /** A commit may have opened queues, and may hold events for those that are open. */
-function tellOutbox(outbox: Outbox, { row, committed }: LiveTask, saved: Unsaved): void {
+function tellOutbox(outbox: Outbox, { row, committed, origin }: LiveTask, saved: Unsaved): void {
   for (const write of saved.beside) if (write.kind === 'outbox') outbox.opened(write.row, row, progressOf(row, committed));
-  if (saved.entries.length > 0 && outbox.watches(row.key)) outbox.committed(row.key, progressOf(row, committed));
+  if (saved.entries.length > 0 && outbox.watches(row.key)) outbox.committed(row.key, progressOf(row, committed), origin);
+}
+
+function tellEnd({ onEnded, report }: EngineOptions, { row }: LiveTask, { entries, hasDirect }: Unsaved): void {
+  if (onEnded === undefined) return;
+  const event = entries.at(-1)?.event;
+  const state = hasDirect ? 'TASK_STATE_COMPLETED' : (event?.statusUpdate?.status.state ?? event?.task?.status.state);
+  if (state === undefined || !isTerminal(state)) return;
+  try {
+    onEnded(row, state);
+  } catch (thrown) {
+    report?.('onEnded failed', thrown);
+  }
 }
 
 function tellFollower({ onCommitted, report }: EngineOptions, task: LiveTask, saved: Unsaved): void {
+  if (onCommitted === undefined || saved.entries.length === 0) return;
   try {
-    onCommitted?.(task.row, saved.entries);
+    onCommitted(task.row, saved.entries, task.origin);
   } catch (thrown) {
     report?.('onCommitted failed', thrown);
   }

@@ -11,7 +11,7 @@ describe('an engine', () => {
     const service = engine.serviceOf('echo');
     await expect(service.send(request('early'), ctx())).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
     await expect(service.get({ id: taskId('t') }, ctx())).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
-    expect(await engine.start()).toEqual({ waiting: 0, started: 0, ended: 0 });
+    expect(await engine.start()).toEqual({ waiting: 0, started: 0, ended: 0, oneAtATime: 0, absent: 0 });
     const task = taskOf(await service.send(request('hello'), ctx()));
     expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_COMPLETED', 'hello']);
     expect(task.id).toMatch(/^[0-9a-f-]{36}$/);
@@ -23,8 +23,20 @@ describe('an engine', () => {
     const first = await world(hanging);
     await first.service.send(request('a', AT_ONCE), ctx());
     const engine = createEngine({ store: first.store, agents: { agent: { ...hanging, recovery: 'fail' } } });
-    expect(await engine.start()).toEqual({ waiting: 0, started: 0, ended: 1 });
+    expect(await engine.start()).toEqual({ waiting: 0, started: 0, ended: 1, oneAtATime: 0, absent: 0 });
     await engine.stop();
+  });
+
+  it('lets tasks of an agent that it does not have wait with missingAgents: wait', async () => {
+    const first = await world(hanging);
+    const { id } = taskOf(await first.service.send(request('a', AT_ONCE), ctx()));
+    const options = { store: first.store, agents: { echo } };
+    const other = createEngine({ ...options, missingAgents: 'wait' });
+    expect(await other.start()).toEqual({ waiting: 0, started: 0, ended: 0, oneAtATime: 0, absent: 1 });
+    expect((await first.store.task('any', id))?.state).toBe('TASK_STATE_WORKING');
+    expect(await other.admin.cancel(id)).toMatchObject({ state: 'TASK_STATE_CANCELED' });
+    await expect(other.admin.retry(id)).rejects.toMatchObject({ kind: 'UNSUPPORTED_OPERATION' });
+    await other.stop();
   });
 
   it('continues the numbering of stored tasks', async () => {

@@ -5,6 +5,7 @@ import { assemble } from './assemble.ts';
 import type { EngineOptions } from './options.ts';
 import type { WebhookStats } from './outbox/outbox.ts';
 import { createService } from './service.ts';
+import type { WaitingCount } from './tasks/waiting-tasks.ts';
 import { drain } from './turns/drain.ts';
 import type { Recovered } from './turns/recovery.ts';
 import { recover } from './turns/recovery.ts';
@@ -40,8 +41,10 @@ export interface EngineStats {
   readonly running: number;
   /** Turns that wait for a slot. */
   readonly queued: number;
-  /** Runs that wait for an answer in `turn.ask`. */
+  /** Runs that wait for an answer in `turn.ask`. They are a part of the waiting tasks. */
   readonly asking: number;
+  /** Tasks that wait for a person, by agent and by what they wait for. */
+  readonly waiting: readonly WaitingCount[];
   /** Tasks in memory. */
   readonly liveTasks: number;
   /** Conversations that agents keep open. */
@@ -52,6 +55,8 @@ export interface EngineStats {
   readonly events: number;
   /** Tasks deleted by retention. */
   readonly forgottenTasks: number;
+  /** The store can't write for now, for example because the disk is full. */
+  readonly isStalled: boolean;
   /** The store has failed for good. The process should end. */
   readonly isBroken: boolean;
   /** Figures about webhooks. */
@@ -69,7 +74,7 @@ export interface EngineStats {
  * ```
  */
 export function createEngine(options: EngineOptions): Engine {
-  const { service, admin, turns, retention, outbox, lifecycle, counts, startKeys, addAgent } = assemble(options);
+  const { service, admin, turns, retention, outbox, lifecycle, counts, waiting, startKeys, addAgent } = assemble(options);
   const serviceFor = (name: string): A2AService => createService(service, name, options.extendedCard);
   const services = new Map(Object.keys(options.agents).map((name) => [name, serviceFor(name)]));
   let stopSweeping: () => void = () => {};
@@ -108,11 +113,13 @@ export function createEngine(options: EngineOptions): Engine {
       running: turns.slots.running,
       queued: turns.slots.queued,
       asking: [...turns.runs.keys()].filter((run) => run.answer !== undefined).length,
+      waiting: waiting.counts(),
       liveTasks: service.tasks.size,
       openContexts: turns.conversations.size,
       commits: service.commits.count,
       events: counts.events,
       forgottenTasks: counts.deleted,
+      isStalled: service.commits.isStalled,
       isBroken: service.commits.broken !== undefined,
       publishing: outbox.publishing,
       // A getter: there may be many queues to count.

@@ -39,6 +39,8 @@ export type {
   TenantScope,
   Write,
 } from './ports.ts';
+export type { CallOrigin, ReportedTask, ReportFailure } from './report.ts';
+export type { WaitingCount } from './tasks/waiting-tasks.ts';
 export { timeOrderedIds } from './time-ordered-ids.ts';
 export type { Timers } from './timers.ts';
 export { systemTimers } from './timers.ts';

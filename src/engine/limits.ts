@@ -54,7 +54,10 @@ export const ENGINE_LIMITS = {
     doc: "How long a stream waits for the agent's first output before it announces a task. A direct message makes no task.",
   },
   pollMsMax: { default: 25_000, doc: 'How long a get that waits for news (long polling) waits.' },
-  attemptsMax: { default: 3, doc: 'Maximum number of starts of one turn. A task whose process died that often fails.' },
+  attemptsMax: {
+    default: 3,
+    doc: 'Maximum number of starts of one turn. A task fails if its process died that often while no other interrupted turn ran.',
+  },
   retryMs: { default: 1000, doc: 'Delay before the second start of a turn. The third comes after four times this.' },
   finishedMsMax: { default: 2_592_000_000, doc: 'How long finished tasks are kept. In memory: an hour.' },
   finishedTasksMax: {

@@ -1,7 +1,8 @@
-import type { Agent, AgentCard, AgentOutput, CallContext, Clock, Ids, Turn } from '#protocol';
+import type { Agent, AgentCard, AgentOutput, CallContext, Clock, Ids, TaskState, Turn } from '#protocol';
 import type { EngineLimits } from './limits.ts';
 import type { ReplyPublisher, Vault, WebhookSender } from './outbox/delivery.ts';
 import type { Blobs, LogEntry, SemanticsOf, Store, TaskRow } from './ports.ts';
+import type { CallOrigin, ReportFailure } from './report.ts';
 import type { Timers } from './timers.ts';
 import type { RunningTasksMaxOf } from './turns/quotas.ts';
 
@@ -59,10 +60,21 @@ export interface EngineOptions {
    * agent failed. Default false.
    */
   readonly tellCauses?: boolean;
+  /**
+   * What a start does with unfinished tasks of agents that it does not have. `fail`: they fail. `wait`:
+   * they stay as they are until a start that has the agent. Default `fail`.
+   */
+  readonly missingAgents?: 'fail' | 'wait';
   /** Internal failures, for the log. */
-  readonly report?: (what: string, cause: unknown) => void;
+  readonly report?: ReportFailure;
   /** The store has failed for good. Nothing more can be saved, and the process should end. */
   readonly onBroken?: (cause: unknown) => void;
-  /** Called with entries that have become durable. */
-  readonly onCommitted?: (row: TaskRow, entries: readonly LogEntry[]) => void;
+  /** The store can't write for now, for example because the disk is full. Called again without a cause when it writes again. */
+  readonly onStalled?: (cause: unknown) => void;
+  /** Called when a run has ended, with its task and its duration in milliseconds, without the time that it waited for answers. */
+  readonly onRunEnd?: (row: TaskRow, ms: number) => void;
+  /** Called when the last status of a task is durable. A direct message counts as completed. */
+  readonly onEnded?: (row: TaskRow, state: TaskState) => void;
+  /** Called with entries that have become durable, and the request that they belong to. */
+  readonly onCommitted?: (row: TaskRow, entries: readonly LogEntry[], origin?: CallOrigin) => void;
 }

@@ -12,30 +12,15 @@ import type {
   TaskState,
 } from '#protocol';
 
+import type { Owner, TaskScope } from './owners.ts';
+
+export type { Owner, TaskScope, TenantScope } from './owners.ts';
+
 declare const brand: unique symbol;
 /** A small integer. Rows are clustered by it; public ids have an index of their own. */
 export type TaskKey = number & { readonly [brand]: 'TaskKey' };
 /** Types a number as a task key. Checks nothing. */
 export const taskKey = (key: number): TaskKey => key as TaskKey;
-
-/** The caller that a task belongs to. Nobody else can see the task. */
-export interface Owner {
-  /** Empty if there are no tenants. */
-  readonly tenant: string;
-  /** Id of the authenticated caller. */
-  readonly principal: string;
-}
-
-/** All principals of a tenant. */
-export interface TenantScope {
-  /** Name of the tenant. */
-  readonly tenant: string;
-  /** Always absent, which tells it apart from an `Owner`. */
-  readonly principal?: undefined;
-}
-
-/** Whose tasks a read may see. Every read names an owner; the operators of a tenant use a `TenantScope`, those of the node use `any`. */
-export type TaskScope = Owner | TenantScope | 'any';
 
 /** One entry of a task's log, numbered from 1 without gaps. A store returns everything but `seq` unchanged and does not interpret it. */
 export interface LogEntry {
@@ -183,7 +168,9 @@ export type Write =
   /** Deletes the task with its log, its push configs, its queues and the records of its sends. */
   | { readonly kind: 'forget'; readonly task: TaskKey }
   /** Deletes older records of sends without a task. */
-  | { readonly kind: 'forgetSends'; readonly before: number };
+  | { readonly kind: 'forgetSends'; readonly before: number }
+  /** Deletes what is left of an owner whose tasks are deleted: records of sends, damaged tasks, and its name. Keeps tasks that are whole. */
+  | { readonly kind: 'forgetOwner'; readonly owner: Owner };
 
 /** Which tasks a list contains. All filters must match. */
 export interface ListFilter {
@@ -236,6 +223,8 @@ export interface Store {
   waiting(filter: ContextFilter, limit: number): MaybePromise<readonly TaskRow[]>;
   /** The record of a send with this name. */
   send(name: SendName): MaybePromise<SendRecord | undefined>;
+  /** The records of sends of an owner that have no task: those that a direct message answered. */
+  directAnswers(owner: Owner): MaybePromise<readonly SendRecord[]>;
   /** Tasks, the newest status first. */
   list(query: ListQuery): MaybePromise<readonly TaskRow[]>;
   /** The number of tasks that match. Must be fast for millions of tasks. */
@@ -254,6 +243,8 @@ export interface Store {
   quiet(phase: 'finished' | 'waiting', range: { readonly before: number; readonly limit: number }): MaybePromise<readonly TaskRow[]>;
   /** The number of finished tasks. */
   finished(): MaybePromise<number>;
+  /** Rewrites the files, so that they hold nothing that was deleted. Commits wait meanwhile, reads do not. Absent: there are no files. */
+  compact?(): Promise<void>;
   /** Releases files and connections. Later calls fail. */
   close(): MaybePromise<void>;
 }

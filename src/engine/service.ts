@@ -13,6 +13,7 @@ import { listTasks } from './read/list.ts';
 import type { SubscribeParts } from './read/subscribe.ts';
 import { subscribe } from './read/subscribe.ts';
 import { nameFor, renameTask } from './read/task-names.ts';
+import type { ReportFailure } from './report.ts';
 import { factsOf } from './send/call.ts';
 import type { SendParts } from './send/send.ts';
 import { send, stream } from './send/send.ts';
@@ -26,7 +27,7 @@ export interface ServiceParts extends SendParts, ListParts, SubscribeParts, Push
   readonly store: SendParts['store'] & ListParts['store'] & SubscribeParts['store'] & PushServiceParts['store'];
   readonly commits: SendParts['commits'];
   readonly limits: SendParts['limits'];
-  readonly report: (what: string, cause: unknown) => void;
+  readonly report: ReportFailure;
   readonly retention: RetentionParts;
 }
 
@@ -123,11 +124,11 @@ async function forget(parts: ServiceParts, asked: TaskRequest): Promise<void> {
     await parts.commits.settled();
     return { ...task.row };
   });
-  await deleteNow(parts.retention, row);
+  await deleteNow(parts.retention, [row]);
 }
 
 /** Without a run there is no abort signal, so `canceled` tells the agent of the cancel. */
 function tellAgent({ agents, report }: ServiceParts, { row }: LiveTask, task: Task): void {
   const told = agents.get(row.agent)?.canceled?.(task, { principal: row.owner.principal });
-  told?.catch((thrown: unknown) => report(`agent ${row.agent} failed when told of a canceled task`, thrown));
+  told?.catch((thrown: unknown) => report(`agent ${row.agent} failed when told of a canceled task`, thrown, row));
 }

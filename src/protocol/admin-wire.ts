@@ -28,7 +28,7 @@ export interface AdminWirePage {
   readonly exchanges: readonly AdminExchange[];
 }
 
-/** One HTTP request and as much of its response as has been sent so far. */
+/** One HTTP request, or one call over gRPC with its messages as JSON, and as much of its response as has been sent so far. */
 export interface AdminExchange {
   /** Number of the exchange, in the order in which the requests arrived. */
   readonly n: number;
@@ -44,6 +44,8 @@ export interface AdminExchange {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
   readonly status: number;
+  /** How a call over gRPC, gRPC-Web or Connect ended: `OK`, `NOT_FOUND` … Absent for other requests, and while the call is running. */
+  readonly grpcStatus?: string;
   /** Response headers, chosen and masked in the same way. */
   readonly answerHeaders: readonly (readonly [string, string])[];
   /** Response body; empty for a stream, whose events are in `frames`. */

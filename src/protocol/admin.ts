@@ -1,14 +1,18 @@
 import type { AdminBackups } from './admin-backups.ts';
+import type { AdminErased, AdminEraseRequest, AdminExportPage, AdminOwner } from './admin-erase.ts';
 import type { AdminMesh } from './admin-mesh.ts';
+import type { AdminTask } from './admin-task.ts';
 import type { AdminWire } from './admin-wire.ts';
 import type { AuditPage, AuditRequest } from './audit.ts';
 import type { Choice } from './choices.ts';
 import type { Logged } from './events.ts';
-import type { ContextId, DialectId, ExternalId, PushConfigId, Seq, TaskId, TenantId } from './ids.ts';
+import type { ContextId, DialectId, PushConfigId, Seq, TaskId, TenantId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './message.ts';
 import type { TaskState } from './states.ts';
 import type { Task, Timestamp } from './task.ts';
+
+export type { AdminTask } from './admin-task.ts';
 
 /**
  * What operators and the console can see and do, for tasks of all owners. A server must check the scope
@@ -40,6 +44,13 @@ export interface AdminService {
    * is running.
    */
   delete(id: TaskId): Promise<void>;
+  /**
+   * Deletes everything that the node has of one caller, after canceling what runs, and rewrites the
+   * files so that the content is gone from them.
+   */
+  erase(request: AdminEraseRequest): Promise<AdminErased>;
+  /** Returns a page of everything that the node has of one caller. */
+  exportData(request: AdminOwner & { readonly pageToken?: string }): Promise<AdminExportPage>;
   /** Returns a page of the audit log, in order. Absent when the node keeps no audit log. */
   audit?(request: AuditRequest): Promise<AuditPage>;
   /** Webhook queues: the open ones, and the dead letters (deliveries that were given up). */
@@ -61,31 +72,6 @@ export interface AdminService {
   readonly wire?: AdminWire;
   /** Backups. Absent when the node's data is not in a folder. */
   readonly backups?: AdminBackups;
-}
-
-/** A task as a row of a list: what it is and who owns it, without its content. */
-export interface AdminTask {
-  readonly id: TaskId;
-  /** Name of the agent on this node. */
-  readonly agent: string;
-  /** Name of the owner. */
-  readonly principal: string;
-  readonly tenant?: TenantId;
-  readonly contextId: ContextId;
-  /** Dialect in which the task was created. */
-  readonly dialect: DialectId;
-  /** Task name that the caller chose, in dialects whose callers name tasks. */
-  readonly alias?: ExternalId;
-  readonly state: TaskState;
-  /** Time of the last status change. */
-  readonly statusAt: Timestamp;
-  /** Sequence number of the last entry in the log. */
-  readonly last: Seq;
-  /** Size of the log. */
-  readonly bytes: number;
-  /** How often the agent has been started for the current turn. 0 when no turn is running. */
-  readonly attempt: number;
-  readonly isRunning: boolean;
 }
 
 /** Filters and page of an operator's task list. All filters must match. */
@@ -161,6 +147,8 @@ export interface AdminLogLine {
 
 /** Load figures of a node: the counters of `/metrics`, sampled every few seconds. */
 export interface AdminHealth {
+  /** The path of the documentation, if this node serves it. */
+  readonly docs?: string;
   readonly startedAt: Timestamp;
   readonly version: string;
   readonly samples: readonly AdminSample[];

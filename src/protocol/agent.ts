@@ -179,6 +179,8 @@ export interface Agent {
    * could have been aborted.
    */
   canceled?(task: Task, of: { readonly principal: string }): Promise<void>;
+  /** Deletes what the agent itself keeps of a conversation. Called when an operator erases a caller's data. */
+  forget?(conversation: { readonly contextId: ContextId; readonly principal: string }): Promise<void>;
   /** The card for an authenticated caller. Without this method the agent has no extended card. */
   extendedCard?(principal: Principal): Promise<AgentCard>;
 }

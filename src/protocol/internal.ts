@@ -3,6 +3,7 @@
 export * from './a2ui.ts';
 export * from './admin.ts';
 export * from './admin-backups.ts';
+export * from './admin-erase.ts';
 export * from './admin-mesh.ts';
 export * from './admin-wire.ts';
 export * from './agent.ts';
@@ -11,7 +12,7 @@ export * from './behave.ts';
 export { COMMON_INTERFACE, hasAddress, isStandardBinding, STANDARD_BINDINGS, type StandardBinding } from './binding-names.ts';
 export * from './canonical-json.ts';
 export * from './card.ts';
-export { type CardProblem, cardProblems } from './card-check.ts';
+export { type CardProblem, cardProblems, foreignMembers } from './card-check.ts';
 export * from './choices.ts';
 export { addedParts, appendParts } from './chunks.ts';
 export * from './conversation.ts';

@@ -40,12 +40,14 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** How a call arrived, for the audit log. */
+/** How a call arrived, for the log and the audit log. */
 export interface RequestFacts {
-  /** Id that the server gave the request. Error responses carry it in `X-Request-Id`. */
+  /** Id of the request: the caller's `X-Request-Id`, or one that the server made. Every response carries it. */
   readonly id: string;
   /** Network address of the caller. Taken from a proxy's header only when that proxy is trusted. */
   readonly client?: string;
+  /** The node authenticates nobody. */
+  readonly isOpen?: true;
 }
 
 /**
@@ -95,7 +97,7 @@ export interface CallContext {
    * request separates data within this caller.
    */
   readonly tenant?: TenantId;
-  /** Facts about the HTTP request, for the audit log. */
+  /** Facts about the HTTP request, for the log and the audit log. */
   readonly request?: RequestFacts;
   /** Dialect of the caller. */
   readonly dialect: DialectId;
@@ -117,6 +119,8 @@ export interface CallContext {
    * send.
    */
   onDelivered?(mark: () => void): void;
+  /** A service calls it when it has accepted the message of a send, with the task that the message went to. */
+  onAdmitted?(task: TaskId): void;
   /**
    * Additional address for the answer to a send, in a form that only the service's own outbox
    * understands. It is stored with the message, so that the answer is sent even after a crash. Only

@@ -1,5 +1,5 @@
 import { createChatMemory } from '#bindings';
-import type { Engine } from '#engine';
+import type { Engine, EngineOptions } from '#engine';
 import type { AdminService, AgentCard } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import { AS_DECLARED, cardSecurityOf } from './access/authentication/card-security.ts';
@@ -19,11 +19,12 @@ import { startLifecycle } from './lifecycle.ts';
 import type { ServerLimits } from './limits.ts';
 import { DEFAULT_SERVER_LIMITS } from './limits.ts';
 import { meter } from './observability/call-metrics.ts';
-import { recordCalls } from './observability/call-records.ts';
+import { logCall, recordCalls } from './observability/call-records.ts';
 import type { Health } from './observability/health.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
 import { SILENT } from './observability/log.ts';
+import { METRICS } from './observability/metric-table.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Tracing } from './observability/tracing.ts';
 import type { OpenStreams } from './open-streams.ts';
@@ -69,9 +70,7 @@ export interface ServedNode extends NodeLifecycle, Pick<AgentList, 'add' | 'remo
 export function assembleNode(options: HandlerOptions): ServedNode {
   const limits: ServerLimits = { ...DEFAULT_SERVER_LIMITS, ...options.limits };
   const { log = SILENT, metrics = createMetrics() } = options;
-  const tracing: Tracing = { recorder: undefined };
-  const openStreams = trackOpenStreams();
-  const changed = new Date();
+  const [tracing, openStreams, changed]: [Tracing, OpenStreams, Date] = [{ recorder: undefined }, trackOpenStreams(), new Date()];
   const given = namedAgents(options);
   checkCommands(given, options);
   const audit = options.audit === undefined ? NO_AUDIT : createAudit(options.audit);
@@ -89,30 +88,35 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   const where = publicUrl(options.url);
   // The first agent is served at the root and at /agents/{name}; its card names the root.
   const baseOf = (name: string): string => `${where.base()}${name === list.agents[0]?.name ? '' : `/agents/${name}`}`;
-  const quotaOf = options.quotaOf ?? quotaBy(limits);
-  const signer = createSigner(options.keys?.signing);
+  const [signer, quotaOf] = [createSigner(options.keys?.signing), options.quotaOf ?? quotaBy(limits)];
   const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
-  const engine = engineFor(given, { options: { ...options, quotaOf }, metrics, log, tracing, signer, limits, completed, extended });
+  const onEnded = isOpenNode(options) ? undefined : endRecorder(audit);
+  const engine = engineFor(given, {
+    options: { ...options, quotaOf },
+    metrics,
+    log,
+    tracing,
+    signer,
+    limits,
+    completed,
+    extended,
+    onEnded,
+  });
   const capacity = createCapacity({ streamsMax: limits.streamsMax, isOverloaded: options.isOverloaded, quotaOf, metrics });
-  const measure = measuring(meter(metrics, capacity), options);
-  const list = createAgentList(given, { engine, measure, audit, options });
+  const list = createAgentList(given, { engine, measure: measuring(meter(metrics, capacity), options, log), audit, options });
   const { agents } = list;
-  metrics.gauge({ name: 'parley_streams_open', help: 'Open streams.' }, () => openStreams.count);
-  const [health, traffic] = [createHealth(metrics, options.version ?? ''), createTrafficRecorder()];
+  metrics.gauge(METRICS.streamsOpen, () => openStreams.count);
+  const [health, traffic] = [createHealth(metrics, aboutNode(options)), createTrafficRecorder()];
   const lifecycle = startLifecycle({ options, engine, agents, log, limits, tracing, audit });
   list.onAdded(lifecycle.trace);
   const mesh = options.mesh && meshAgents(options.mesh, list.make, (name) => agents.some((agent) => agent.name === name));
-  const activity = (): NodeActivity => {
-    const { running = 0, queued = 0, asking = 0 } = engine?.stats() ?? {};
-    return { running: running - asking, queued, asking, streams: openStreams.count };
-  };
   const routing: RouteContext = {
     agents,
     cards,
     admin: adminOf(engine, options, { log, health, traffic, mesh }),
     adminOf: (tenant) => engine?.adminOf(tenant),
     onMesh: (name) => mesh?.find(name),
-    metrics,
+    ...{ metrics, log },
     jwks: signer.jwks,
     baseOf: where.of,
     noteBase: where.note,
@@ -120,21 +124,47 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     publisher: options.publisher ?? PROTOCOL_SETTINGS.publisher.default,
     changed,
     cardAgeMsMax: limits.cardAgeMsMax,
-    console: options.console,
+    ...{ console: options.console, docs: options.docs },
     relay: options.relay ?? options.outbound?.fetchWithin(RELAY_LIMITS),
     agUi: agUiOptions(options, limits),
     chats: createChatMemory(),
     bodyBytesMax: limits.bodyBytesMax,
-    mcp: options.mcp === undefined ? undefined : mountedOnce(options.mcp),
+    mcp: options.mcp && mountedOnce(options.mcp),
     phase: lifecycle.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
   };
   const { add, remove } = list;
+  const activity = (): NodeActivity => activityOf(engine, openStreams.count);
   return Object.assign(lifecycle, { routing, openStreams, log, limits, audit, health, traffic, add, remove, activity });
 }
 
-function measuring(measure: AgentListOptions['measure'], { onCall }: HandlerOptions): AgentListOptions['measure'] {
-  return onCall === undefined ? measure : (service, agent) => recordCalls(measure(service, agent), agent, onCall);
+function activityOf(engine: Engine | undefined, streams: number): NodeActivity {
+  const { running = 0, queued = 0, asking = 0 } = engine?.stats() ?? {};
+  return { running: running - asking, queued, asking, streams };
+}
+
+/** Without authentication there is one caller, `local`, and the audit log has no record of its work. */
+function isOpenNode({ auth, authenticate }: HandlerOptions): boolean {
+  return auth === undefined && authenticate === undefined;
+}
+
+/** The audit log has a record of each task that was admitted, and one of its end. */
+function endRecorder(audit: Audit): NonNullable<EngineOptions['onEnded']> {
+  return ({ id, agent, owner: { principal, tenant } }, state) =>
+    audit.record({
+      principal,
+      tenant: tenant === '' ? undefined : tenant,
+      action: 'task.end',
+      object: id,
+      agent,
+      decision: 'allowed',
+      reason: state,
+    });
+}
+
+function measuring(measure: AgentListOptions['measure'], { onCall }: HandlerOptions, log: Log): AgentListOptions['measure'] {
+  const note = onCall ?? (log.isOn('debug') ? logCall(log) : undefined);
+  return note === undefined ? measure : (service, agent) => recordCalls(measure(service, agent), agent, note);
 }
 
 /** Creates the MCP handler of the whole node, and that of each agent, on first use and after an agent was replaced. */
@@ -183,6 +213,12 @@ function adminOf(
   if (engine === undefined) return undefined;
   return {
     ...engine.admin,
+    erase: async (request) => {
+      const erased = await engine.admin.erase(request);
+      // Recorded traffic may be of that caller. It is in memory only.
+      if (request.dryRun !== true) traffic.clear();
+      return erased;
+    },
     health: health.shown,
     wire: traffic,
     ...(mesh === undefined ? {} : { mesh: mesh.shown }),
@@ -190,4 +226,9 @@ function adminOf(
     ...(audit === undefined ? {} : { audit: (request) => audit.read(request) }),
     ...(log.recent === undefined ? {} : { logs: ({ after = 0, limit = 1000 }) => log.recent?.(after, limit) ?? [] }),
   };
+}
+
+/** What the console shows about the node. */
+function aboutNode({ version = '', docs }: HandlerOptions): { readonly version: string; readonly docs?: string } {
+  return { version, ...(docs === undefined ? {} : { docs: '/docs/' }) };
 }

@@ -4,15 +4,19 @@ import type { Agent } from '#protocol';
 import { createAccess } from './access/access.ts';
 import type { AuthenticatedCaller } from './access/authentication/caller.ts';
 import { callerKey, isLocal } from './access/authentication/caller.ts';
+import { requestIdHeader } from './access/request-id.ts';
 import type { ServedAgent } from './agents/served-agent.ts';
 import type { NodeActivity } from './assemble.ts';
 import { assembleNode } from './assemble.ts';
 import type { CallRecord } from './observability/call-records.ts';
+import type { Log } from './observability/log.ts';
+import { requestFields } from './observability/log-fields.ts';
+import { METRICS } from './observability/metric-table.ts';
 import type { HandlerOptions } from './options.ts';
 import { createAdmission } from './routes/admit-call.ts';
 import type { FoundRoute } from './routes/find-route.ts';
 import { findRoute } from './routes/find-route.ts';
-import { headOf, NO_SNIFF, refusal } from './routes/responses.ts';
+import { errorAnswer, headOf, NO_SNIFF, refusal } from './routes/responses.ts';
 import { isReady, respondOn } from './routes/route-handlers.ts';
 import type { Route } from './routes/routes.ts';
 import { methodsOf } from './routes/routes.ts';
@@ -45,6 +49,8 @@ export interface Handler {
   activity(): NodeActivity;
   /** Takes a sample of the metrics for `/api/parley/v1/health`. The host calls it every few seconds. */
   sample(): void;
+  /** Says at `/readyz` that the node shuts down soon, so that load balancers send nothing more. Requests are still served. */
+  leave(): void;
   /** Shuts down: refuses new requests, ends streams with a reconnect time, waits for running agents, and closes the store. */
   close(): Promise<void>;
 }
@@ -53,11 +59,10 @@ interface Outcome {
   readonly route: Route | undefined;
   readonly response: HttpResponse;
   readonly caller?: AuthenticatedCaller | undefined;
+  readonly agent?: string | undefined;
   /** The request did not reach its route. */
   readonly isRefused?: true;
 }
-
-const REQUESTS = { name: 'parley_http_requests_total', help: 'HTTP requests by route and status.', labels: ['route', 'status'] } as const;
 
 /**
  * Serves agents as a `fetch` handler, for Workers, Deno, Bun and frameworks. On Node use `serve` of `parley-a2a/server/node`.
@@ -71,7 +76,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const node = assembleNode(options);
   const { routing, log, openStreams, limits, audit, health, traffic } = node;
   const access = createAccess({ options, limits, audit, refuseWhileStopping: node.refuseWhileStopping });
-  const requests = routing.metrics.counter(REQUESTS);
+  const requests = routing.metrics.counter(METRICS.requests);
 
   /** Runs the access checks, then the route. */
   const handle = async (request: HttpRequest): Promise<Outcome> => {
@@ -83,9 +88,14 @@ export function createHandler(options: HandlerOptions): Handler {
       return { route: undefined, response: noRoute(found), isRefused: true };
     if (node.starting !== undefined) await node.starting;
     const httpRequest = access.countBody(caller, request, route);
+    const isAdmin = route.access === 'admin';
+    if (isAdmin) {
+      const unrecorded = await access.admitAdminRequest(request, caller).then(() => undefined, errorAnswer);
+      if (unrecorded !== undefined) return { route, response: unrecorded, caller, isRefused: true };
+    }
     const response = await respondOn(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
-    if (route.access === 'admin') access.recordAdminRequest(request, response, caller);
-    return { route, response: request.method === 'HEAD' ? headOf(response) : response, caller };
+    if (isAdmin) access.recordAdminRequest(request, response, caller);
+    return { route, response: request.method === 'HEAD' ? headOf(response) : response, caller, agent: found.agent.name };
   };
   const respond = async (received: HttpRequest): Promise<HttpResponse> => {
     const [began, recording] = [performance.now(), traffic.begin(received)];
@@ -94,23 +104,27 @@ export function createHandler(options: HandlerOptions): Handler {
       const outcome = await handle(request);
       const { route, response, caller } = outcome;
       requests.add([route?.name ?? 'none', String(response.status)]);
-      if (outcome.isRefused === true && options.onCall !== undefined) options.onCall(refusedCall(request, outcome, began));
-      if (log.isOn('debug')) log.debug('request', { method: request.method, path: request.path, status: response.status });
+      if (outcome.isRefused === true && options.onCall !== undefined)
+        options.onCall(refusedCall(request, { status: response.status, caller, began }));
+      if (log.isOn('debug')) logRequest(log, request, outcome, performance.now() - began);
       if (response.body !== null && typeof response.body !== 'string') openStreams.track(response.body, caller?.isStillValid);
-      const headers = { ...response.headers, ...NO_SNIFF, ...access.corsHeaders(request) };
+      const headers = { ...response.headers, ...NO_SNIFF, ...requestIdHeader(request), ...access.corsHeaders(request) };
       const key = caller === undefined || isLocal(caller) ? undefined : callerKey(caller);
       const sent: HttpResponse = { status: response.status, headers, body: response.body, caller: key };
       return recording === undefined ? sent : recording.responded(sent, outcome);
     } catch (thrown) {
-      log.error('a request failed', thrown, { method: request.method, path: request.path });
-      const failed = refusal(500, 'internal error', NO_SNIFF);
+      log.error('a request failed', thrown, { ...requestFields(request), method: request.method, path: request.path });
+      const failed = refusal(500, 'internal error', { ...NO_SNIFF, ...requestIdHeader(request) });
       return recording?.responded(failed, { route: undefined }) ?? failed;
     }
   };
   return {
     respond,
     fetch: (request) => respondTo(request, respond),
-    admit: createAdmission({ access, node, requests }),
+    admit: createAdmission({
+      ...{ access, node, requests },
+      onRefused: (request, refused) => options.onCall?.(refusedCall(request, { ...refused, began: performance.now() })),
+    }),
     isServing: () => isReady(routing),
     ready: node.ready,
     agents: routing.agents,
@@ -118,6 +132,7 @@ export function createHandler(options: HandlerOptions): Handler {
     remove: node.remove,
     activity: node.activity,
     sample: health.sample,
+    leave: node.leave,
     close: async () => {
       node.refuseRequests();
       openStreams.finishAll(encodeRetry(limits.reconnectMs));
@@ -126,9 +141,21 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-function refusedCall({ method, path }: HttpRequest, { response, caller }: Outcome, began: number): CallRecord {
+/** The path without its query, which may hold a token. */
+function logRequest(log: Log, request: HttpRequest, { response, caller, agent }: Outcome, ms: number): void {
+  const { method, path } = request;
+  log.debug('request', { method, path, status: response.status, ms: Math.round(ms), ...requestFields(request, { caller, agent }) });
+}
+
+interface RefusedRequest {
+  readonly status: number;
+  readonly caller: AuthenticatedCaller | undefined;
+  readonly began: number;
+}
+
+function refusedCall({ method, path }: HttpRequest, { status, caller, began }: RefusedRequest): CallRecord {
   const who = caller?.principal.id ?? '';
-  return { who, dialect: '', operation: `${method} ${path}`, agent: '', outcome: String(response.status), ms: performance.now() - began };
+  return { who, dialect: '', operation: `${method} ${path}`, agent: '', outcome: String(status), ms: performance.now() - began };
 }
 
 const OPENAI_ROUTES: ReadonlySet<string> = new Set(['chat', 'models', 'responses', 'conversations']);

@@ -7,4 +7,5 @@ export { resolveConfig } from './config/resolve.ts';
 export { SETTINGS, type Setting, type SettingGroup } from './config/settings.ts';
 export { suggest } from './config/suggest.ts';
 export * from './index.ts';
+export { METRIC_LIST, METRICS, type MetricDeclaration } from './observability/metric-table.ts';
 export { ROUTES } from './routes/routes.ts';

@@ -11,8 +11,8 @@ import type { HandlerOptions } from './options.ts';
 import { refusal, retryAfter } from './routes/responses.ts';
 import type { Route } from './routes/routes.ts';
 
-/** `open` once requests are served, `draining` during shutdown. */
-export type NodePhase = 'starting' | 'open' | 'draining';
+/** `open` once requests are served, `leaving` while they are still served before a shutdown, `draining` during shutdown. */
+export type NodePhase = 'starting' | 'open' | 'leaving' | 'draining';
 
 /** The start and shutdown of a node. */
 export interface NodeLifecycle {
@@ -24,6 +24,8 @@ export interface NodeLifecycle {
   refuseWhileStopping(route: Route): HttpResponse | undefined;
   /** Adds tracing to an agent, if tracing is on. */
   trace(agent: Mutable<ServedAgent>): void;
+  /** Says at `/readyz` that the node shuts down soon. Requests are still served. */
+  leave(): void;
   /** Refuses new requests from now on. */
   refuseRequests(): void;
   /** Stops the engine and closes the store and the audit log. */
@@ -53,7 +55,9 @@ export function startLifecycle({ options, engine, agents, log, limits, tracing, 
   const trace = (agent: Mutable<ServedAgent>): void => {
     if (tracing.recorder !== undefined) agent.service = traced(agent.service, agent.name, tracing.recorder);
   };
+  const began = performance.now();
   const start = async (): Promise<void> => {
+    log.info('the node starts', { version: options.version, agents: agents.map(({ name }) => name) });
     const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
     tracing.recorder = otel === undefined ? undefined : recorderOf(otel);
     for (const agent of agents) trace(agent);
@@ -62,6 +66,7 @@ export function startLifecycle({ options, engine, agents, log, limits, tracing, 
       log.info('recovered the tasks of the previous process', { ...recovered });
     }
     if (phase === 'starting') phase = 'open';
+    log.info('the node is ready', { ms: Math.round(performance.now() - began), ...recovered });
   };
   const ready = start();
   let starting: Promise<void> | undefined = ready;
@@ -82,14 +87,21 @@ export function startLifecycle({ options, engine, agents, log, limits, tracing, 
       if (phase !== 'draining' || route.access === 'public') return undefined;
       return refusal(503, 'this node is shutting down; try again', retryAfter(limits.reconnectMs));
     },
+    leave: () => {
+      if (phase === 'open') phase = 'leaving';
+      log.info('the node drains soon: it still serves, and /readyz says draining');
+    },
     refuseRequests: () => {
       phase = 'draining';
+      const { running = 0, queued = 0, asking = 0 } = engine?.stats() ?? {};
+      log.info('the node drains: it refuses new requests and finishes its work', { running, queued, asking });
     },
     stop: async () => {
       await ready.catch(() => undefined); // a node that did not start has nothing to stop
       await engine?.stop({ ms: Math.max(0, limits.drainMsMax - CLOSING_MS) });
       await options.store?.close();
       await audit.close();
+      log.info('the node has stopped');
     },
   };
 }

@@ -15,7 +15,10 @@ export const SERVER_LIMITS = {
     doc: 'Maximum body of an AG-UI run. A front end repeats the whole thread in each request; only the newest messages are kept.',
   },
   jsonDepthMax: { default: 64, doc: 'Maximum nesting of arrays and objects.' },
-  jsonMembersMax: { default: 50_000, doc: 'Maximum number of arrays, objects and members of objects in one request.' },
+  jsonMembersMax: {
+    default: 50_000,
+    doc: 'Maximum number of arrays, objects and members of objects in one request. In protobuf: of messages and elements of lists.',
+  },
   messagePartsMax: { default: 100, doc: 'Maximum number of parts of one message.' },
   idCharsMax: { default: 128, doc: 'Maximum length of an id.' },
   headersMax: { default: 100, doc: 'Maximum number of headers of a request.' },

@@ -58,8 +58,11 @@ export interface ServingOptions extends HostOriginOptions {
   readonly authenticate?: Authenticate;
   /** Records refusals and changes. The server closes it. */
   readonly audit?: AuditLog;
-  /** `superset` (default) serves cards that clients of every version read, `strict` pure 1.0. */
-  readonly card?: 'superset' | 'strict';
+  /**
+   * `superset` (default) serves cards that clients of every version read, `strict` pure 1.0, `scope-lists` what a2a-go 2 reads. A client
+   * can ask for another form with `?card=`.
+   */
+  readonly card?: 'superset' | 'strict' | 'scope-lists';
   /** The domain that publishes the agents, for the catalog. */
   readonly publisher?: string;
   /**
@@ -101,6 +104,11 @@ export interface ServingOptions extends HostOriginOptions {
    * only that the agent failed. Default false.
    */
   readonly tellCauses?: boolean;
+  /**
+   * What the start does with unfinished tasks of agents that this node does not have. `fail`: they fail.
+   * `wait`: they stay as they are, readable for operators, until a start that has the agent. Default `fail`.
+   */
+  readonly missingAgents?: 'fail' | 'wait';
   /** Called after each call of an agent, and after each request that was refused before it. */
   readonly onCall?: (call: CallRecord) => void;
   /** Sends the console's requests to agents on other nodes. Default: `outbound`. */
@@ -109,6 +117,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly version?: string;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => HttpResponse | Promise<HttpResponse>;
+  /** Serves the documentation at `/docs/`. */
+  readonly docs?: (path: string) => HttpResponse | Promise<HttpResponse>;
   /**
    * More agents by name. Their tasks are recovered at the start, and `Handler.add` and `remove` can
    * replace them later.

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SETTINGS } from '#server';
-import { dataHome, folderFor } from '../../src/server/adapters/data-folder.ts';
+import { dataHome } from '../../src/server/adapters/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { parleyServe } from '../support/parley.ts';
 import { startNode } from '../support/processes.ts';
@@ -59,7 +59,7 @@ describe('parley serve', () => {
     expect(await says(first.url, 'hello')).toBe('HELLO');
     expect(await says(`${first.url}/agents/shout-it`, 'there')).toBe('THERE');
     expect(await first.stop()).toBe(0);
-    expect(readdirSync(join(folder, 'xdg/parley'))).toEqual([expect.stringMatching(/^agent-[0-9a-f]{8}$/)]);
+    expect(readdirSync(join(folder, 'xdg/parley'))).toEqual([expect.stringMatching(/^file-[0-9a-f]{8}$/)]);
     const second = await parleyServe({ args: ['./agent.ts'], cwd, env });
     expect(((await (await fetch(`${second.url}/tasks`)).json()) as { totalSize: number }).totalSize).toBe(2);
     expect(await second.stop()).toBe(0);
@@ -234,12 +234,5 @@ describe('the folder for tasks', () => {
     expect(dataHome({ XDG_DATA_HOME: 'relative' }, 'linux', '/home/a')).toBe('/home/a/.local/share/parley');
     expect(dataHome({}, 'darwin', '/Users/a')).toBe('/Users/a/Library/Application Support/parley');
     expect(dataHome({ LOCALAPPDATA: '/local' }, 'win32', '/a')).toBe('/local/parley');
-  });
-
-  it('belongs to these agents only', () => {
-    expect(folderFor(['demo'])).toBe('demo');
-    expect(folderFor(['echo', 'script'])).toBe('echo-script');
-    expect(folderFor(['/a/agent.ts'])).toMatch(/^agent-[0-9a-f]{8}$/);
-    expect(folderFor(['/a/agent.ts'])).not.toBe(folderFor(['/b/agent.ts']));
   });
 });

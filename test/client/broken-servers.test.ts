@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { Agent, fetch as undiciFetch } from 'undici';
+import { connect } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClientError, ClientOptions } from '#client';
 import { A2AClient, isClientError } from '#client';
+import { fetchOverHttp1 } from '../../src/client/adapters/http1.ts';
 import type { Answering } from '../support/broken-servers.ts';
 import { always, badCalls, expiredTls, html, json, rpcOf } from '../support/broken-servers.ts';
 import { CARD } from '../support/card.ts';
@@ -94,14 +95,13 @@ suiteNeeding('openssl', spawnSync('openssl', ['version']).status === 0, 'a certi
   it('that has expired', async () => {
     const server = await expiredTls();
     open.push(server);
-    const dispatcher = new Agent({ connect: { ca: server.ca } });
-    const fetch = (request: Request) => undiciFetch(request.url, { dispatcher }) as unknown as Promise<Response>;
+    const { fetch, close } = fetchOverHttp1({ connect: async ({ port }) => connect({ port: Number(port), ca: server.ca }) });
     expect(await connecting(server.url, { fetch })).toMatchObject({
       kind: 'tls',
       why: expect.stringMatching(/expired/i),
       hint: expect.stringContaining('certificate'),
     });
-    await dispatcher.close();
+    close();
   });
 });
 

@@ -148,6 +148,29 @@ export function leaving(check: Check): void {
     expect(await store.entries(2 as TaskKey, { after: seqOf(0), limit: 9 })).toHaveLength(2);
   });
 
+  check('deletes what is left of an owner, and nothing of others', async (store) => {
+    const direct = aSend(0, { answer: 'direct', token: 'id d' }) as Extract<Write, { kind: 'send' }>;
+    const bobs: Write = { kind: 'send', record: { ...direct.record, owner: BOB } };
+    await store.commit([aTask(1, {}, 600), aSend(1), direct, bobs, aTask(2, { owner: BOB }, 2)]);
+    expect((await store.directAnswers(ALICE)).map(({ token }) => token)).toEqual(['id d']);
+    await store.commit([{ kind: 'forgetOwner', owner: ALICE }]);
+    expect(await store.directAnswers(ALICE)).toEqual([]);
+    expect(await store.directAnswers(BOB)).toEqual([bobs.record]);
+    // A task that is whole stays, with its sends: it came after the owner's tasks were deleted.
+    expect(await store.send({ owner: ALICE, agent: 'echo', token: 'id m1' })).toBeDefined();
+    await store.commit([
+      { kind: 'forget', task: 1 as TaskKey },
+      { kind: 'forgetOwner', owner: ALICE },
+    ]);
+    expect(await store.list({ owner: ALICE, limit: 9 })).toEqual([]);
+    expect((await store.list({ owner: 'any', limit: 9 })).map((each) => each.key)).toEqual([2]);
+    await store.commit([{ kind: 'forgetOwner', owner: ALICE }, aTask(3, {}, 1), aSend(3)]);
+    await store.compact?.();
+    expect((await store.list({ owner: ALICE, limit: 9 })).map((each) => each.key)).toEqual([3]);
+    expect(await store.send({ owner: ALICE, agent: 'echo', token: 'id m3' })).toBeDefined();
+    await store.commit([{ kind: 'forgetOwner', owner: { tenant: 'none', principal: 'nobody' } }]);
+  });
+
   check('remembers the highest key, also of a deleted task', async (store) => {
     expect(await store.lastKey()).toBe(0);
     await store.commit([aTask(3, {}, 1), aTask(8, {}, 1)]);

@@ -182,6 +182,8 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await checked('agents-card');
     await page.getByRole('button', { name: 'Run it' }).click();
     await page.getByText(/It will rain in .*Bern.*3/).waitFor();
+    const listed = await fetch(`${server.url}/agents/weather/tasks?historyLength=1`);
+    expect(await listed.json()).toMatchObject({ tasks: [{ history: [{ metadata: { skillId: 'forecast' } }] }] });
     const card = { name: 'Odd', description: '', version: '1', url: 'http://10.1.1.1/', capabilities: {}, skills: [] };
     const odd = createServer((_, outgoing) => outgoing.setHeader('Content-Type', 'application/json').end(JSON.stringify(card)));
     await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', () => resolve()));

@@ -1,10 +1,12 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { messageId, taskId } from '#protocol';
 import { createConsole } from '../../src/server/adapters/console.ts';
 import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { seriousFaults } from '../support/axe.ts';
 import type { Watched } from '../support/browser.ts';
 import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
+import { grpcClient } from '../support/grpc.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { builtIn, jsonRequest, rpcSend, startServer } from '../support/server.ts';
 
@@ -67,6 +69,31 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the wire page of the console',
     await page.getByText('Traffic is not being recorded').waitFor();
     const kept = (await (await fetch(`${server.url}/api/parley/v1/wire`)).json()) as { exchanges: readonly unknown[] };
     expect(kept.exchanges).toEqual([]);
+    expect(watched.wrongs).toEqual([]);
+  });
+
+  it('shows calls over gRPC with their messages and their status', async () => {
+    const { page } = watched;
+    await page.goto('/console/wire/node');
+    await page.getByRole('button', { name: 'Record traffic' }).click();
+    await page.getByText('No requests yet').waitFor();
+    const client = grpcClient(server.port);
+    const metadata = { authorization: 'Bearer in-metadata-12345' };
+    const message = { messageId: messageId('m-grpc'), role: 'ROLE_USER' as const, parts: [{ text: 'chunks=3' }] };
+    expect(await client.stream('stream', { message }, { metadata }).ended).toMatchObject({ code: 0 });
+    await client.refusal('get', { id: taskId('nobody-knows') }, { metadata });
+    client.close();
+    const list = page.getByRole('list', { name: 'Requests, newest first' });
+    await list.getByText('gRPC lf.a2a.v1 GetTask').waitFor();
+    await list.getByText('NOT_FOUND').waitFor();
+    await page.getByText(/Response · gRPC NOT_FOUND/).waitFor();
+    await page.getByText('nobody-knows').first().waitFor();
+    await list.getByRole('button', { name: /SendStreamingMessage/ }).click();
+    await page.getByText(/Response · gRPC OK/).waitFor();
+    expect(await page.getByRole('list', { name: 'Frames' }).getByRole('listitem').count()).toBe(5);
+    expect(await page.content()).not.toContain('in-metadata');
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Stop' }).click();
     expect(watched.wrongs).toEqual([]);
   });
 });

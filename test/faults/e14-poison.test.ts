@@ -14,6 +14,16 @@ function start(name: string): Promise<Parley> {
   return startParley({ agent: childFile('poison-agent.ts'), data: join(folder, name), limits: { retryMs: 500, drainMsMax: 2500 } });
 }
 
+/** Resolves with false when no task is unfinished. Never resolves if the server dies before. */
+async function allEnded(states: () => Promise<readonly string[]>): Promise<false> {
+  try {
+    await eventually(async () => (await states()).every((state) => /COMPLETED|FAILED/.test(state)), 120_000);
+    return false;
+  } catch {
+    return new Promise(() => {});
+  }
+}
+
 describe('E14: a task that kills the process each time', () => {
   it('is set to failed after three attempts, and the other tasks continue', async () => {
     let server = await start('parked');
@@ -33,6 +43,33 @@ describe('E14: a task that kills the process each time', () => {
     expect(parked.status.state).toBe('TASK_STATE_FAILED');
     expect(JSON.stringify(parked.status.message)).toContain('will not be tried again');
     for (const [at, id] of others.entries()) expect(textOf(await getTask(server.url, id))).toBe(`other ${at}`);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('takes no other task with it: all that were at work with it complete, also those that come later', { timeout: 180_000 }, async () => {
+    let server = await start('crowd');
+    const send = (text: string) => sendTask(server.url, text, { returnImmediately: true });
+    const others = await Promise.all([1, 2, 3, 4].map((at) => send(`slow 900 before ${at}`)));
+    const poison = await send('poison after=300');
+    let deaths = 0;
+    const ids = (): Promise<readonly string[]> =>
+      Promise.all([poison, ...others].map(async ({ id }) => (await getTask(server.url, id)).status.state));
+    for (;;) {
+      const isDead = await Promise.race([server.ended.then(() => true), allEnded(ids)]);
+      if (!isDead) break;
+      deaths += 1;
+      expect(deaths).toBeLessThan(8);
+      server = await start('crowd');
+      // New work is at work beside the restarted runs.
+      if (deaths < 4) others.push(await send(`slow 900 after ${deaths}`));
+    }
+    expect(deaths).toBeGreaterThanOrEqual(3);
+    const parked = await getTask(server.url, poison.id);
+    expect([parked.status.state, JSON.stringify(parked.status.message)]).toEqual([
+      'TASK_STATE_FAILED',
+      expect.stringContaining('will not be tried again'),
+    ]);
+    expect((await ids()).slice(1)).toEqual(others.map(() => 'TASK_STATE_COMPLETED'));
     expect(await server.stop()).toBe(0);
   });
 

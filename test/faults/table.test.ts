@@ -8,7 +8,7 @@ const count = (letter: string, ...numbers: readonly number[]): readonly string[]
 const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, at) => at + 1);
 const IDS = [
   ...count('E', ...upTo(16)),
-  ...count('H', ...upTo(11), 14, 15, 16, 17),
+  ...count('H', ...upTo(17)),
   ...count('I', ...upTo(8)),
   ...count('W', ...upTo(12)),
   ...count('S', ...upTo(4), ...[6, 7, 8, 9, 10, 11, 12, 13]),

@@ -1,64 +1,55 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { platformFetch } from '#bindings';
-import type { A2AService, EventStream, Task, TaskEvent } from '#protocol';
-import { createUserMessage, seq } from '#protocol';
+import { jsonRpcLink, platformFetch, restLink } from '#bindings';
+import type { A2AService, EventStream, SendRequest, Task, TaskEvent, TaskId } from '#protocol';
+import { createUserMessage, externalId, isTerminal, seq, taskId } from '#protocol';
 import { grpcLink } from '../../src/bindings/grpc/link.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { callContext, dialectOf } from '../support/calls.ts';
-import type { GrpcJsServer } from '../support/grpc-js-server.ts';
-import { grpcJsServer } from '../support/grpc-js-server.ts';
-import { builtIn } from '../support/server.ts';
-import type { Talk } from '../support/talk.ts';
-import { talkTo, textOf } from '../support/talk.ts';
-import { callerOver, WIRES, type Wired } from '../support/wires.ts';
+import { eventually } from '../support/eventually.ts';
+import { startServer } from '../support/server.ts';
+import { textOf } from '../support/talk.ts';
+import { WIRES, type Wired } from '../support/wires.ts';
 
-let talk: Talk;
-const servers: GrpcJsServer[] = [];
-/** The agent over gRPC, by dialect. */
-const links = new Map<string, A2AService>();
+/** One node, and a task that is made in one binding and used in another. */
+let server: NodeServer;
 beforeAll(async () => {
-  talk = await talkTo(builtIn('script'));
-  for (const [version, id] of [
-    ['1.0', 'v10'],
-    ['0.3', 'v03.rest'],
-  ] as const) {
-    const server = await grpcJsServer(talk.service, { version });
-    servers.push(server);
-    links.set(id, grpcLink({ url: `http://${server.address}`, dialect: dialectOf(id), fetch: platformFetch }));
-  }
+  server = await startServer();
 });
-afterAll(async () => {
-  for (const server of servers) server.close();
-  await talk.stop();
-});
+afterAll(() => server.close());
 
 const GRPC = ['v10', 'v03.rest'];
 const ctx = callContext();
 
 function overGrpc(id: string): A2AService {
-  const link = links.get(id);
-  if (link === undefined) throw new Error(`no gRPC of ${id}`);
-  return link;
+  return grpcLink({ url: server.url, dialect: dialectOf(id), fetch: platformFetch });
 }
 
-/** A task that works until it is canceled. */
-async function working(service: A2AService, wire?: Wired): Promise<Task> {
-  const configuration = { returnImmediately: true };
-  const message = createUserMessage('chunks=100000 delay=20');
-  const request = wire === undefined ? { message } : { ...callerOver(wire).request('', {}), message };
-  const events = service.stream({ ...request, configuration }, ctx);
-  return await talkTask(await firstTask(events));
+/** The node in a dialect of JSON, which the query names. */
+function over({ binding, dialect }: Wired): A2AService {
+  const fetchIn = async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    url.searchParams.set('dialect', dialect.id);
+    return await fetch(new Request(url, request));
+  };
+  const options = { dialect, fetch: fetchIn };
+  return binding === 'rpc' ? jsonRpcLink({ ...options, url: `${server.url}/a2a` }) : restLink({ ...options, url: server.url });
 }
 
-/** The task under the id that the engine gave it: some dialects show the caller's own name instead. */
-async function talkTask(shown: string): Promise<Task> {
-  return await talk.service.get({ id: shown as Task['id'] }, ctx);
+const LONG = 'chunks=100000 delay=20';
+let names = 0;
+
+function request(wire?: Wired): SendRequest {
+  names += 1;
+  const named = wire?.dialect.traits.callerNamesTask === true ? { alias: externalId(`mine-${names}`) } : {};
+  return { message: createUserMessage(LONG), ...named };
 }
 
-async function firstTask(events: EventStream): Promise<string> {
-  for await (const batch of events) {
+/** A task that works until it is canceled: its id as the node names it. */
+async function working(service: A2AService): Promise<TaskId> {
+  for await (const batch of service.stream(request(), ctx)) {
     for (const { event } of batch) {
       const id = idOf(event);
-      if (id !== undefined) return id;
+      if (id !== undefined) return taskId(id);
     }
   }
   throw new Error('the stream names no task');
@@ -66,11 +57,6 @@ async function firstTask(events: EventStream): Promise<string> {
 
 function idOf({ task, statusUpdate, artifactUpdate }: TaskEvent): string | undefined {
   return task?.id ?? statusUpdate?.taskId ?? artifactUpdate?.taskId;
-}
-
-async function firstEvents(events: EventStream): Promise<number> {
-  for await (const batch of events) if (batch.length > 0) return batch.length;
-  return 0;
 }
 
 /** The sequence numbers of a stream, until this one. */
@@ -83,36 +69,88 @@ async function numbers(events: EventStream, until: number): Promise<readonly num
   return seen;
 }
 
+async function canceled(service: A2AService, id: TaskId): Promise<Task> {
+  await eventually(async () => expect(isTerminal((await service.get({ id }, ctx)).status.state)).toBe(true));
+  const task = await service.get({ id }, ctx);
+  expect(task.status.state).toBe('TASK_STATE_CANCELED');
+  return task;
+}
+
 /** Dialects whose callers name their tasks know no other ids. */
 const CALLABLE = WIRES.filter(({ dialect, has }) => !dialect.traits.callerNamesTask && has('get') && has('stream'));
+const NAMING = WIRES.filter(({ dialect, has }) => dialect.traits.callerNamesTask && has('get') && has('send'));
+
+it('covers the dialects of this package', () => {
+  expect(CALLABLE.map(({ name }) => name)).toEqual(
+    expect.arrayContaining([
+      'v10 over JSON-RPC',
+      'v10 over HTTP+JSON',
+      'v03 over JSON-RPC',
+      'v03.rest over HTTP+JSON',
+      'v02 over JSON-RPC',
+    ]),
+  );
+  expect(NAMING.length).toBeGreaterThan(0);
+});
 
 describe.each(GRPC)('a task made over gRPC (%s)', (id) => {
   it.each(CALLABLE)('is read and canceled in $name', async (wire) => {
-    const link = wire.open(talk.service);
-    const task = await working(overGrpc(id));
-    expect((await link.get({ id: task.id }, ctx)).status.state).toBe('TASK_STATE_WORKING');
-    await (wire.has('cancel') ? link : overGrpc(id)).cancel({ id: task.id }, ctx);
-    const over = await overGrpc(id).get({ id: task.id }, ctx);
-    expect(over.status.state).toBe('TASK_STATE_CANCELED');
-    expect(textOf(over)).toBe(textOf(await talk.service.get({ id: task.id }, ctx)));
+    const [link, grpc] = [over(wire), overGrpc(id)];
+    const made = await working(grpc);
+    expect((await link.get({ id: made }, ctx)).status.state).toBe('TASK_STATE_WORKING');
+    await (wire.has('cancel') ? link : grpc).cancel({ id: made }, ctx);
+    const task = await canceled(grpc, made);
+    expect(textOf(await link.get({ id: made }, ctx))).toBe(textOf(task));
   });
 
-  it.each(CALLABLE.filter(({ has }) => has('subscribe')))('is followed in $name', async (wire) => {
-    const task = await working(overGrpc(id));
-    expect(await firstEvents(wire.open(talk.service).subscribe({ id: task.id }, ctx))).toBeGreaterThan(0);
-    await overGrpc(id).cancel({ id: task.id }, ctx);
+  it.each(CALLABLE.filter(({ has }) => has('subscribe')))('is resumed after its third event in $name', async (wire) => {
+    const [link, grpc] = [over(wire), overGrpc(id)];
+    const made = await working(grpc);
+    await numbers(grpc.subscribe({ id: made }, ctx), 7);
+    const seen = await numbers(link.subscribe({ id: made, after: seq(3) }, ctx), 6);
+    expect(seen.filter((at) => at > 3).slice(0, 3)).toEqual([4, 5, 6]);
+    await grpc.cancel({ id: made }, ctx);
+  });
+
+  it.each(GRPC)('is resumed and canceled over gRPC (%s)', async (other) => {
+    const link = overGrpc(other);
+    const made = await working(overGrpc(id));
+    await numbers(link.subscribe({ id: made }, ctx), 7);
+    expect((await numbers(link.subscribe({ id: made, after: seq(3) }, ctx), 6)).slice(0, 4)).toEqual([3, 4, 5, 6]);
+    await link.cancel({ id: made }, ctx);
+    await canceled(overGrpc(id), made);
   });
 });
 
 describe.each(CALLABLE)('a task made in $name', (wire) => {
-  it.each(GRPC)('is read, followed from its third event, and canceled over gRPC (%s)', async (id) => {
+  it.each(GRPC)('is read, resumed after its third event, and canceled over gRPC (%s)', async (id) => {
     const link = overGrpc(id);
-    const task = await working(wire.open(talk.service), wire);
-    expect((await link.get({ id: task.id }, ctx)).status.state).toBe('TASK_STATE_WORKING');
-    await numbers(link.subscribe({ id: task.id }, ctx), 6);
-    const seen = await numbers(link.subscribe({ id: task.id, after: seq(3) }, ctx), 5);
+    const made = await working(over(wire));
+    expect((await link.get({ id: made }, ctx)).status.state).toBe('TASK_STATE_WORKING');
+    await numbers(link.subscribe({ id: made }, ctx), 7);
     // The position itself is the snapshot; the events after it follow without a gap.
-    expect(seen.slice(0, 3)).toEqual([3, 4, 5]);
-    expect((await link.cancel({ id: task.id }, ctx)).status.state).toBe('TASK_STATE_CANCELED');
+    expect((await numbers(link.subscribe({ id: made, after: seq(3) }, ctx), 6)).slice(0, 4)).toEqual([3, 4, 5, 6]);
+    await link.cancel({ id: made }, ctx);
+    const task = await canceled(link, made);
+    expect(textOf(await over(wire).get({ id: made }, ctx))).toBe(textOf(task));
+  });
+});
+
+describe.each(NAMING)('a task made in $name, under the caller’s name', (wire) => {
+  it.each(GRPC)('is found, read and canceled over gRPC (%s)', async (id) => {
+    const [link, grpc] = [over(wire), overGrpc(id)];
+    const asked = request(wire);
+    const before = new Set((await overGrpc('v10').list({ pageSize: 100 }, ctx)).tasks.map((task) => task.id));
+    const sending = link.send({ ...asked, configuration: { returnImmediately: true } }, ctx).catch(() => undefined);
+    let made: TaskId | undefined;
+    await eventually(async () => {
+      made = (await overGrpc('v10').list({ pageSize: 100 }, ctx)).tasks.find((task) => !before.has(task.id))?.id;
+      expect(made).toBeDefined();
+    });
+    await grpc.cancel({ id: made ?? taskId('none') }, ctx);
+    await canceled(grpc, made ?? taskId('none'));
+    await sending;
+    const own = await link.get({ id: taskId(asked.alias ?? '') }, ctx);
+    expect(own.status.state).toBe('TASK_STATE_CANCELED');
   });
 });

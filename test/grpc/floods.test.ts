@@ -61,7 +61,7 @@ const call = (session: ClientHttp2Session, text: string, id: string) => {
   return stream;
 };
 
-describe('floods of HTTP/2', () => {
+describe('H12: floods of HTTP/2', () => {
   it('pings while nothing is sent end the connection', async () => {
     const { socket, closed } = await attacker();
     for (let at = 0; at < 400 && !socket.destroyed; at += 1) {

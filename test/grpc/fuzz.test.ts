@@ -76,7 +76,7 @@ function call(
   });
 }
 
-describe('fuzz', () => {
+describe('H13: fuzz', () => {
   it('malformed messages have a status that is not INTERNAL, and store nothing', async () => {
     const random = seeded(17);
     const session = connect(server.url);

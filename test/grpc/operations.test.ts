@@ -46,6 +46,13 @@ describe('the operations of 1.0 over gRPC', () => {
     });
   });
 
+  it('lists with the default page size if a client sends 0, and refuses others', async () => {
+    const { pageSize } = await client.call('list', { pageSize: 0 });
+    expect(pageSize).toBe((await client.call('list', {})).pageSize);
+    expect(pageSize).toBeGreaterThan(1);
+    for (const wrong of [-1, 101]) expect(await client.refusal('list', { pageSize: wrong })).toMatchObject({ code: 3 });
+  });
+
   it('returns a direct message', async () => {
     expect(await client.call('send', say('message'))).toMatchObject({ message: { role: 'ROLE_AGENT' } });
   });

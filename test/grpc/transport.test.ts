@@ -80,6 +80,11 @@ describe('the frames of gRPC', () => {
     expect((await post(bytes)).status).toBe(status);
   });
 
+  it('another HTTP method than POST is no call', async () => {
+    const { status, body } = await post(framed([bytesOf('chunks=1', 't0')]), { ':method': 'DELETE' });
+    expect([status, body.length]).toEqual(['12', 0]);
+  });
+
   it('gzip is read and answered, and a bomb is refused', async () => {
     const zipped = await post(framed([gzipSync(bytesOf('chunks=1', 't6'))], true), { 'grpc-encoding': 'gzip' });
     expect([zipped.status, zipped.headers['grpc-encoding'], zipped.body[0]]).toEqual(['0', 'gzip', 1]);

@@ -108,6 +108,26 @@ describe('after npm install --omit=optional', () => {
     expect(node.errors()).toContain('npm install @bufbuild/protobuf @connectrpc/connect @connectrpc/connect-node');
   });
 
+  it('a client over gRPC says what to install, and uses the next interface of the card if there is one', async () => {
+    const given = parleyWithout(['send', '-e', 'http://127.0.0.1:1', '--transport', 'grpc', 'hello']);
+    expect([given.code, given.err]).toEqual([
+      1,
+      'Error: can’t call 127.0.0.1:1: gRPC needs the package @bufbuild/protobuf: npm install @bufbuild/protobuf (ERR_DRIVER_MISSING)\nCode: PARLEY_ERR_NOT_SUPPORTED\n',
+    ]);
+    const node = await parleyServe({ args: ['echo', '--memory'] });
+    const card = (await (await fetch(`${node.url}/.well-known/agent-card.json`)).json()) as {
+      supportedInterfaces: readonly { protocolBinding: string }[];
+    };
+    const grpcFirst = card.supportedInterfaces.toSorted(
+      (left, right) => Number(right.protocolBinding === 'GRPC') - Number(left.protocolBinding === 'GRPC'),
+    );
+    const file = join(folder, 'card.json');
+    writeFileSync(file, JSON.stringify({ ...card, supportedInterfaces: grpcFirst }));
+    const sent = parleyWithout(['ask', file, 'hello']);
+    await node.stop();
+    expect([grpcFirst[0]?.protocolBinding, sent.err, sent.out]).toEqual(['GRPC', '', expect.stringContaining('hello')]);
+  });
+
   it('a node answers requests, and /mcp says what to install', async () => {
     const node = await parleyServe({ args: ['echo', '--memory'], node: without(...OPTIONAL) });
     const card = await fetch(`${node.url}/.well-known/agent-card.json`);

@@ -1,27 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runtimesFolder } from '../runtimes/install.ts';
 import { suiteNeeding } from '../support/needs.ts';
+import { packInto } from '../support/packed.ts';
 
 /** The package as users get it: packed, installed into an empty project, run, and type-checked. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const STEP_MS_MAX = 240_000;
-const INSTALL_BYTES_MAX = 6_000_000;
+const INSTALL_BYTES_MAX = 5_000_000;
 const tools = runtimesFolder();
 const tool = (name: string): string => join(tools ?? '', 'node_modules', name);
 const folder = mkdtempSync(join(tmpdir(), 'parley-package-'));
@@ -40,15 +30,6 @@ function run(command: string, args: readonly string[], cwd: string): string {
   return stdout;
 }
 
-/** Packing rebuilds dist/, which other tests are using, so it happens in a copy of the files that git knows. */
-function copyOfTree(): string {
-  const copy = join(folder, 'tree');
-  const files = run('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], ROOT).split('\0');
-  for (const name of files.filter((each) => each !== '' && existsSync(join(ROOT, each)))) cpSync(join(ROOT, name), join(copy, name));
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
-}
-
 function newProject(name: string, options: readonly string[] = []): string {
   const project = join(folder, name);
   mkdirSync(project);
@@ -60,11 +41,7 @@ function newProject(name: string, options: readonly string[] = []): string {
 suiteNeeding('a package registry', tools !== undefined, 'the packed package', () => {
   let project = '';
   beforeAll(() => {
-    const copy = copyOfTree();
-    const [packed]: readonly { readonly filename: string }[] = JSON.parse(
-      run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', folder], copy),
-    );
-    tarball = join(folder, packed?.filename ?? '');
+    tarball = packInto(folder);
     project = newProject('full');
     const imports = entries.map((name, at) => `import * as m${at} from 'parley-a2a${name.slice(1)}';`);
     writeFileSync(join(project, 'all.ts'), `${imports.join('\n')}\nconsole.log([${entries.map((_, at) => `m${at}`)}].length);\n`);
@@ -123,9 +100,9 @@ suiteNeeding('a package registry', tools !== undefined, 'the packed package', ()
     STEP_MS_MAX,
   );
 
-  it('has the console and the reference pages', () => {
+  it('has the console, the documentation and the reference pages', () => {
     const files = new Set(readdirSync(join(project, 'node_modules/parley-a2a'), { recursive: true, encoding: 'utf8' }));
-    for (const name of ['dist/console/index.html', 'docs/reference/api.md', 'llms.txt', 'LICENSE'])
+    for (const name of ['dist/console/index.html', 'dist/docs.br', 'docs/reference/api.md', 'llms.txt', 'LICENSE'])
       expect([name, files.has(name)]).toEqual([name, true]);
     expect([...files].filter((name) => /[.]test[.]|[.]map$/.test(name))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -58,8 +58,7 @@ export function goProgram(
 ): string | undefined {
   const { folder, mark } = folderOf(name);
   const program = join(folder, 'peer');
-  const isCurrent = (): boolean => existsSync(mark) && filesOf(sources).every((file) => statSync(file).mtimeMs < statSync(mark).mtimeMs);
-  if (isCurrent()) return program;
+  if (isOlder(filesOf(sources), mark)) return program;
   return installed(mark, () => {
     for (const file of filesOf(sources)) copyFileSync(file, join(folder, basename(file)));
     writeFileSync(join(folder, 'go.mod'), 'module peer\n\ngo 1.24\n');
@@ -69,6 +68,65 @@ export function goProgram(
   })
     ? program
     : undefined;
+}
+
+/**
+ * A Java program of these folders' sources, in the package `peer`, and one pom.xml among them. Returns the folder that Maven built it in. It is built
+ * anew when a source has changed.
+ */
+export function javaProgram(name: string, sources: readonly string[]): string | undefined {
+  const { folder, mark } = folderOf(name);
+  const built = join(folder, 'target');
+  if (isOlder(filesOf(sources), mark)) return built;
+  return installed(mark, () => {
+    const code = join(folder, 'src/main/java/peer');
+    rmSync(code, { recursive: true, force: true });
+    mkdirSync(code, { recursive: true });
+    for (const file of filesOf(sources)) copyFileSync(file, join(file.endsWith('.xml') ? folder : code, basename(file)));
+    run('mvn', ['--quiet', '--batch-mode', `-Dmaven.repo.local=${join(CACHE, 'maven')}`, 'clean', 'package'], folder);
+  })
+    ? built
+    : undefined;
+}
+
+/** A Rust program: a folder with a Cargo.toml and `src`. It is built anew when a file has changed. */
+export function rustProgram(name: string, source: string): string | undefined {
+  const { folder, mark } = folderOf(name);
+  const program = join(folder, 'target/debug/peer');
+  const files = [join(source, 'Cargo.toml'), ...filesOf([join(source, 'src')])];
+  if (isOlder(files, mark)) return program;
+  return installed(mark, () => {
+    run('cargo', ['build', '--quiet', '--manifest-path', copiedTo(folder, source), '--target-dir', join(folder, 'target')], folder);
+  })
+    ? program
+    : undefined;
+}
+
+/** Copies a Rust program's sources, so that its lock file is not written into the tree. */
+function copiedTo(folder: string, source: string): string {
+  cpSync(join(source, 'src'), join(folder, 'src'), { recursive: true });
+  copyFileSync(join(source, 'Cargo.toml'), join(folder, 'Cargo.toml'));
+  return join(folder, 'Cargo.toml');
+}
+
+/** A published Go program, and the folder with the source of its module. Undefined where it can't be installed. */
+export function goTool(
+  name: string,
+  { module, command }: { readonly module: string; readonly command: string },
+): { readonly program: string; readonly source: string } | undefined {
+  const { folder, mark } = folderOf(name);
+  const [path, version] = module.split('@');
+  const isThere =
+    existsSync(mark) || installed(mark, () => run('go', ['install', `${path}/${command}@${version}`], folder, { GOBIN: folder }));
+  if (!isThere) return undefined;
+  const { Dir: source }: { readonly Dir: string } = JSON.parse(
+    execFileSync('go', ['mod', 'download', '-json', module], { cwd: folder, encoding: 'utf8', timeout: INSTALL_MS_MAX }),
+  );
+  return { program: join(folder, basename(command)), source };
+}
+
+function isOlder(files: readonly string[], mark: string): boolean {
+  return existsSync(mark) && files.every((file) => statSync(file).mtimeMs < statSync(mark).mtimeMs);
 }
 
 function filesOf(folders: readonly string[]): readonly string[] {
@@ -86,6 +144,6 @@ function installed(mark: string, install: () => void): boolean {
   }
 }
 
-function run(program: string, args: readonly string[], cwd: string): void {
-  execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'], timeout: INSTALL_MS_MAX });
+function run(program: string, args: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): void {
+  execFileSync(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'], timeout: INSTALL_MS_MAX });
 }

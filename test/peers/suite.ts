@@ -69,17 +69,33 @@ export interface PeerServer {
   readonly slow?: Conversation;
   /** Further flags of `parley proxy`. */
   readonly proxyFlags?: string[];
+  /** Its server drops the names of files. */
+  readonly losesFileNames?: true;
 }
 
-/** A server that offers only gRPC, on a port of its own. The proxy calls that port only with a flag. */
-export const OVER_GRPC: Pick<PeerServer, 'env' | 'proxyFlags'> = {
-  env: { PEER_BINDING: 'GRPC' },
-  proxyFlags: ['--allow-loopback-targets'],
-};
+/** A server that offers only this binding. The proxy calls a port of gRPC on this machine only with a flag. */
+export function onlyOver(binding: string): Pick<PeerServer, 'env' | 'proxyFlags'> {
+  return { env: { PEER_BINDING: binding }, ...(binding === 'GRPC' ? { proxyFlags: ['--allow-loopback-targets'] } : {}) };
+}
+
+/** A server that offers only gRPC. */
+export const OVER_GRPC: Pick<PeerServer, 'env' | 'proxyFlags'> = onlyOver('GRPC');
 
 /** Our client, their server: directly, and through a proxy of ours that re-publishes it. */
 export function describeServer(peer: PeerServer): void {
-  const { title, command, except = {}, also = [], env = {}, proxyFlags = [], conversations = CONVERSATIONS, slow = SLOW } = peer;
+  const {
+    title,
+    command,
+    except = {},
+    also = [],
+    env = {},
+    proxyFlags = [],
+    losesFileNames,
+    conversations = CONVERSATIONS,
+    slow = SLOW,
+  } = peer;
+  const loss = losesFileNames === undefined ? {} : { losesFileNames };
+  const talkTo = async (url: string, joinsText: boolean): Promise<Talk> => ({ ...(await ourTalk(url, joinsText)), ...loss });
   suiteNeeding('its package', command !== undefined, `their server: ${title}`, () => {
     let server: ServedPeer;
     let proxy: OurNode;
@@ -93,8 +109,8 @@ export function describeServer(peer: PeerServer): void {
     });
     for (const { id, title: what, needsRestart, run } of [...conversations, ...also]) {
       if (except[id] !== undefined) continue;
-      if (needsRestart !== true) it(what, () => having(() => ourTalk(server.url, false), run, { url: server.url }));
-      it(`${what}, through parley proxy`, () => having(() => ourTalk(proxy.url, true), run, proxy));
+      if (needsRestart !== true) it(what, () => having(() => talkTo(server.url, false), run, { url: server.url }));
+      it(`${what}, through parley proxy`, () => having(() => talkTo(proxy.url, true), run, proxy));
     }
   });
   if (command === undefined || except[slow.id] !== undefined) return;

@@ -128,13 +128,25 @@ describe('audit records', () => {
           requestId: expect.any(String),
         },
       ],
-      [2, { principal: '', action: 'http.GET', object: '/tasks', decision: 'denied', reason: 'no credential', requestId: numbers[0] }],
       [
-        3,
+        2,
+        {
+          principal: 'key:ann',
+          tenant: 'acme',
+          action: 'task.end',
+          object: task.id,
+          agent: 'script',
+          decision: 'allowed',
+          reason: 'TASK_STATE_COMPLETED',
+        },
+      ],
+      [3, { principal: '', action: 'http.GET', object: '/tasks', decision: 'denied', reason: 'no credential', requestId: numbers[0] }],
+      [
+        4,
         { principal: '', action: 'http.GET', object: '/tasks', decision: 'denied', reason: 'an unknown credential', requestId: numbers[1] },
       ],
       [
-        4,
+        5,
         {
           principal: 'key:ann',
           tenant: 'acme',
@@ -146,7 +158,7 @@ describe('audit records', () => {
         },
       ],
       [
-        5,
+        6,
         {
           principal: 'key:reader',
           action: 'send',
@@ -161,7 +173,7 @@ describe('audit records', () => {
     expect(text).toContain('"action":"admin.GET","object":"/api/parley/v1/audit"');
     expect(text).not.toContain('hunter2');
     expect(text).not.toContain('kkkk');
-    expect(await verifyAudit([file])).toMatchObject({ records: 6 });
+    expect(await verifyAudit([file])).toMatchObject({ records: 7 });
   });
 });
 

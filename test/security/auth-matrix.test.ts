@@ -151,7 +151,7 @@ describe('S1: an invalid credential', () => {
     for (const path of open) {
       for (const [name, headers, wanted = 200] of bad) {
         const { status } = await ask('GET', path, headers);
-        expect([path, name, path.startsWith('/console') && wanted === 200 ? 200 : status]).toEqual([path, name, wanted]);
+        expect([path, name, /^[/](?:console|docs)/.test(path) && wanted === 200 ? 200 : status]).toEqual([path, name, wanted]);
       }
     }
   });
@@ -229,6 +229,7 @@ describe('public routes', () => {
       ...['grpc-operators', 'grpc-operators', 'grpc-operators'],
       'welcome',
       'console',
+      'docs',
       'health',
       'ready',
     ]);

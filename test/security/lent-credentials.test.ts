@@ -24,7 +24,7 @@ async function proxy(config: ParleyConfig = {}): Promise<{ server: ConfiguredSer
   const settings = resolveConfig({ file: { path: 'x', config: { port: 0, memory: true, authFolder, a2a, ...config } } });
   const lines: string[] = [];
   const server = await serveConfigured([await proxied('origin', settings)], settings, {
-    log: logFor(settings, (line) => lines.push(line)),
+    log: logFor(settings, { write: (line) => lines.push(line) }),
   });
   open.push(server);
   return { server, lines };
@@ -58,7 +58,7 @@ it('stays open if it has no credential to lend', async () => {
   const origin = await startServer({ agents: [builtIn('echo')] });
   open.push(origin);
   const settings = resolveConfig({ file: { path: 'x', config: { port: 0, memory: true, authFolder, log: 'silent' } } });
-  const server = await serveConfigured([await proxied(origin.url, settings)], settings, { log: logFor(settings, () => {}) });
+  const server = await serveConfigured([await proxied(origin.url, settings)], settings, { log: logFor(settings, { write: () => {} }) });
   open.push(server);
   expect(await send(server)).toBe(200);
 });

@@ -116,7 +116,11 @@ describe('other addresses that others name', () => {
 
   it('an issuer can’t send the node to another port for its keys', async () => {
     const outbound = createOutbound({ namedUrls: [origin.url] });
-    const keys = remoteKeys({ issuer: origin.url, jwksUrl: undefined, fetch: outbound.fetchWithin({ bytesMax: 1e6, msMax: 5000 }) });
+    const { find: keys } = remoteKeys({
+      issuer: origin.url,
+      jwksUrl: undefined,
+      fetch: outbound.fetchWithin({ bytesMax: 1e6, msMax: 5000 }),
+    });
     await expect(keys({ alg: 'RS256', kid: 'x' }, { payload: '', signature: '' })).rejects.toThrow('could not be fetched');
     expect(calls.join()).toContain('openid-configuration');
     expect(hits).toEqual([]);

@@ -27,7 +27,7 @@ describe('observeStream', () => {
     let returned = 0;
     const iterator = observeStream(
       () => streamOf(() => (returned += 1)),
-      (thrown, wasOpened) => ends.push([thrown, wasOpened]),
+      (thrown, { wasOpened }) => ends.push([thrown, wasOpened]),
     )[Symbol.asyncIterator]();
     await iterator.next();
     await iterator.next();
@@ -44,7 +44,7 @@ describe('observeStream', () => {
     const read = async (): Promise<void> => {
       for await (const _ of observeStream(
         () => streamOf(() => undefined, failure),
-        (thrown, wasOpened) => ends.push([thrown, wasOpened]),
+        (thrown, { wasOpened }) => ends.push([thrown, wasOpened]),
       ));
     };
     await expect(read()).rejects.toBe(failure);
@@ -58,7 +58,7 @@ describe('observeStream', () => {
       () => {
         throw refusal;
       },
-      (thrown, wasOpened) => ends.push([thrown, wasOpened]),
+      (thrown, { wasOpened }) => ends.push([thrown, wasOpened]),
     )[Symbol.asyncIterator]();
     await expect(refused.next()).rejects.toBe(refusal);
     const unread = observeStream(

@@ -120,7 +120,7 @@ describe('routes', () => {
   it('are public only if this list contains them', () => {
     const named = ROUTES.filter((route) => route.access === 'public').map((route) => route.name);
     const GRPC_OPERATORS = ['grpc-operators', 'grpc-operators', 'grpc-operators']; // health checks and two reflections
-    expect(named).toEqual(['card', 'catalog', 'ard', 'ard', 'keys', ...GRPC_OPERATORS, 'welcome', 'console', 'health', 'ready']);
+    expect(named).toEqual(['card', 'catalog', 'ard', 'ard', 'keys', ...GRPC_OPERATORS, 'welcome', 'console', 'docs', 'health', 'ready']);
   });
 
   it('respond to HEAD like GET, without a body', async () => {

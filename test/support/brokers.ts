@@ -84,7 +84,7 @@ async function running({ program, args, port, url, folder }: Launch): Promise<Ru
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -94,7 +94,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function untilOpen(port: number): Promise<void> {
+export async function untilOpen(port: number): Promise<void> {
   await eventually(async () => {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');

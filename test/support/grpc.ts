@@ -1,4 +1,4 @@
-import type { ClientReadableStream, ServiceError, StatusObject } from '@grpc/grpc-js';
+import type { ChannelCredentials, ClientReadableStream, ServiceError, StatusObject } from '@grpc/grpc-js';
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import type { A2AError, Logged, Operation, ReadEnv, Requests, Results, UnaryOperation } from '#protocol';
 import { countedIds, DEFAULT_READ_LIMITS } from '#protocol';
@@ -45,9 +45,17 @@ export interface GrpcStream {
   cancel(): void;
 }
 
+export interface GrpcChannel {
+  /** Default: no TLS. */
+  readonly tls?: ChannelCredentials;
+  /** What the client calls the server. Default: its address. */
+  readonly authority?: string;
+}
+
 /** Connects to a node, for A2A 1.0 unless told otherwise. */
-export function grpcClient(port: number, codec: ProtoCodec = CODEC_V10): GrpcClient {
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+export function grpcClient(port: number, codec: ProtoCodec = CODEC_V10, { tls, authority }: GrpcChannel = {}): GrpcClient {
+  const named = authority === undefined ? {} : { 'grpc.default_authority': authority };
+  const client = new Client(`127.0.0.1:${port}`, tls ?? credentials.createInsecure(), named);
   const pathOf = (operation: Operation): string => `/${codec.service.typeName}/${codec.methodOf(operation)?.name}`;
   const callOptions = ({ timeoutMs }: GrpcCallOptions) => (timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs });
   const unary = <Op extends UnaryOperation>(operation: Op, request: Requests[Op], options: GrpcCallOptions): Promise<Results[Op]> =>

@@ -19,12 +19,16 @@ export interface GuideStep {
   readonly file?: string;
   /** What the command prints. `…` stands for any text. */
   readonly output?: string;
+  /** The text says that it is for another terminal: earlier servers keep running. */
+  readonly isBeside?: boolean;
 }
 
 const BLOCK = /^```(\w*)\n([\s\S]*?)^```$/gm;
 /** A line such as "Save this as `agent.ts`:" names the file of the block below it. */
 const SAVED = /`([\w./-]+)`[^`\n]*:\s*$/;
-const SERVES = /^(?:\w+=\S+ )*parley (?:serve|dev|mock)\b[^\n|;&]*$/;
+const SERVES = /^(?:\w+=\S+ )*(?:parley (?:serve|dev|mock|mesh gateway)|mosquitto)\b[^\n|;&]*$/;
+/** What a server prints when it is ready. */
+const READY = /Stop with Ctrl-C|mosquitto version \S+ running/;
 
 /** The steps of a page. A `text` block directly below a command is its output; other `text` blocks are not run. */
 export function stepsOf(page: string): readonly GuideStep[] {
@@ -43,8 +47,10 @@ export function stepsOf(page: string): readonly GuideStep[] {
       else if (file !== undefined) steps.push({ line, kind: 'save', code, file });
     } else if (file !== undefined) steps.push({ line, kind: 'save', code, file });
     else if (language === 'ts') steps.push({ line, kind: 'program', code });
-    else if (language === 'sh') steps.push({ line, kind: SERVES.test(code.trim()) ? 'serve' : 'run', code: code.trim() });
-    else throw new Error(`${page}:${line}: unknown language "${language}"`);
+    else if (language === 'sh') {
+      const isBeside = /\banother terminal\b/i.test(before);
+      steps.push({ line, kind: SERVES.test(code.trim()) ? 'serve' : 'run', code: code.trim(), isBeside });
+    } else throw new Error(`${page}:${line}: unknown language "${language}"`);
   }
   return steps;
 }
@@ -53,37 +59,38 @@ export function stepsOf(page: string): readonly GuideStep[] {
 export class GuideReader {
   readonly #folder = mkdtempSync(join(tmpdir(), 'parley-guide-'));
   readonly #port: number;
-  #server: { readonly child: ChildProcess; readonly ended: Promise<unknown> } | undefined;
+  #servers: { readonly child: ChildProcess; readonly ended: Promise<unknown> }[] = [];
 
   constructor(port: number) {
     this.#port = port;
   }
 
-  async do({ kind, code, file, output }: GuideStep): Promise<void> {
+  async do({ kind, code, file, output, isBeside }: GuideStep): Promise<void> {
     const text = this.#here(code);
     if (kind === 'save') {
       const path = join(this.#folder, file ?? '');
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text);
-    } else if (kind === 'serve') await this.#serve(text, output);
-    else {
+    } else if (kind === 'serve') {
+      // A reader stops the old server before the next one is started, unless it is for another terminal.
+      if (isBeside !== true) await this.stop();
+      await this.#serve(text, output);
+    } else {
       const run = kind === 'run' ? this.#shell(text) : this.#program(text);
       if (output === undefined) expect(run.status, `${run.stdout}\n${run.stderr}`).toBe(0);
       else expect(`${run.stdout}${run.stderr}`.trimEnd()).toMatch(pattern(this.#here(output)));
     }
   }
 
-  /** Stops the server as Ctrl-C does. */
+  /** Stops the servers as Ctrl-C does, the newest first. */
   async stop(): Promise<void> {
-    const { child, ended } = this.#server ?? {};
-    this.#server = undefined;
-    child?.kill('SIGINT');
-    await ended;
+    for (let server = this.#servers.pop(); server !== undefined; server = this.#servers.pop()) {
+      server.child.kill('SIGINT');
+      await server.ended;
+    }
   }
 
-  /** A reader stops the old server before the next one is started. */
   async #serve(command: string, output: string | undefined): Promise<void> {
-    await this.stop();
     const child = spawn('bash', ['-c', `exec env ${command}`], { cwd: this.#folder, env: this.#env(), stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     const hear = (bytes: Buffer): void => {
@@ -91,8 +98,8 @@ export class GuideReader {
     };
     child.stdout.on('data', hear);
     child.stderr.on('data', hear);
-    this.#server = { child, ended: new Promise((resolve) => child.once('close', resolve)) };
-    await eventually(() => said.includes('Stop with Ctrl-C') || child.exitCode !== null);
+    this.#servers.push({ child, ended: new Promise((resolve) => child.once('close', resolve)) });
+    await eventually(() => READY.test(said) || child.exitCode !== null);
     expect(child.exitCode, said).toBeNull();
     if (output !== undefined) expect(said.trimEnd()).toMatch(pattern(this.#here(output)));
   }
@@ -120,7 +127,10 @@ export class GuideReader {
   }
 
   #here(text: string): string {
-    return text.replaceAll('41242', String(this.#port));
+    return text
+      .replaceAll('41242', String(this.#port))
+      .replaceAll(':1883', `:${this.#port + 200}`)
+      .replaceAll('-p 1883', `-p ${this.#port + 200}`);
   }
 
   #env(): NodeJS.ProcessEnv {

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
-/** Each test file has a configuration folder of its own: tokens and trusted files there are neither the user's nor another test's. */
+/**
+ * Each test file has folders of its own for configuration and data: tokens, trusted files and tasks there are neither the user's nor another
+ * test's.
+ */
 const folder = mkdtempSync(join(tmpdir(), 'parley-config-'));
 process.env['XDG_CONFIG_HOME'] = folder;
+process.env['XDG_DATA_HOME'] = join(folder, 'data');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

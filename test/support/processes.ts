@@ -42,7 +42,7 @@ export function startNode(args: readonly string[], { before = [], cwd, env = {},
   const child = spawn(command, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Compiling takes most of a child's time, so children share a compile cache.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled'), ...env },
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'parley-compiled'), PARLEY_LAME_DUCK_MS: '0', ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });
   alive.add(child);

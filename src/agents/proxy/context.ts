@@ -8,7 +8,7 @@ const dialect = answeringDialect(createRegistry(DIALECTS), {}).id;
 
 /** The context of a call to an origin. The default principal is `local`. */
 export function callingContext(
-  more: Pick<CallContext, 'signal' | 'extensions' | 'idempotencyKey'> & Partial<Pick<CallContext, 'principal' | 'tenant'>>,
+  more: Pick<CallContext, 'signal' | 'extensions' | 'idempotencyKey'> & Partial<Pick<CallContext, 'principal' | 'tenant' | 'trace'>>,
 ): CallContext {
   return { principal: LOCAL_PRINCIPAL, dialect, ...more };
 }

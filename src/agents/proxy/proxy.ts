@@ -201,7 +201,12 @@ function hasStreams({ capabilities }: AgentCard): boolean {
 /** Whether the origin continues; false if the caller has sent a message first. */
 async function authorized(proxy: Proxy, turn: Turn, id: TaskId): Promise<boolean> {
   const { service, origin, patience } = proxy;
-  const ctx = callingContext({ signal: turn.signal, extensions: extensionsFor(origin), ...asCaller(proxy, turn.principal) });
+  const ctx = callingContext({
+    signal: turn.signal,
+    extensions: extensionsFor(origin),
+    ...asCaller(proxy, turn.principal),
+    ...inTrace(turn),
+  });
   for (let waitedMs = 0; ; waitedMs += NOTICE_MS) {
     if (turn.hasNext()) return false;
     await sleep(NOTICE_MS, turn.signal);
@@ -215,11 +220,17 @@ function asCaller({ passesPrincipal }: Proxy, principal: Principal): { readonly 
   return passesPrincipal ? { principal } : {};
 }
 
+/** Calls of the origin continue the trace of the run. */
+function inTrace({ trace }: Turn): Pick<CallContext, 'trace'> {
+  return trace === undefined ? {} : { trace };
+}
+
 function contextFor(proxy: Proxy, turn: Turn, idempotencyKey?: string): CallContext {
   return callingContext({
     signal: turn.signal,
     extensions: extensionsFor(proxy.origin, turn.message),
     ...asCaller(proxy, turn.principal),
+    ...inTrace(turn),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   });
 }

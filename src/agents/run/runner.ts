@@ -57,7 +57,7 @@ export interface RunnerOptions {
 }
 
 /** The parts of an `Agent` that a runner provides. */
-export type Runner = Pick<Agent, 'run'> & Required<Pick<Agent, 'keepsWaiting'>>;
+export type Runner = Pick<Agent, 'run'> & Required<Pick<Agent, 'keepsWaiting' | 'forget'>>;
 
 /** Shared by all agents that start programs: folders, queue, sessions, shutdown. */
 export function createRunner(options: RunnerOptions): Runner {
@@ -71,6 +71,7 @@ export function createRunner(options: RunnerOptions): Runner {
   return {
     run: (turn) => run(runner, turn),
     keepsWaiting: async (holder) => (await sessions.get(holder))?.isResumable === true,
+    forget: (holder) => sessions.delete(holder),
   };
 }
 

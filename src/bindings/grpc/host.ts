@@ -6,10 +6,14 @@ import type { BindingServeOptions, Caller } from '../options.ts';
 export interface GrpcHost {
   /** Runs the access checks, before the messages of a call are read. Throws the error that refuses the call. */
   admit(request: HttpRequest): AdmittedCall | Promise<AdmittedCall>;
+  /** The id of a request, which its response carries in `X-Request-Id`. */
+  requestId(request: HttpRequest): string;
   /** Whether the node serves calls: what health checks report. */
   isServing(): boolean;
   /** Maximum size of a request message. */
   readonly requestBytesMax: number;
+  /** Maximum number of members of a request message: messages inside of it, and elements of lists. */
+  readonly requestMembersMax: number;
   /** Maximum size of a response message. gRPC clients refuse messages over 4 MiB by default. */
   readonly answerBytesMax: number;
   /** A client that takes nothing for this long is disconnected. */
@@ -35,8 +39,19 @@ export interface AdmittedCall {
   track(stream: TrackedCall): void;
   /** Whose budget of unread content the response counts against. Undefined: nobody in particular. */
   readonly callerKey: string | undefined;
-  /** The call has ended with this status. Called once. */
-  ended(status: number): void;
+  /** Gets the messages of the call while an operator records the traffic. Undefined: nobody does. */
+  readonly recording: CallRecording | undefined;
+  /** The call has ended with this status. Called once. `message`: what the caller reads. */
+  ended(status: number, message?: string): void;
+}
+
+/** Records the messages of a call as JSON. */
+export interface CallRecording {
+  request(json: unknown): void;
+  /** The only message of the response. */
+  result(json: unknown): void;
+  /** A message of a stream. */
+  event(json: unknown): void;
 }
 
 /** The agent that a call is for. */

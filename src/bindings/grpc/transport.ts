@@ -9,7 +9,7 @@ import type { LinkOptions, LinkTransport } from '../link-service.ts';
 import { linkEnv } from '../link-service.ts';
 import { isMediaType } from '../media.ts';
 import type { ProtoCodec } from './adapters/codec.ts';
-import { DriverMissing } from './driver-missing.ts';
+import { DriverMissing, isMissingPackage } from './driver-missing.ts';
 import { readFrames } from './frames.ts';
 import { SEQ_EXTENSION } from './seq.ts';
 import type { GrpcFrame, GrpcStatus } from './wire.ts';
@@ -41,7 +41,8 @@ interface Calling {
 
 async function openDriver(options: LinkOptions): Promise<Driver> {
   const loaded = await import('./adapters/driver.ts').catch((cause: unknown) => {
-    throw new A2AError('UNAVAILABLE', new DriverMissing(cause).message, { cause: new DriverMissing(cause) });
+    const missing = isMissingPackage(cause) ? new DriverMissing() : undefined;
+    throw new A2AError('UNAVAILABLE', missing?.message ?? 'the code of gRPC can’t be loaded', { cause: missing ?? cause });
   });
   const codec = loaded.codecOf(options.dialect);
   if (codec === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${options.dialect.title} has no gRPC form`);

@@ -6,9 +6,11 @@ import { connect as connectTls, createSecureContext, rootCertificates } from 'no
 import { platformFetch } from '#bindings';
 import type { Fetch } from '#protocol';
 import { grpcOverHttp2 } from '../../bindings/grpc/adapters/http2.ts';
+import { fetchOverHttp1 } from '../../client/adapters/http1.ts';
 import { CliError, usage } from '../command.ts';
 import type { RunContext } from '../run-context.ts';
 import type { CliSettings } from '../settings/settings.ts';
+import { likePlatform } from './plain-fetch.ts';
 
 /** The platform's fetch; one with its own TLS settings if any are asked for. Only trusted origins see the client certificate. */
 export async function baseFetch({ settings, certificateOrigins }: Pick<RunContext, 'settings' | 'certificateOrigins'>): Promise<Fetch> {
@@ -18,35 +20,25 @@ export async function baseFetch({ settings, certificateOrigins }: Pick<RunContex
     throw usage('--cert and --cert-key belong together', 'set both: the certificate and its private key');
   if (!insecure && ca === undefined && cert === undefined) return platformFetch;
   checkPair(cert, key);
-  const { Agent, fetch: undiciFetch } = await import('undici');
   const verified = { rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }) };
-  const anonymous = new Agent({ connect: verified });
   const certified = cert === undefined || key === undefined ? verified : { ...verified, cert, key };
-  const known = certified === verified ? anonymous : new Agent({ connect: certified });
-  const overHttp1: Fetch = async (request) => {
-    const { method, headers, body, signal, redirect } = request;
-    const dispatcher = certificateOrigins.has(new URL(request.url).origin) ? known : anonymous;
-    const init = { method, headers: [...headers], signal, redirect, dispatcher };
-    // undici declares its own Response type, which has the same members.
-    const answer = await undiciFetch(request.url, body === null ? init : { ...init, body: await request.arrayBuffer() });
-    return answer as unknown as Response;
-  };
-  return grpcOverHttp2(overHttp1, {
-    connect: async (origin) => socketTo(origin, certificateOrigins.has(origin.origin) ? certified : verified),
+  const overHttp1 = (options: ConnectionOptions) =>
+    fetchOverHttp1({ connect: async (origin) => socketTo(origin, { ...options, ALPNProtocols: ['http/1.1'] }) }).fetch;
+  const anonymous = overHttp1(verified);
+  const known = certified === verified ? anonymous : overHttp1(certified);
+  const isKnown = (url: URL): boolean => certificateOrigins.has(url.origin);
+  const fetch = likePlatform((request) => (isKnown(new URL(request.url)) ? known : anonymous)(request));
+  return grpcOverHttp2(fetch, {
+    connect: async (origin) => socketTo(origin, { ...(isKnown(origin) ? certified : verified), ALPNProtocols: ['h2'] }),
   }).fetch;
 }
 
-/** A connection for gRPC. Whether it works is seen by its user. */
+/** A connection. Whether it works is seen by its user. */
 function socketTo({ protocol, hostname, port }: URL, options: ConnectionOptions): Socket {
   const host = hostname.replace(/^\[|\]$/g, '');
-  if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) });
-  return connectTls({
-    ...options,
-    host,
-    port: Number(port || 443),
-    ALPNProtocols: ['h2'],
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-  });
+  if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80), noDelay: true });
+  const named = isIP(host) === 0 ? { servername: host } : {};
+  return connectTls({ ...options, ...named, host, port: Number(port || 443) }).setNoDelay(true);
 }
 
 /** A key that does not fit its certificate would fail only in the handshake. */

@@ -5,7 +5,7 @@ export const DATA_FLAG: Flag = {
   name: 'data',
   kind: 'text',
   value: 'DIR',
-  default: 'PARLEY_DATA, or the folder of parley serve without --data',
+  default: 'PARLEY_DATA, or the folder of this project',
   doc: 'The data folder of the node.',
 };
 
@@ -16,5 +16,14 @@ export const AUTH_FOLDER_FLAG: Flag = {
   default: 'PARLEY_AUTH_FOLDER, or where the platform keeps configuration',
   doc: 'Where API keys are stored.',
 };
+
+export const PRINCIPAL_FLAG: Flag = {
+  name: 'principal',
+  kind: 'text',
+  value: 'P',
+  doc: 'The caller, as parley audit and the console name it.',
+};
+
+export const TENANT_FLAG: Flag = { name: 'tenant', kind: 'text', value: 'T', doc: 'The tenant of the caller, if it has one.' };
 
 export const JSON_FLAG: Flag = { name: 'json', kind: 'switch', doc: 'Print JSON.' };

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { ConfigError } from '#server';
 import { StoreError } from '../../engine/adapters/sqlite.ts';
+import { dataFolder } from '../../server/adapters/data-folder.ts';
 import { runningNodes } from '../../server/adapters/running-nodes.ts';
-import { dataFolder } from '../../server/adapters/serve-configured.ts';
 import { CliError } from '../command.ts';
 
 /** The data folder that a command works on. */
 export function dataNamed(flag: string | undefined): string {
-  return resolve(dataFolder(['demo'], flag ?? (process.env['PARLEY_DATA'] || undefined)));
+  return resolve(dataFolder(flag ?? (process.env['PARLEY_DATA'] || undefined)));
 }
 
 /** The address of the node that has this data folder open. Undefined if none runs. */

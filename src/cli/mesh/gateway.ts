@@ -1,18 +1,20 @@
+import { join } from 'node:path';
 import { createCard } from '#agents';
 import type { GatewayOptions, MeshRegistry } from '#mesh';
 import { directoryAgent, meshAgent, meshView, openGateway } from '#mesh';
 import type { AgentCard } from '#protocol';
 import type { Log, Settings } from '#server';
-import { createConsole } from '../../server/adapters/console.ts';
+import { dataHome, folderFor } from '../../server/adapters/data-folder.ts';
 import type { ConfiguredServer } from '../../server/adapters/serve-configured.ts';
-import { dataFolder, logFor } from '../../server/adapters/serve-configured.ts';
+import { logFor } from '../../server/adapters/serve-configured.ts';
 import type { Command } from '../command.ts';
 import { CliError } from '../command.ts';
 import { helpFor } from '../flags/help.ts';
 import { argumentsOf, parse, textOf } from '../flags/parse.ts';
 import type { CommandSpec } from '../flags/spec.ts';
 import { readServeFlags, serveFlags } from '../serve/flags.ts';
-import { mountMcp, settingsFor, startServing, untilSignal } from '../serve.ts';
+import { lameDuck, untilSignal } from '../serve/signals.ts';
+import { mountMcp, ownPages, settingsFor, startServing } from '../serve.ts';
 import { asCliError } from './broker.ts';
 import { brokerOf, MESH_FLAGS, peerFilter } from './flags.ts';
 import type { GatewayState } from './gateway-state.ts';
@@ -51,15 +53,17 @@ async function gateway(args: readonly string[]): Promise<number> {
   argumentsOf(given);
   const parsed = readServeFlags(given);
   const { mesh: configured, ...rest } = await settingsFor(parsed);
-  const settings: Settings = { ...rest, mesh: undefined };
-  const log = logFor(settings);
-  const broker = brokerOf(given, { ...settings, mesh: configured });
+  const broker = brokerOf(given, { ...rest, mesh: configured });
   const named = textOf(given, 'id');
   if (named !== undefined && !/^[A-Za-z0-9_]{1,64}$/.test(named))
     throw new CliError(`--id ${named}: use letters, digits and _ only`, { exit: 2 });
   const host = URL.parse(broker)?.host ?? broker;
-  const source = `${settings.namespace}/mesh-gateway-${named ?? host}`;
-  const state = openGatewayState(settings.memory ? undefined : dataFolder([source], settings.data));
+  const source = `${rest.namespace}/mesh-gateway-${named ?? host}`;
+  // Gateways to different meshes may run side by side, so each has a folder of its own.
+  const data = rest.data ?? join(dataHome(process.env, process.platform), folderFor([source]));
+  const settings: Settings = { ...rest, mesh: undefined, data };
+  const log = logFor(settings);
+  const state = openGatewayState(settings.memory ? undefined : data);
   const id = named ?? state.id ?? `gateway_${crypto.randomUUID().slice(0, 8)}`;
   if (state.id !== undefined && state.id !== id)
     log.warn(`this gateway was called ${state.id} before; it does not receive replies to that name`);
@@ -102,8 +106,10 @@ async function run(gatewayRun: GatewayRun): Promise<number> {
     log,
     onBroken: () => broken.resolve(1),
     mcp: mountMcp,
-    console: createConsole({ say: (line) => log.info(line) }),
+    ...ownPages(log),
     mesh: meshView({ ...setup.node, ...peerCalls, registry, broker, counts: mesh.counts, gateway: id }),
+    // An agent that left the mesh for good has no other node that could continue its tasks.
+    missingAgents: 'fail',
     // Given before the server recovers its tasks: it fails a task whose agent is unknown.
     known: new Map([
       ...before.map(({ name, card }) => [name, meshAgent(name, card, peerCalls)] as const),
@@ -159,7 +165,9 @@ async function offer({
   });
   try {
     log.info('on the mesh', { broker: host, namespace: settings.namespace, id });
-    const code = await Promise.race([stopped.then(() => 0), broken]);
+    const end = await Promise.race([stopped, broken]);
+    await lameDuck(end, served, settings.lameDuckMs);
+    const code = typeof end === 'number' ? end : 0;
     if (json) process.stdout.write('{"event":"stopping"}\n');
     return code;
   } finally {

@@ -1,7 +1,7 @@
 import type { ArtifactService, Broker, BrokerOptions, ConfiguredGrammar, Mesh } from '#mesh';
 import { BrokerError, joinMesh, samName } from '#mesh';
 import type { Log, Settings } from '#server';
-import { pathName } from '#server';
+import { createMetrics, METRICS, pathName } from '#server';
 import type { ConfiguredServer, FoundAgent, ServeConfiguredOptions } from '../../server/adapters/serve-configured.ts';
 import { serveConfigured } from '../../server/adapters/serve-configured.ts';
 import { artifactsFor } from './artifacts.ts';
@@ -25,9 +25,15 @@ export async function serveOnMesh(
     const { node, artifacts } = setup;
     const operator = await operatorOf(members, setup);
     all.add(operator.mesh);
+    const brokers = new Set([operator, ...members.values()].map(({ broker }) => broker));
     const view = await operatorView(operator.mesh, { node, broker: operator.broker, ...(artifacts === undefined ? {} : { artifacts }) });
+    const metrics = configured.metrics ?? createMetrics();
+    metrics.gauge(METRICS.brokerConnected, () => [
+      [[brokerName(setup.address)], Number([...brokers].every(({ isConnected }) => isConnected))],
+    ]);
     const served = await serveConfigured(found, settings, {
       ...configured,
+      metrics,
       mesh: view,
       replyPublisher: {
         publish: async (reply, signal) => {
@@ -52,6 +58,12 @@ export async function serveOnMesh(
     await each((mesh) => mesh.close());
     throw asCliError(thrown);
   }
+}
+
+/** The broker's address without credentials. */
+function brokerName(address: string): string {
+  const url = URL.parse(address);
+  return url === null ? 'broker' : `${url.protocol}//${url.host}`;
 }
 
 /** The connection of the operator's view. If each agent has a connection of its own, the view has one too. */

@@ -17,11 +17,15 @@ export const CALL = 'call';
 const COLOURS = { dim: '\u001b[2m', error: '\u001b[31m', warn: '\u001b[33m', good: '\u001b[32m' } as const;
 const RESET = '\u001b[0m';
 
+/** The command says these in its own words on the terminal. */
+const IN_OTHER_WORDS = /^the node (?:starts|is ready|drains|has stopped)/;
+
 /** A log line for people: the time, what happened, its facts, and the user's part of a stack. */
-export function readableLog({ coloured, cwd }: ReadableLogOptions): (line: LogLine) => string {
+export function readableLog({ coloured, cwd }: ReadableLogOptions): (line: LogLine) => string | undefined {
   const paint = (text: string, tone: keyof typeof COLOURS): string => (coloured ? `${COLOURS[tone]}${text}${RESET}` : text);
   return (line) => {
     const { time, level, message, fields = {} } = line;
+    if (IN_OTHER_WORDS.test(message)) return undefined;
     const clock = paint(clockOf(time), 'dim');
     if (message === CALL) return `${clock}  ${callText(fields, paint)}`;
     const { cause, ...facts } = fields;

@@ -2,11 +2,11 @@ import { dirname, resolve, sep } from 'node:path';
 import type { Settings } from '#server';
 import { ConfigError } from '#server';
 import { StoreError } from '../../engine/adapters/sqlite.ts';
+import { dataFolder } from '../../server/adapters/data-folder.ts';
 import type { RunningNode } from '../../server/adapters/running-nodes.ts';
 import { runningNodes } from '../../server/adapters/running-nodes.ts';
 import { authFolder } from '../../server/adapters/secret-files.ts';
 import type { FoundAgent } from '../../server/adapters/serve-configured.ts';
-import { dataFolder } from '../../server/adapters/serve-configured.ts';
 import { CliError } from '../command.ts';
 import { parleyWord } from './welcome.ts';
 
@@ -14,7 +14,7 @@ import { parleyWord } from './welcome.ts';
 export function asServeFailure(thrown: unknown, found: readonly FoundAgent[], settings: Settings): unknown {
   if (thrown instanceof ConfigError) return new CliError(thrown.message, { exit: 2 });
   if (thrown instanceof StoreError) return ofStore(thrown, found, settings);
-  if (isOfFiles(thrown)) return ofFolder(thrown, found, settings);
+  if (isOfFiles(thrown)) return ofFolder(thrown, settings);
   const { code } = thrown as NodeJS.ErrnoException;
   const { host, port, socket } = settings;
   const place = socket === undefined ? `port ${port} of ${host}` : `the socket ${socket}`;
@@ -59,10 +59,10 @@ const WHY: Readonly<Record<string, string>> = {
 };
 
 /** The error for a folder that can't be written, with the flag that chooses another. */
-function ofFolder(error: FileError, found: readonly FoundAgent[], settings: Settings): CliError {
+function ofFolder(error: FileError, settings: Settings): CliError {
   const { code = '', path, message } = error;
   const why = `${WHY[code]} (${code})`;
-  if (isWithin(resolve(folderOf(found, settings)), path))
+  if (isWithin(resolve(dataFolder(settings.data)), path))
     return new CliError(`tasks can't be stored in ${path}: ${why}`, {
       hint: 'choose another folder with --data DIR, or keep tasks in memory only with --memory',
       cause: error,
@@ -79,17 +79,9 @@ function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
-/** The folder of the tasks, as `parley serve` chooses it. */
-function folderOf(found: readonly FoundAgent[], { data }: Settings): string {
-  return dataFolder(
-    found.map(({ source }) => source),
-    data,
-  );
-}
-
 /** The error of a store that can't be opened. If a node of this user has it open, says which. */
 function ofStore(error: StoreError, found: readonly FoundAgent[], settings: Settings): CliError {
-  const folder = folderOf(found, settings);
+  const folder = dataFolder(settings.data);
   if (error.fault === 'read-only')
     return new CliError(error.message, {
       hint: 'choose another folder with --data DIR, or keep tasks in memory only with --memory',
@@ -100,10 +92,18 @@ function ofStore(error: StoreError, found: readonly FoundAgent[], settings: Sett
   const parley = parleyWord();
   const names = found.map(({ agent }) => agent.card.name).join(', ');
   if (node === undefined)
-    return new CliError(`another process serves ${names} from ${folder}`, {
+    return new CliError(`another process uses the tasks in ${folder}`, {
       hint: 'stop that process, or store tasks elsewhere with --data DIR or --memory',
       cause: error,
     });
+  if (!found.every(({ agent }) => node.agents.includes(agent.card.name)))
+    return new CliError(
+      `the node at ${node.url} (process ${node.pid}), which serves ${node.agents.join(', ')}, uses the tasks in ${folder}`,
+      {
+        hint: 'one node can serve several agents: stop it and name them all; or run a second node beside it: --data DIR --port 0, or --memory --port 0',
+        cause: error,
+      },
+    );
   return new CliError(`${names} is served already, at ${node.url} (process ${node.pid})`, {
     hint: `talk to it: ${parley} ask ${hostOf(node)} "hello"; or serve another beside it: --memory --port 0, or --data DIR --port 0`,
     cause: error,

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ClientOptions } from '#client';
 import { A2AClient } from '#client';
+import { NODE, withPrefix } from '../prefix.ts';
 import { credentials, token } from '../session.ts';
 import { recording } from '../wire/recorder.ts';
 
@@ -24,12 +25,12 @@ interface Catalog {
 /** Reads the catalog of the node. */
 export async function loadAgents(): Promise<void> {
   try {
-    const response = await fetch('/.well-known/ai-catalog.json', { cache: 'no-cache' });
+    const response = await fetch(withPrefix('/.well-known/ai-catalog.json'), { cache: 'no-cache' });
     if (!response.ok) throw new Error(`the catalog could not be read: HTTP ${response.status}`);
     const { entries = [] } = (await response.json()) as Catalog;
     agents.value = entries.flatMap(({ url = '', displayName = '', description = '' }) => {
       const name = /\/agents\/([^/]+)\//.exec(url)?.[1];
-      return name === undefined ? [] : [{ name, title: displayName, description, url: `${location.origin}/agents/${name}` }];
+      return name === undefined ? [] : [{ name, title: displayName, description, url: `${NODE}/agents/${name}` }];
     });
     agentsProblem.value = '';
   } catch (thrown) {
@@ -81,7 +82,7 @@ function connect(target: ChatTarget, options: Pick<ClientOptions, 'binding' | 'd
   const own = pathTo(target);
   if (own !== undefined) {
     const present = (): { headers: Readonly<Record<string, string>> } => ({ headers: credentials() });
-    return A2AClient.connect(`${location.origin}${own}`, { ...options, auth: { present }, interceptors: [recording(titleOf(target))] });
+    return A2AClient.connect(`${NODE}${own}`, { ...options, auth: { present }, interceptors: [recording(titleOf(target))] });
   }
   const auth = target.bearer === undefined || target.bearer === '' ? {} : { auth: { bearer: target.bearer } };
   return A2AClient.connect(target.url ?? '', { ...options, ...auth, fetch: relayed, interceptors: [recording(titleOf(target))] });
@@ -103,7 +104,7 @@ export async function relayed(request: Request): Promise<Response> {
   if (key !== null) headers.set('x-relay-api-key', key);
   for (const [name, value] of Object.entries(credentials())) headers.set(name, value);
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
-  const response = await fetch(`/api/parley/v1/relay?url=${encodeURIComponent(request.url)}`, {
+  const response = await fetch(withPrefix(`/api/parley/v1/relay?url=${encodeURIComponent(request.url)}`), {
     method: request.method,
     headers,
     signal: request.signal,

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { FoundAgentCard } from '#client';
 import { findAgentCard } from '#client';
 import type { AgentCard } from '#protocol';
+import { NODE } from '../prefix.ts';
 import { path, rest } from '../route.ts';
 import { credentials } from '../session.ts';
 import { Copy, Empty, Problem } from '../ui/basic.tsx';
@@ -67,7 +68,7 @@ function One({ name }: { readonly name: string }) {
       <p class="crumb">
         <a href="/console/agents">Agents</a> / {name}
       </p>
-      <Whole where={{ url: `${location.origin}/agents/${name}`, isOurs: true }} name={name} />
+      <Whole where={{ url: `${NODE}/agents/${name}`, isOurs: true }} name={name} />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import type { AdminTask } from '#protocol';
 import { TASK_STATES } from '#protocol';
 import { agents } from '../agents/known.ts';
 import { commits } from '../ops/watch.ts';
+import { NODE } from '../prefix.ts';
 import { go, path, query, rest } from '../route.ts';
 import { Empty, Problem, StateBadge, stateWord, when } from '../ui/basic.tsx';
 import { Virtual } from '../ui/virtual.tsx';
@@ -160,8 +161,8 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
     <Empty title="No tasks yet">
       <p>
-        Send a message to an agent: <a href="/console/chat">in a chat</a>, or with <code>parley ask {location.origin} hello</code>. What
-        comes of it is listed here at once.
+        Send a message to an agent: <a href="/console/chat">in a chat</a>, or with <code>parley ask {NODE} hello</code>. What comes of it is
+        listed here at once.
       </p>
     </Empty>
   );

@@ -8,6 +8,7 @@ import { wordsFor } from '../api.ts';
 import { bump, follow } from '../chat/store.ts';
 import type { ChatTurn } from '../chat/turn.ts';
 import { newTurn } from '../chat/turn.ts';
+import { NODE } from '../prefix.ts';
 import { credentials } from '../session.ts';
 import { MAIN } from '../wire/dialects.ts';
 import { recording } from '../wire/recorder.ts';
@@ -96,7 +97,7 @@ export async function runCut(step: TourStep): Promise<void> {
     step.notes.value = [...(step.notes.value ?? []), text];
   };
   let isCut = false;
-  const client = await A2AClient.connect(`${location.origin}/agents/demo`, {
+  const client = await A2AClient.connect(`${NODE}/agents/demo`, {
     auth: { present: () => ({ headers: credentials() }) },
     interceptors: [recording('demo')],
     fetch: async (request) => {
@@ -164,7 +165,7 @@ async function askIn(dialect: Dialect, id: string): Promise<WireAnswer> {
   const { json } = encodeWithLosses(dialect, ['get.request', { id: taskId(id) }], ENV);
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: json });
   const headers = { 'Content-Type': 'application/json', ...credentials() };
-  const request = new Request(`${location.origin}/agents/demo/a2a`, { method: 'POST', headers, body });
+  const request = new Request(`${NODE}/agents/demo/a2a`, { method: 'POST', headers, body });
   const response = await recording('demo')(request, (each) => fetch(each));
   return { dialect, method, status: response.status, body: await response.json() };
 }

@@ -21,8 +21,8 @@ export function ExchangesView({ all }: { readonly all: readonly ConsoleExchange[
               aria-pressed={exchange.n === shown.n}
               onClick={() => go(`${path.value}?n=${exchange.n}`, { replace: true })}
             >
-              <span class={exchange.status >= 400 || exchange.problem !== '' ? 'status bad' : 'status'}>
-                {exchange.status === 0 ? '…' : exchange.status}
+              <span class={isBad(exchange) ? 'status bad' : 'status'}>
+                {exchange.status === 0 ? '…' : (exchange.grpcStatus ?? exchange.status)}
               </span>
               <span class="what">{operationIn(exchange)}</span>
               <span class="dim">
@@ -38,9 +38,16 @@ export function ExchangesView({ all }: { readonly all: readonly ConsoleExchange[
   );
 }
 
+function isBad({ status, grpcStatus = 'OK', problem }: ConsoleExchange): boolean {
+  return status >= 400 || grpcStatus !== 'OK' || problem !== '';
+}
+
 function operationIn({ method, url, body }: ConsoleExchange): string {
+  const { pathname } = new URL(url);
+  const call = /\/((?:lf\.)?a2a\.v1)\.A2AService\/(\w{1,60})$/.exec(pathname);
+  if (call !== null) return `gRPC ${call[1]} ${call[2]}`;
   const rpc = /"method"\s*:\s*"([^"]{1,60})"/.exec(body)?.[1];
-  return rpc ?? `${method} ${new URL(url).pathname.replace(/^\/agents\/[^/]+/, '')}`;
+  return rpc ?? `${method} ${pathname.replace(/^\/agents\/[^/]+/, '')}`;
 }
 
 function parsed(text: string): unknown {
@@ -66,7 +73,7 @@ function Body({ text }: { readonly text: string }) {
 
 /** One request with its response. */
 function ExchangeView({ exchange }: { readonly exchange: ConsoleExchange }) {
-  const { method, url, headers, body, status, answer, frames, isStream, endedMs, problem, note } = exchange;
+  const { method, url, headers, body, status, grpcStatus, answer, frames, isStream, endedMs, problem, note } = exchange;
   return (
     <section class="exchange" aria-label="Exchange">
       <div class="spread">
@@ -83,7 +90,8 @@ function ExchangeView({ exchange }: { readonly exchange: ConsoleExchange }) {
       <Headers of={headers} />
       <Body text={body} />
       <h3>
-        Response {status === 0 ? '' : `· HTTP ${status}`} {endedMs === undefined ? '· running' : `· ${took(endedMs)}`}
+        Response {status === 0 ? '' : `· ${grpcStatus === undefined ? `HTTP ${status}` : `gRPC ${grpcStatus}`}`}{' '}
+        {endedMs === undefined ? '· running' : `· ${took(endedMs)}`}
       </h3>
       {note === '' ? null : <p class="dim">{note}</p>}
       {problem === '' ? null : (

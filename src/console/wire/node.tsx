@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { AdminExchange } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
+import { NODE } from '../prefix.ts';
 import { Empty, Problem } from '../ui/basic.tsx';
 import { ExchangesView } from './exchanges.tsx';
 import type { ConsoleExchange } from './recorder.ts';
@@ -106,7 +107,7 @@ function asExchange({ principal, client, target, at, endedMs, isCut, ...rest }: 
     ...rest,
     to: [principal, client].filter((each) => each !== undefined && each !== '').join(' from '),
     at: Date.parse(at),
-    url: `${location.origin}${target}`,
+    url: `${NODE}${target}`,
     frames: [...rest.frames],
     endedMs,
     problem: '',

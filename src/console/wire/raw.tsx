@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { CURRENT_DIALECT, createUserMessage, DEFAULT_READ_LIMITS, DIALECTS, encodeWithLosses } from '#protocol';
 import { agents } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
+import { NODE } from '../prefix.ts';
 import { go } from '../route.ts';
 import { credentials } from '../session.ts';
 import { Problem } from '../ui/basic.tsx';
@@ -39,7 +40,7 @@ export function RawRequest() {
   const send = async (): Promise<void> => {
     try {
       JSON.parse(body);
-      const request = new Request(`${location.origin}/agents/${to}/a2a`, {
+      const request = new Request(`${NODE}/agents/${to}/a2a`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...credentials() },
         body,

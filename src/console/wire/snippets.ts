@@ -13,12 +13,27 @@ function headersOf({ headers }: Sent): readonly (readonly [string, string])[] {
   return headers.filter(([name]) => !OWN.test(name));
 }
 
+/** A call of gRPC as a grpcurl command. */
+function asGrpcurl(sent: Sent, call: string): string {
+  const { origin, host } = new URL(sent.url);
+  const own = headersOf(sent).filter(([name]) => !/^(?:content-type|accept|te)$/i.test(name));
+  const lines = [`grpcurl${origin.startsWith('http:') ? ' -plaintext' : ''}`];
+  for (const [name, value] of own)
+    lines.push(REMOVED.test(value) ? `  -H "${name}: Bearer $PARLEY_TOKEN"` : `  -H ${quoted(`${name}: ${value}`)}`);
+  if (sent.body !== '') lines.push(`  -d ${quoted(sent.body)}`);
+  return [...lines, `  ${host} ${call}`].join(' \\\n');
+}
+
+const REMOVED = /•••|\[removed\]/;
+
 /** The request as a curl command. */
 export function asCurl(sent: Sent): string {
   const { method, url, body, isStream } = sent;
+  const call = /\/([\w.]+\.A2AService\/\w+)$/.exec(new URL(url).pathname)?.[1];
+  if (call !== undefined) return asGrpcurl(sent, call);
   const lines = [`curl${isStream ? ' -N' : ''}${method === 'GET' ? '' : ` -X ${method}`} ${quoted(url)}`];
   for (const [name, value] of headersOf(sent)) {
-    lines.push(/•••|\[removed\]/.test(value) ? `  -H "${name}: Bearer $PARLEY_TOKEN"` : `  -H ${quoted(`${name}: ${value}`)}`);
+    lines.push(REMOVED.test(value) ? `  -H "${name}: Bearer $PARLEY_TOKEN"` : `  -H ${quoted(`${name}: ${value}`)}`);
   }
   if (body !== '') lines.push(`  -d ${quoted(body)}`);
   return lines.join(' \\\n');
@@ -31,7 +46,7 @@ interface Said {
 }
 
 function saidIn({ url, body }: Sent): Said {
-  const agent = url.replace(/\/(a2a(\/jsonrpc)?|message:(send|stream)|tasks.*|\.well-known.*|v1\/.*)$/s, '');
+  const agent = url.replace(/\/([\w.]+\.A2AService\/\w+|a2a(\/jsonrpc)?|message:(send|stream)|tasks.*|\.well-known.*|v1\/.*)$/s, '');
   const text = /"text"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body)?.[1];
   const taskId = /"(?:taskId|task_id)"\s*:\s*"([^"]+)"/.exec(body)?.[1];
   return { agent, text: text === undefined ? undefined : (JSON.parse(text) as string), taskId };

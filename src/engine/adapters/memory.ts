@@ -44,6 +44,7 @@ export function memoryStore(): Store {
     byAlias: (owner, agent, alias) => index.byAlias(owner, agent, alias),
     waiting: (filter, limit) => index.waiting(filter, limit),
     send: (name) => index.send(name),
+    directAnswers: (owner) => index.sendsOf(owner).filter(({ task }) => task === undefined),
     list: (query) => index.list(query),
     count: (filter) => index.count(filter),
     entries: (key, range) => entriesOf(kept.tasks.get(key), range),
@@ -104,6 +105,9 @@ class MemoryTasks {
         break;
       case 'forgetSends':
         this.#forgetSends(write.before);
+        break;
+      case 'forgetOwner':
+        for (const record of this.index.sendsOf(write.owner)) if (record.task === undefined) this.index.removeSend(record);
         break;
       default:
         unreachable(write);

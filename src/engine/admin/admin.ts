@@ -1,27 +1,35 @@
-import type { AdminListRequest, AdminService, AdminTask, CallContext, Logged, Message, Mutable, Seq } from '#protocol';
+import type {
+  AdminListRequest,
+  AdminOwner,
+  AdminService,
+  AdminTask,
+  CallContext,
+  Logged,
+  Message,
+  Mutable,
+  Seq,
+  TenantId,
+} from '#protocol';
 import { A2AError, isTerminal, jsonChars, messageId, NO_EVENT, seq } from '#protocol';
-import { agentOf } from '../agents.ts';
+import { checkServed } from '../agents.ts';
 import type { DeliveryAdminParts } from '../outbox/admin.ts';
 import { createDeliveryAdmin } from '../outbox/admin.ts';
-import type { ListFilter, Store, TaskScope } from '../ports.ts';
+import type { ListFilter, Owner, Store, TaskScope } from '../ports.ts';
 import { noTask } from '../read/find.ts';
 import { entriesIn, foldTo } from '../read/fold.ts';
-import type { PageParts } from '../read/list.ts';
 import { ADMIN_PAGE_MAX, pageOf } from '../read/list.ts';
 import { admit } from '../send/admit.ts';
 import { uncheckedFacts } from '../send/call.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
-import type { RetentionParts } from '../tasks/retention.ts';
 import { deleteNow } from '../tasks/retention.ts';
 import type { ApprovalParts } from './approvals.ts';
 import { createApprovals } from './approvals.ts';
+import type { EraseParts } from './erase.ts';
+import { erase, exportPage } from './erase.ts';
 import { adminTask, withTaskIn } from './rows.ts';
 
 /** What the operators' service needs of the engine. */
-export interface AdminParts extends ApprovalParts, PageParts {
-  readonly store: ApprovalParts['store'] & PageParts['store'] & DeliveryAdminParts['store'] & Pick<Store, 'task'>;
-  readonly retention: RetentionParts;
-}
+export type AdminParts = ApprovalParts & EraseParts & { readonly store: DeliveryAdminParts['store'] & Pick<Store, 'task'> };
 
 /** Maximum number of events in one page. */
 const EVENTS_MAX = 1000;
@@ -33,6 +41,8 @@ export function createAdmin(given: Omit<AdminParts, 'scope'>, scope: TaskScope =
   const { tasks, store, commits, turns } = parts;
   return {
     ...createDeliveryAdmin(parts),
+    erase: (request) => erase(parts, ownerIn(request, scope), request.dryRun === true),
+    exportData: (request) => exportPage(parts, ownerIn(request, scope), request.pageToken),
     tasks: async (request) => {
       const { agent, contextId, status, statusTimestampAfter } = request;
       const filter: Mutable<ListFilter> = { owner: scopeOf(request, scope) };
@@ -70,15 +80,25 @@ export function createAdmin(given: Omit<AdminParts, 'scope'>, scope: TaskScope =
         await commits.settled();
         return { ...task.row };
       });
-      await deleteNow(parts.retention, row);
+      await deleteNow(parts.retention, [row]);
     },
   };
 }
 
-/** What a list may show: what its filters name, within the operator's own tenant if the operator belongs to one. */
-function scopeOf({ principal, tenant }: AdminListRequest, within: TaskScope): TaskScope {
+/** The owner that a request names. An operator of a tenant can name principals of that tenant only. */
+function ownerIn({ principal, tenant }: AdminOwner, within: TaskScope): Owner {
+  return { principal, tenant: tenantIn(tenant, within) ?? '' };
+}
+
+function tenantIn(tenant: TenantId | undefined, within: TaskScope): string | undefined {
   const named = within === 'any' ? tenant : within.tenant;
   if (tenant !== undefined && tenant !== named) throw new A2AError('PERMISSION_DENIED', 'you are not an operator of that tenant');
+  return named;
+}
+
+/** What a list may show: what its filters name, within the operator's own tenant if the operator belongs to one. */
+function scopeOf({ principal, tenant }: AdminListRequest, within: TaskScope): TaskScope {
+  const named = tenantIn(tenant, within);
   if (principal !== undefined) return { principal, tenant: named ?? '' };
   return named === undefined ? 'any' : { tenant: named };
 }
@@ -133,7 +153,7 @@ async function retry(parts: AdminParts, task: LiveTask): Promise<AdminTask> {
   const { row } = task;
   if (!isTerminal(row.state)) throw new A2AError('UNSUPPORTED_OPERATION', `task ${row.id} is not finished`);
   const { owner, agent, dialect, contextId, alias, id } = row;
-  agentOf(parts.agents, agent);
+  checkServed(parts.agents, agent);
   const folded = await foldTo(parts, task, task.committed);
   const said = folded.history?.findLast((message) => message.role === 'ROLE_USER');
   if (said === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `task ${id} has no message to repeat`);

@@ -1,5 +1,6 @@
 import type { AdminAnswer, AdminApproval, AdminService, CallContext, Message, Part, TaskState } from '#protocol';
 import { A2AError, createDataPart, createTextPart, getChoicesFromMessage, isInterrupted, jsonChars, messageId } from '#protocol';
+import { checkServed } from '../agents.ts';
 import type { SemanticsOf, Store, TaskRow, TaskScope } from '../ports.ts';
 import { foldStored, foldTo } from '../read/fold.ts';
 import { admit } from '../send/admit.ts';
@@ -66,6 +67,7 @@ async function approvalOf(parts: ApprovalParts, row: TaskRow): Promise<AdminAppr
 /** Answers in the name of the task's owner, as if that caller had sent the message. */
 async function answerTask(parts: ApprovalParts, task: LiveTask, answer: AdminAnswer): ReturnType<AdminService['answer']> {
   const { id, owner, agent, dialect, contextId } = task.row;
+  checkServed(parts.agents, agent);
   if (!isInterrupted(task.row.state)) throw new A2AError('UNSUPPORTED_OPERATION', `task ${id} does not wait for an answer`);
   const folded = await foldTo(parts, task, task.committed);
   const content = answerParts(answer, folded.status.message);

@@ -42,6 +42,8 @@ interface CommitOptions {
   readonly store: Pick<Store, 'commit'>;
   readonly timers: Timers;
   readonly onBroken: (cause: unknown) => void;
+  /** Called with the cause when the store can't write for now, and with undefined when it writes again. */
+  readonly onStalled?: (cause: A2AError | undefined) => void;
 }
 
 /** How long a full disk is left alone before the commit is tried again. */
@@ -172,7 +174,10 @@ class GroupCommit implements Commits {
   }
 
   #done(taken: CommitBatch): void {
-    this.#stalled = undefined;
+    if (this.#stalled !== undefined) {
+      this.#stalled = undefined;
+      this.#options.onStalled?.(undefined);
+    }
     this.#isBusy = false;
     for (const task of taken.tasks) task.saved();
     for (const lazy of taken.lazies) lazy.onDurable();
@@ -193,6 +198,7 @@ class GroupCommit implements Commits {
     const next = this.#next;
     for (const task of taken.tasks) if (task.notSaved()) next.tasks.push(task);
     const waiters = [...taken.waiters, ...next.waiters];
+    if (this.#stalled === undefined) this.#options.onStalled?.(cause);
     this.#stalled = cause;
     this.#queued = this.#taken + next.tasks.length;
     this.#next = {

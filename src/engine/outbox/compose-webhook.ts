@@ -37,6 +37,8 @@ export async function composeWebhook(parts: ComposeParts, queue: DeliveryQueue, 
     mediaType: form.mediaType,
     body: JSON.stringify(form.write(name === undefined ? event : renameEvent(event, name))),
     ...secrets,
+    ...(queue.origin?.trace === undefined ? {} : { trace: queue.origin.trace }),
+    about: { agent: queue.task.agent, task: queue.task.id },
   };
   return { delivery, seq };
 }

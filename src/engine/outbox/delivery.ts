@@ -1,4 +1,4 @@
-import type { AuthenticationInfo, DialectId, Logged, Task } from '#protocol';
+import type { AuthenticationInfo, DialectId, Logged, Task, TraceContext } from '#protocol';
 
 /** What the outbox delivers: events to a caller's webhook, or replies over a broker. */
 export type DeliveryKind = 'webhook' | 'reply';
@@ -17,6 +17,10 @@ export interface WebhookDelivery {
   readonly token?: string;
   /** For the `Authorization` header. */
   readonly authentication?: AuthenticationInfo;
+  /** The trace of the request whose message the task works on. */
+  readonly trace?: TraceContext;
+  /** The task, for logs and traces. */
+  readonly about?: { readonly agent: string; readonly task: string };
 }
 
 /**

@@ -1,11 +1,12 @@
 import type { EngineClock } from '../engine-clock.ts';
+import type { ReportFailure } from '../report.ts';
 import type { Timers } from '../timers.ts';
 import type { Attempted, DeliveryChannel } from './channel.ts';
 import type { DeliveryKind } from './delivery.ts';
 import type { Destinations } from './destinations.ts';
 import { createDestinations } from './destinations.ts';
 import type { DeliveryQueue } from './queue.ts';
-import { dropReadAhead, hasWork, isComplete } from './queue.ts';
+import { dropReadAhead, hasWork, isComplete, notePending, reportedOf } from './queue.ts';
 import type { SavedRows } from './saved-rows.ts';
 import { LOOK_AGAIN_MS } from './schedule.ts';
 
@@ -13,7 +14,7 @@ import { LOOK_AGAIN_MS } from './schedule.ts';
 export interface DispatcherParts {
   readonly clock: EngineClock;
   readonly timers: Timers;
-  readonly report: (what: string, cause: unknown) => void;
+  readonly report: ReportFailure;
   readonly rows: SavedRows;
   readonly nextNumber: () => number;
   /** The queue has delivered everything, or was given up. */
@@ -68,6 +69,7 @@ export class Dispatcher {
 
   /** Looks whether the queue has something to send. */
   wake(queue: DeliveryQueue): void {
+    notePending(queue, this.#parts.clock.now().ms, queue.row.failingSince);
     const lane = this.#lanes.get(queue.kind);
     if (lane === undefined || lane.isStopping || queue.phase !== 'idle') return;
     if (!hasWork(queue)) {
@@ -222,14 +224,19 @@ export class Dispatcher {
     if (deadLetter !== undefined) {
       this.#deadLetters += 1;
       rows.put({ ...deadLetter, n: row === undefined ? queue.row.n : nextNumber() });
-      report(`a webhook of task ${queue.task.id} did not accept its events`, new Error(deadLetter.problem));
+      report(`a webhook of task ${queue.task.id} did not accept its events`, new Error(deadLetter.problem), reportedOf(queue));
+    } else if (attempted.outcome.kind === 'failed' && queue.row.attempts === 0 && queue.kind === 'webhook') {
+      report('a webhook failed; it is tried again', new Error(attempted.outcome.problem), { ...reportedOf(queue), isTransient: true });
     }
     if (row === undefined) {
       this.close(queue);
       onClosed(queue);
     } else {
       if (attempted.outcome.kind === 'delivered') queue.rewind = undefined;
-      if (row.done !== queue.row.done) queue.head = undefined;
+      if (row.done !== queue.row.done) {
+        queue.head = undefined;
+        queue.pendingSince = undefined;
+      }
       queue.row = row;
       if (isTransient !== true) rows.put(row);
       this.wake(queue);

@@ -114,7 +114,7 @@ describe('W1: a receiver that fails', () => {
     await time.advance(61_000);
     await time.advance(10 * 60_000);
     await quiet(300);
-    expect(engine.stats().webhooks).toEqual({ pending: 0, sending: 0, tripped: 0, letters: 0 });
+    expect(engine.stats().webhooks).toEqual({ pending: 0, oldestMs: 0, sending: 0, tripped: 0, letters: 0 });
   });
 
   it('gets all missed events at its new address', async () => {

@@ -34,7 +34,7 @@ describe('a webhook', () => {
       mediaType: 'application/a2a+json',
       id: expect.stringMatching(/^msg_id.*_[0-9a-f]{8}_2$/),
     });
-    expect(engine.stats().webhooks).toEqual({ pending: 0, sending: 0, tripped: 0, letters: 0 });
+    expect(engine.stats().webhooks).toEqual({ pending: 0, oldestMs: 0, sending: 0, tripped: 0, letters: 0 });
   });
 
   it('costs a blocking send no extra commit, and a task without webhooks nothing', async () => {

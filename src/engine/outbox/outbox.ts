@@ -2,6 +2,7 @@ import type { Ids, PushConfigId, Seq } from '#protocol';
 import { isTerminal, pushConfigId, seq, seqBefore } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { OutboxEntry, OutboxRow, Owner, Store, TaskKey, TaskRow, Write } from '../ports.ts';
+import type { CallOrigin } from '../report.ts';
 import type { DeliveryChannel } from './channel.ts';
 import type { DeliveryKind, ReplyPublisher, Vault, WebhookSender } from './delivery.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -39,8 +40,8 @@ export interface Outbox {
   opened(row: OutboxRow, task: DeliveryQueue['task'], progress: Progress): void;
   /** The task has a queue. Asked after every commit, so that tasks without one cost nothing more. */
   watches(task: TaskKey): boolean;
-  /** The task has new durable events. */
-  committed(task: TaskKey, progress: Progress): void;
+  /** The task has new durable events. `origin`: the request that they belong to. */
+  committed(task: TaskKey, progress: Progress, origin?: CallOrigin): void;
   /** The config was deleted; without one, the task. */
   dropped(task: TaskKey, config?: PushConfigId): void;
   /** The queue in memory, which is ahead of the store. */
@@ -60,6 +61,8 @@ export type OutboxWrite = Extract<Write, { readonly kind: 'outbox' }>;
 export interface WebhookStats {
   /** Queues with undelivered events. */
   readonly pending: number;
+  /** The age of the oldest undelivered event in milliseconds. 0 if there is none. */
+  readonly oldestMs: number;
   /** Current deliveries. */
   readonly sending: number;
   /** Receivers whose circuit breaker is open. */
@@ -134,11 +137,16 @@ export function createOutbox(partsOf: () => OutboxParts, { webhookSender, replyP
     },
     stats: () => ({
       pending: queues.pending(),
+      oldestMs: ageOf(queues.pendingSince(), partsOf),
       sending: dispatcher?.sending('webhook') ?? 0,
       tripped: dispatcher?.openBreakers ?? 0,
       letters: dispatcher?.deadLetters ?? 0,
     }),
   };
+}
+
+function ageOf(since: number | undefined, partsOf: () => OutboxParts): number {
+  return since === undefined ? 0 : Math.max(0, partsOf().clock.now().ms - since);
 }
 
 /** The ports to the outside, each of them optional. */
@@ -165,9 +173,10 @@ function following(
       else dispatcher?.renew(known);
     },
     watches: queues.has,
-    committed: (task, progress) => {
+    committed: (task, progress, origin) => {
       for (const queue of queues.of(task)) {
         queue.progress = progress;
+        queue.origin = origin ?? queue.origin;
         dispatcherOf()?.wake(queue);
       }
     },

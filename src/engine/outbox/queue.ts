@@ -1,6 +1,7 @@
 import type { DialectId, Seq, TaskFold } from '#protocol';
 import { isTerminal } from '#protocol';
 import type { LogEntry, OutboxRow, PushRow, TaskRow } from '../ports.ts';
+import type { CallOrigin, ReportedTask } from '../report.ts';
 import type { DeliveryKind } from './delivery.ts';
 
 /** How far a task has come, on disk. */
@@ -52,10 +53,14 @@ export function replyAddressIn(push: PushRow): ReplyAddress | undefined {
 export interface DeliveryQueue {
   row: OutboxRow;
   readonly kind: DeliveryKind;
-  readonly task: Pick<TaskRow, 'key' | 'id' | 'owner' | 'agent' | 'alias'>;
+  readonly task: Pick<TaskRow, 'key' | 'id' | 'contextId' | 'owner' | 'agent' | 'alias'>;
+  /** The request whose message the task works on. */
+  origin: CallOrigin | undefined;
   /** Set for replies. */
   readonly reply: ReplyAddress | undefined;
   progress: Progress;
+  /** When its oldest undelivered event was saved, as far as is known; undefined if there is none. */
+  pendingSince: number | undefined;
   /**
    * `idle`: nothing to send. `waiting`: until its next attempt. `ready`: until its receiver has room.
    * `parked`: the agent's card has no webhooks now.
@@ -96,12 +101,14 @@ export interface QueueContent {
 
 /** A queue that has not started. */
 export function newQueue({ row, task, progress, reply }: QueueContent): DeliveryQueue {
-  const { key, id, owner, agent, alias } = task;
+  const { key, id, contextId, owner, agent, alias } = task;
   return {
     row,
     kind: reply === undefined ? 'webhook' : 'reply',
-    task: alias === undefined ? { key, id, owner, agent } : { key, id, owner, agent, alias },
+    task: alias === undefined ? { key, id, contextId, owner, agent } : { key, id, contextId, owner, agent, alias },
+    origin: undefined,
     progress,
+    pendingSince: undefined,
     reply,
     asked: row.done,
     phase: 'idle',
@@ -114,6 +121,12 @@ export function newQueue({ row, task, progress, reply }: QueueContent): Delivery
   };
 }
 
+/** The task of a queue as a report names it. */
+export function reportedOf({ task, origin }: DeliveryQueue): ReportedTask {
+  const { id, contextId, owner, agent } = task;
+  return { id, contextId, owner, agent, origin };
+}
+
 /** The last event to deliver, as far as is known. */
 export function endOf({ row, progress }: DeliveryQueue): Seq {
   return row.upTo === undefined || row.upTo > progress.last ? progress.last : row.upTo;
@@ -122,6 +135,12 @@ export function endOf({ row, progress }: DeliveryQueue): Seq {
 /** Whether there are events to deliver. */
 export function hasWork(queue: DeliveryQueue): boolean {
   return queue.row.done < endOf(queue);
+}
+
+/** To be called when the queue has got events, or has delivered some. After a restart, `since` is the time of its first failure. */
+export function notePending(queue: DeliveryQueue, now: number, since: number = now): void {
+  if (!hasWork(queue)) queue.pendingSince = undefined;
+  else queue.pendingSince ??= Math.min(now, since);
 }
 
 /** Everything was delivered, and no further event can come. */

@@ -15,6 +15,8 @@ export interface DeliveryQueues {
   openOf(owner: Owner): number;
   /** Webhook queues with undelivered events. */
   pending(): number;
+  /** When the oldest undelivered event of a webhook was saved. Undefined if everything is delivered. */
+  pendingSince(): number | undefined;
   add(queue: DeliveryQueue): DeliveryQueue;
   remove(queue: DeliveryQueue): void;
 }
@@ -47,6 +49,13 @@ export function createQueues(): DeliveryQueues {
       let pending = 0;
       for (const queue of byNumber.values()) if (queue.reply === undefined && hasWork(queue)) pending += 1;
       return pending;
+    },
+    pendingSince: () => {
+      let oldest: number | undefined;
+      for (const { reply, pendingSince } of byNumber.values()) {
+        if (reply === undefined && pendingSince !== undefined) oldest = Math.min(oldest ?? pendingSince, pendingSince);
+      }
+      return oldest;
     },
     add: (queue) => {
       byTask.set(queue.task.key, [...of(queue.task.key), queue]);

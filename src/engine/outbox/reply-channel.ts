@@ -5,17 +5,18 @@ import type { SemanticsOf } from '../ports.ts';
 import type { LogParts } from '../read/fold.ts';
 import { entriesIn, foldTo, withHistory } from '../read/fold.ts';
 import { nameFor, renameEvent, renameTask } from '../read/task-names.ts';
+import type { ReportFailure } from '../report.ts';
 import type { TaskTable } from '../tasks/table.ts';
 import type { DeliveryChannel } from './channel.ts';
 import type { ReplyPublisher, TaskReply } from './delivery.ts';
 import type { DeliveryQueue } from './queue.ts';
-import { endOf } from './queue.ts';
+import { endOf, reportedOf } from './queue.ts';
 
 export interface ReplyParts extends LogParts {
   readonly tasks: TaskTable;
   readonly semanticsOf: SemanticsOf;
   readonly clock: EngineClock;
-  readonly report: (what: string, cause: unknown) => void;
+  readonly report: ReportFailure;
 }
 
 /** A broker that was away comes back for all queues at once: they retry soon, but not all the time. */
@@ -49,7 +50,8 @@ export function replyChannel(parts: ReplyParts, publisher: ReplyPublisher): Deli
         return { outcome: { kind: 'delivered' }, seq };
       } catch (thrown) {
         if (signal.aborted) return 'aborted';
-        if (queue.row.attempts === 0) report(`a reply of task ${queue.task.id} could not be published; it is tried again`, thrown);
+        if (queue.row.attempts === 0)
+          report(`a reply of task ${queue.task.id} could not be published; it is tried again`, thrown, reportedOf(queue));
         return { outcome: { kind: 'failed', problem: 'the reply could not be published' }, seq: seqAfter(queue.row.done) };
       }
     },

@@ -3,12 +3,13 @@ import type { Agents } from '../agents.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { PushRow, Store } from '../ports.ts';
+import type { ReportFailure } from '../report.ts';
 import type { DeliveryChannel } from './channel.ts';
 import type { ComposeParts } from './compose-webhook.ts';
 import { composeWebhook } from './compose-webhook.ts';
 import type { WebhookSender } from './delivery.ts';
 import type { DeliveryQueue } from './queue.ts';
-import { endOf } from './queue.ts';
+import { endOf, reportedOf } from './queue.ts';
 import { DELAY_MS_MAX, judge } from './schedule.ts';
 
 export interface WebhookChannelParts extends ComposeParts {
@@ -16,7 +17,7 @@ export interface WebhookChannelParts extends ComposeParts {
   readonly agents: Agents;
   readonly clock: EngineClock;
   readonly limits: Pick<EngineLimits, 'deliveriesMax' | 'hostDeliveriesMax' | 'webhookDisableMs'>;
-  readonly report: (what: string, cause: unknown) => void;
+  readonly report: ReportFailure;
 }
 
 /**
@@ -47,7 +48,7 @@ export function webhookChannel(parts: WebhookChannelParts, sender: WebhookSender
         return { outcome: await sender.send(delivery, signal), seq };
       } catch (thrown) {
         if (signal.aborted) return 'aborted';
-        report(`an event of task ${queue.task.id} could not be delivered`, thrown);
+        report(`an event of task ${queue.task.id} could not be delivered`, thrown, reportedOf(queue));
         const seq = queue.head ?? seqAfter(queue.row.done);
         return { outcome: { kind: 'failed', problem: 'the delivery could not be composed; see the log of the server' }, seq };
       }

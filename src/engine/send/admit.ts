@@ -250,9 +250,11 @@ function saveBeside(parts: AdmitParts, task: LiveTask, { call, identity, push, s
 }
 
 function inputOf(call: SendCall, seq: Seq, message: Message): TurnInput {
-  const { principal, trace } = call.ctx;
-  const input = { seq, message, modes: call.request.configuration?.acceptedOutputModes ?? [], principal };
-  return trace === undefined ? input : { ...input, trace };
+  const { principal, trace, request } = call.ctx;
+  const input: Mutable<TurnInput> = { seq, message, modes: call.request.configuration?.acceptedOutputModes ?? [], principal };
+  if (trace !== undefined) input.trace = trace;
+  if (request !== undefined) input.requestId = request.id;
+  return input;
 }
 
 function notesOf({ request }: SendCall): EntryNotes | undefined {

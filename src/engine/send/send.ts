@@ -33,6 +33,7 @@ export async function send(parts: SendParts, facts: AgentFacts, { request, ctx }
   const identity = identityOf(parts, call);
   const sending = sendOnce(parts, call, identity);
   const sent = sending instanceof Promise ? await sending : sending;
+  if (sent.answer === undefined) ctx.onAdmitted?.(sent.task.row.id);
   if (ctx.reply !== undefined) await replyAgain(parts, { to: ctx.reply, dialect: ctx.dialect }, sent);
   const result = sent.answer === undefined ? await answer(parts, call, sent) : { message: sent.answer };
   const mark = deliveryMark(parts, call, identity);
@@ -111,6 +112,7 @@ export async function* stream(
   const call: SendCall = { request, ctx, facts, owner: ownerOf(ctx, request) };
   const identity = identityOf(parts, call);
   const sent = await sendOnce(parts, call, identity);
+  if (sent.answer === undefined) ctx.onAdmitted?.(sent.task.row.id);
   const mark = deliveryMark(parts, call, identity);
   if (mark !== undefined) ctx.onDelivered?.(mark);
   if (sent.answer !== undefined) {

@@ -1,5 +1,6 @@
 import type { Message, Seq, TaskEvent, TaskState } from '#protocol';
 import type { LogEntry, SendRecord, TaskRow, Write } from '../ports.ts';
+import type { CallOrigin } from '../report.ts';
 import type { AgentRun } from '../turns/agent-run.ts';
 import type { EntryNotes, StatusDetails } from './events.ts';
 import type { UnsavedEntries } from './unsaved.ts';
@@ -27,6 +28,8 @@ export interface LiveTask {
   /** Durable entries, newest last, without gaps. */
   readonly tail: readonly LogEntry[];
   readonly run: AgentRun | undefined;
+  /** The request whose message the task works on. Undefined after a restart. */
+  readonly origin: CallOrigin | undefined;
 
   /**
    * Adds an event to the log: checks the transition, numbers the entry and hands it to the next commit.
@@ -44,7 +47,8 @@ export interface LiveTask {
   beginTurn(seq: Seq): void;
   /** How often the agent was started for this turn (`TaskRow.attempt`). */
   setAttempt(attempt: number): void;
-  setRun(run: AgentRun | undefined): void;
+  /** `origin`: the request that brought the run's message. Default: as before. */
+  setRun(run: AgentRun | undefined, origin?: CallOrigin): void;
   /** The row has changed: save it with the next commit. */
   touch(): void;
 

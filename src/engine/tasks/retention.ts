@@ -4,9 +4,11 @@ import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Blobs, Store, TaskRow } from '../ports.ts';
+import type { ReportFailure } from '../report.ts';
 import type { StopReason } from '../turns/stop.ts';
 import type { LiveTask } from './live-task.ts';
 import type { TaskTable } from './table.ts';
+import type { WaitingTasks } from './waiting-tasks.ts';
 
 /** Tasks deleted by one commit. Other requests run between two commits. */
 const BATCH = 500;
@@ -18,10 +20,11 @@ export interface RetentionParts {
   readonly tasks: TaskTable;
   readonly commits: Pick<Commits, 'add' | 'settled'>;
   readonly outbox: Pick<Outbox, 'dropped'>;
+  readonly waiting: Pick<WaitingTasks, 'drop'>;
   readonly clock: EngineClock;
   readonly limits: Pick<EngineLimits, 'waitingMsMax' | 'finishedMsMax' | 'finishedTasksMax'>;
   readonly stopTask: (task: LiveTask, reason: StopReason) => void;
-  readonly report: (what: string, cause: unknown) => void;
+  readonly report: ReportFailure;
 }
 
 /**
@@ -58,12 +61,14 @@ async function deleteWhile(parts: RetentionParts, before: number, left: (done: n
  * Deletes the tasks that nobody uses and returns their number. From the start of this call `hold` does
  * not find them any more.
  */
-async function deleteFree({ tasks, commits, outbox, blobs, report }: RetentionParts, rows: readonly TaskRow[]): Promise<number> {
+async function deleteFree(parts: RetentionParts, rows: readonly TaskRow[]): Promise<number> {
+  const { tasks, commits, outbox, waiting, blobs, report } = parts;
   const free = rows.filter(({ id }) => tasks.isFree(id));
   for (const { id, key } of free) {
     tasks.startDeleting(id);
     commits.add({ kind: 'forget', task: key });
     outbox.dropped(key);
+    waiting.drop(key);
   }
   if (free.length === 0) return 0;
   try {
@@ -95,14 +100,15 @@ async function failUnanswered({ store, tasks, commits, stopTask }: RetentionPart
   }
 }
 
-/** For an operator: deletes the task even if it has readers, and disconnects them. */
-export async function deleteNow(parts: RetentionParts, row: TaskRow): Promise<void> {
+/** For an operator: deletes the tasks even if they have readers, and disconnects those. Returns the number of deleted tasks. */
+export async function deleteNow(parts: RetentionParts, rows: readonly TaskRow[]): Promise<number> {
   const { tasks } = parts;
-  await tasks.loaded(row.id);
-  const task = tasks.get(row.id);
-  if (task !== undefined) {
+  for (const { id } of rows) {
+    await tasks.loaded(id);
+    const task = tasks.get(id);
+    if (task === undefined) continue;
     tasks.remove(task);
     task.discard();
   }
-  await deleteFree(parts, [row]);
+  return await deleteFree(parts, rows);
 }

@@ -37,6 +37,7 @@ export class TaskInMemory implements LiveTask, Saveable {
   pending: Unsaved = NOTHING;
   tail: LogEntry[] = [];
   run: AgentRun | undefined = undefined;
+  origin: LiveTask['origin'] = undefined;
   readonly #parts: TaskParts;
   /** Not in the store yet. */
   #isNew: boolean;
@@ -111,8 +112,9 @@ export class TaskInMemory implements LiveTask, Saveable {
     this.row.attempt = attempt;
   }
 
-  setRun(run: AgentRun | undefined): void {
+  setRun(run: AgentRun | undefined, origin: LiveTask['origin'] = this.origin): void {
     this.run = run;
+    this.origin = origin;
   }
 
   touch(): void {
@@ -160,10 +162,7 @@ export class TaskInMemory implements LiveTask, Saveable {
 
   nextCommit(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      if (signal === undefined) {
-        this.onCommit(resolve);
-        return;
-      }
+      if (signal === undefined) return void this.onCommit(resolve);
       const wake = (): void => {
         this.offCommit(wake);
         signal.removeEventListener('abort', wake);

@@ -9,6 +9,8 @@ export interface TurnInput {
   readonly modes: readonly string[];
   readonly principal: Principal;
   readonly trace?: TraceContext;
+  /** The id of the request that brought the message. */
+  readonly requestId?: string;
 }
 
 /** One run of an agent: one turn of a task. Only `turns/` changes it. */
@@ -32,6 +34,8 @@ export interface AgentRun {
   hasSlot: boolean;
   /** The run has produced its last output. The agent may still be cleaning up. */
   isOver: boolean;
+  /** Called once when the run has freed its slot, for a run that was restarted alone. */
+  onFreed: (() => void) | undefined;
   /** Set while the run has not started: removes it from the queue. */
   cancelStart: (() => void) | undefined;
   /** Resolves when the agent has returned, even if its output was no longer read. */
@@ -52,6 +56,7 @@ export function newRun(now: number, queue: readonly TurnInput[]): AgentRun {
     stoppedAt: undefined,
     hasSlot: false,
     isOver: false,
+    onFreed: undefined,
     cancelStart: undefined,
     done: Promise.resolve(),
   };
@@ -75,4 +80,7 @@ export function freeSlot(slots: Pick<Slots, 'free'>, run: AgentRun): void {
   if (!run.hasSlot) return;
   run.hasSlot = false;
   slots.free();
+  const { onFreed } = run;
+  run.onFreed = undefined;
+  onFreed?.();
 }

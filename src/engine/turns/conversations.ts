@@ -12,8 +12,8 @@ export interface Conversations {
   /** The conversation stays open until `release`, however long that takes. */
   use(of: ConversationKey, agent: Agent): Promise<ConversationLease>;
   sweep(): void;
-  /** Closes all conversations that are not in use. */
-  clear(): void;
+  /** Closes all conversations that are not in use, or those of one owner. */
+  clear(owner?: Owner): void;
   readonly size: number;
 }
 
@@ -84,8 +84,10 @@ export function createConversations({ clock, openMax, msMax, report }: Conversat
       for (const [key, context] of open) if (context.users === 0 && context.usedAt < oldest) close(key, context);
       makeRoom();
     },
-    clear: () => {
-      for (const [key, context] of open) if (context.users === 0) close(key, context);
+    clear: (owner) => {
+      // A key starts with its owner, and JSON quotes the names.
+      const start = owner === undefined ? '' : `${JSON.stringify([owner.tenant, owner.principal]).slice(0, -1)},`;
+      for (const [key, context] of open) if (context.users === 0 && key.startsWith(start)) close(key, context);
     },
     get size() {
       return open.size;

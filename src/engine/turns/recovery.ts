@@ -2,6 +2,9 @@ import { isInterrupted } from '#protocol';
 import type { TaskRow } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TurnParts } from './parts.ts';
+import type { RestartPlan } from './restarts.ts';
+import { createRestarts, planRestarts, WAITING_ATTEMPT } from './restarts.ts';
+import type { AloneStart } from './run.ts';
 import { startTurn } from './run.ts';
 import type { StopReason } from './stop.ts';
 import { stopTask } from './stop.ts';
@@ -17,35 +20,54 @@ export interface Recovered {
    * attempts.
    */
   readonly ended: number;
+  /** Of the started turns, those that are repeated one at a time, because the process has died twice in a row. */
+  readonly oneAtATime: number;
+  /** Tasks that stay as they are because their agent is not served now (`missingAgents: 'wait'`). */
+  readonly absent: number;
 }
 
 /**
  * After a start: tasks that wait for their caller keep waiting. Every other unfinished task is started,
- * repeated or failed, as its agent's `recovery` says, so that no task stays `working` without a run.
+ * repeated or failed, as its agent's `recovery` says, so that no task of a served agent stays `working`
+ * without a run.
  * All failures are durable when this resolves.
  */
 export async function recover(parts: TurnParts): Promise<Recovered> {
-  const counts = { waiting: 0, started: 0, ended: 0 };
-  for (const row of await parts.store.unfinished()) {
+  const unfinished = await parts.store.unfinished();
+  const rows = unfinished.filter(({ agent }) => parts.missingAgents === 'fail' || parts.agents.has(agent));
+  const counts = { waiting: 0, started: 0, ended: 0, oneAtATime: 0, absent: unfinished.length - rows.length };
+  const plan = planFor(parts, rows);
+  const restarts = plan.isOneAtATime ? createRestarts(plan.isStrict, parts) : undefined;
+  const alone = restarts === undefined ? undefined : { restarts, isStrict: plan.isStrict };
+  for (const row of new Set([...plan.suspects, ...rows])) {
     const waits = isInterrupted(row.state);
     if (waits && (await mayWait(parts, row))) {
       counts.waiting += 1;
+      parts.waiting.note(row);
       continue;
     }
     const task = await parts.tasks.hold('any', row.id);
     if (task === undefined) continue;
-    const reason = waits ? 'lost' : whyEnded(parts, row);
+    const reason = waits ? 'lost' : whyEnded(parts, row, plan.guilty);
     if (reason === undefined) {
       counts.started += 1;
-      repeat(parts, task);
+      counts.oneAtATime += alone !== undefined && row.attempt > 0 ? 1 : 0;
+      repeat(parts, task, alone);
     } else {
       counts.ended += 1;
       stopTask(parts, task, reason);
     }
     task.release();
   }
-  if (counts.ended > 0) await parts.commits.settled();
+  if (counts.ended + counts.oneAtATime > 0) await parts.commits.settled();
+  restarts?.next();
   return counts;
+}
+
+function planFor(parts: TurnParts, rows: readonly TaskRow[]): RestartPlan {
+  const atWork = rows.filter(({ state, attempt }) => attempt > 0 && !isInterrupted(state));
+  const repeatable = atWork.filter((row) => whyEnded(parts, row) === undefined);
+  return planRestarts(atWork, repeatable, parts.limits.attemptsMax);
 }
 
 /**
@@ -65,19 +87,25 @@ async function mayWait({ agents, report }: TurnParts, { agent: name, contextId, 
  * Why a turn of the previous process must end. Undefined: it can be started. That holds for every turn
  * that had not started, also if the agent's `recovery` is `fail`.
  */
-function whyEnded({ agents, limits }: TurnParts, { agent: name, attempt }: TaskRow): StopReason | undefined {
+function whyEnded({ agents, limits }: TurnParts, row: TaskRow, guilty?: TaskRow): StopReason | undefined {
+  const { agent: name, attempt } = row;
   const agent = agents.get(name);
   if (agent === undefined) return 'orphaned';
   if (attempt === 0) return undefined;
   if (agent.recovery === 'fail') return 'interrupted';
-  return attempt >= limits.attemptsMax ? 'given up' : undefined;
+  return row === guilty || limits.attemptsMax <= 1 ? 'given up' : undefined;
 }
 
 /**
  * Each further attempt waits longer, so that other tasks run first. `startTurn` saves the attempt
  * before the agent runs.
  */
-function repeat(parts: TurnParts, task: LiveTask): void {
+function repeat(parts: TurnParts, task: LiveTask, alone: AloneStart | undefined): void {
   const { attempt } = task.row;
-  startTurn(parts, task, attempt === 0 ? { again: true } : { again: true, delayMs: parts.limits.retryMs * attempt ** 2 });
+  if (attempt === 0) {
+    startTurn(parts, task, { again: true });
+    return;
+  }
+  if (alone !== undefined) task.setAttempt(Math.max(attempt, WAITING_ATTEMPT));
+  startTurn(parts, task, { again: true, delayMs: parts.limits.retryMs * attempt ** 2, ...(alone === undefined ? {} : { alone }) });
 }

@@ -6,6 +6,7 @@ import { spillContent } from '../read/blobs.ts';
 import { viewOf } from '../read/fold.ts';
 import type { InterruptedTurn } from '../read/replay.ts';
 import { readTurn } from '../read/replay.ts';
+import type { CallOrigin } from '../report.ts';
 import { answerDirectly, mayAnswerDirectly } from '../tasks/direct-message.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { AgentRun, TurnInput } from './agent-run.ts';
@@ -15,6 +16,7 @@ import { modesOf } from './modes.ts';
 import type { RunOutputs } from './outputs.ts';
 import { effectOf, startOutputs } from './outputs.ts';
 import type { TurnParts } from './parts.ts';
+import type { Restarts } from './restarts.ts';
 import { failRun } from './stop.ts';
 import { makeTurn } from './turn.ts';
 
@@ -22,13 +24,20 @@ import { makeTurn } from './turn.ts';
 export type TurnStart =
   | { readonly input: TurnInput; readonly queue?: readonly TurnInput[] }
   /** Repeats the interrupted turn. `delayMs` lets other tasks run first, in case this turn is what crashes the process. */
-  | { readonly again: true; readonly delayMs?: number };
+  | { readonly again: true; readonly delayMs?: number; readonly alone?: AloneStart };
+
+/** A turn that is started again when no other interrupted turn runs. */
+export interface AloneStart {
+  readonly restarts: Restarts;
+  /** No turn at all runs beside it. */
+  readonly isStrict: boolean;
+}
 
 /** Starts a turn, or queues it until there is a slot. Returns at once. */
 export function startTurn(parts: TurnParts, task: LiveTask, start: TurnStart): void {
   const { clock, slots, runs, quotas, timers } = parts;
   const run = newRun(clock.ticks(), 'again' in start ? [] : (start.queue ?? []));
-  task.setRun(run);
+  task.setRun(run, 'input' in start ? originOf(start.input) : undefined);
   runs.set(run, task);
   quotas.add(task, run);
   if ('input' in start) task.beginTurn(start.input.seq);
@@ -41,14 +50,26 @@ export function startTurn(parts: TurnParts, task: LiveTask, start: TurnStart): v
     task.setAttempt(task.row.attempt + 1);
     run.done = runAgent(parts, task, run, { start, isLate });
   };
+  const { delayMs = 0, alone } = 'again' in start ? start : {};
   const queue = (): void => {
-    run.cancelStart = () => slots.leave(begin);
+    run.cancelStart = () => {
+      slots.leave(begin);
+      alone?.restarts.next();
+    };
     // A queued run counts as not started until its attempt is on disk, even though its message already is.
     isLate = !slots.take(begin) || isLate;
   };
-  if ('again' in start && start.delayMs !== undefined) run.cancelStart = timers.later(start.delayMs, queue);
+  if (alone !== undefined) {
+    run.onFreed = alone.restarts.next;
+    run.cancelStart = alone.restarts.add(alone.isStrict ? () => slots.takeAlone(begin) : queue, delayMs);
+  } else if (delayMs > 0) run.cancelStart = timers.later(delayMs, queue);
   else queue();
   task.touch();
+}
+
+/** Without the message, which may be large. */
+function originOf({ trace, requestId }: TurnInput): CallOrigin | undefined {
+  return trace === undefined && requestId === undefined ? undefined : { trace, requestId };
 }
 
 interface Beginning {
@@ -79,6 +100,7 @@ async function runAgent(parts: TurnParts, task: LiveTask, run: AgentRun, { start
     failRun(parts, task, { run, thrown });
   } finally {
     lease?.release();
+    parts.onRunEnd?.(task.row, parts.clock.ticks() - run.startedAt);
     endRun(parts, task, run);
   }
 }

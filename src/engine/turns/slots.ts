@@ -16,8 +16,14 @@ export interface Slots {
    */
   retake(): void;
   free(): void;
+  /** Starts a turn although others are held back. */
+  takeAlone(start: () => void): void;
+  /** Holds all turns back that are not started with `takeAlone`, until `letGo`. */
+  hold(): void;
+  letGo(): void;
   /** Starts nothing more. Queued starts stay in the queue. */
   close(): void;
+  readonly isOpen: boolean;
   readonly running: number;
   readonly queued: number;
 }
@@ -26,16 +32,28 @@ export interface Slots {
 export function createSlots(runningMax: number, queuedMax: number): Slots {
   let running = 0;
   let isOpen = true;
+  let isHeld = false;
+  const mayStart = (): boolean => running < runningMax && isOpen && !isHeld;
   const queue = new Set<() => void>();
+  const startQueued = (most: number): void => {
+    let started = 0;
+    for (const next of queue) {
+      if (started >= most || !mayStart()) return;
+      queue.delete(next);
+      running += 1;
+      started += 1;
+      next();
+    }
+  };
   return {
     get hasRoom() {
-      return running < runningMax && isOpen;
+      return mayStart();
     },
     get isFull() {
-      return running >= runningMax && queue.size >= queuedMax;
+      return (running >= runningMax || isHeld) && queue.size >= queuedMax;
     },
     take: (start) => {
-      if (running >= runningMax || !isOpen) {
+      if (!mayStart()) {
         queue.add(start);
         return false;
       }
@@ -49,16 +67,24 @@ export function createSlots(runningMax: number, queuedMax: number): Slots {
     },
     free: () => {
       running -= 1;
-      if (!isOpen || running >= runningMax) return;
-      for (const next of queue) {
-        queue.delete(next);
-        running += 1;
-        next();
-        return;
-      }
+      startQueued(1);
+    },
+    takeAlone: (start) => {
+      running += 1;
+      start();
+    },
+    hold: () => {
+      isHeld = true;
+    },
+    letGo: () => {
+      isHeld = false;
+      startQueued(runningMax);
     },
     close: () => {
       isOpen = false;
+    },
+    get isOpen() {
+      return isOpen;
     },
     get running() {
       return running;

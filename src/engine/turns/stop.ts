@@ -1,5 +1,6 @@
 import type { Ids, Message } from '#protocol';
 import { createAgentTextMessage, isA2AError, isTerminal, LOCAL_PRINCIPAL, messageId } from '#protocol';
+import { reported } from '../report.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { AgentRun } from './agent-run.ts';
 import { abortRun } from './agent-run.ts';
@@ -70,7 +71,7 @@ export function failRun(
 ): void {
   // A stopped run usually throws because it was stopped.
   if (task.run !== run || commits.broken !== undefined) return;
-  report(`agent ${task.row.agent} failed`, thrown);
+  report(`agent ${task.row.agent} failed`, thrown, reported(task));
   if (run.isOver || isTerminal(task.row.state)) return;
   const isForCaller = isA2AError(thrown) && thrown.kind !== 'INTERNAL_ERROR';
   const isDeveloper = tellCauses && task.row.owner.principal === LOCAL_PRINCIPAL.id;

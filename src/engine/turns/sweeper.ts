@@ -1,5 +1,6 @@
 import { isInterrupted, LET_GO } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
+import { reported } from '../report.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { RetentionParts } from '../tasks/retention.ts';
 import { sweepTasks } from '../tasks/retention.ts';
@@ -61,7 +62,7 @@ function reclaimSlot(parts: TurnParts, run: AgentRun, { task, now }: TimeoutChec
   if (!run.hasSlot || now - (run.stoppedAt ?? now) < parts.limits.runGraceMs) return;
   parts.quotas.remove(task, run);
   freeSlot(parts.slots, run);
-  parts.report(`agent ${task.row.agent} was stopped and has not returned`, new Error(`task ${task.row.id}`));
+  parts.report(`agent ${task.row.agent} was stopped and has not returned`, new Error(`task ${task.row.id}`), reported(task));
 }
 
 /** Every event shows that the run is alive. Comparing the length of the log saves the run from reading the clock for each event. */
@@ -82,7 +83,7 @@ function checkRun(parts: TurnParts, run: AgentRun, { task, now }: TimeoutCheck):
 
 /** The run has produced its last output but the agent has not returned: the next message must not wait for that. */
 function endUnreturned(parts: TurnParts, run: AgentRun, task: LiveTask): void {
-  parts.report(`agent ${task.row.agent} has finished and has not returned`, new Error(`task ${task.row.id}`));
+  parts.report(`agent ${task.row.agent} has finished and has not returned`, new Error(`task ${task.row.id}`), reported(task));
   abortRun(run, 'The turn is over.');
   endRun(parts, task, run);
 }

@@ -1,6 +1,4 @@
 import type { Caller, HttpRequest, HttpResponse } from '#bindings';
-import type { Ids } from '#protocol';
-import { countedIds } from '#protocol';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditDraft } from '../audit/chain.ts';
 import type { ServerLimits } from '../limits.ts';
@@ -14,6 +12,7 @@ import { createHostOriginCheck } from './host-origin.ts';
 import { createRequestLimits } from './limits/request-limits.ts';
 import { createTokenBuckets } from './limits/token-buckets.ts';
 import type { AccessRefusal } from './refusal.ts';
+import { requestIdOf } from './request-id.ts';
 
 /** What the access checks need of the node. */
 export interface AccessOptions {
@@ -55,6 +54,11 @@ export interface Access {
   countBody(caller: Caller, request: HttpRequest, route: Route): HttpRequest;
   /** CORS headers for the response, if a web page that may call made the request. */
   corsHeaders(request: HttpRequest): Readonly<Record<string, string>> | undefined;
+  /**
+   * Called before an admin request runs. A request that changes something is recorded first. Throws
+   * `UNAVAILABLE` while the audit log can't be written: no change may be made without a record.
+   */
+  admitAdminRequest(request: HttpRequest, caller: Caller | undefined): Promise<void>;
   /** Records a request to an admin route, whatever its result. */
   recordAdminRequest(request: HttpRequest, response: HttpResponse, caller: Caller | undefined): void;
 }
@@ -73,20 +77,20 @@ const RECORDED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
 
 /** Builds the four steps from the options of a node. */
 export function createAccess({ options, limits, audit, refuseWhileStopping }: AccessOptions): Access {
-  const ids: Ids = countedIds();
   const hostOrigin = createHostOriginCheck(options);
-  const authenticate = authenticateBy(options, limits, ids);
+  const authenticate = authenticateBy(options, limits);
   const requestLimits = createRequestLimits(limits);
 
-  /** Records a refusal and adds the request id under which the audit log has it. */
+  /** Records a refusal, under the request id that the response carries. */
   const recorded = (request: HttpRequest, { reason, ...response }: AccessRefusal, caller?: Caller): HttpResponse => {
     if (!RECORDED_STATUSES.has(response.status)) return response;
-    const draft = auditDraft(request, caller, ids);
+    const draft = auditDraft(request, caller);
     audit.refused({ ...draft, action: `http.${request.method}`, decision: 'denied', reason: reason ?? String(response.status) });
-    return { ...response, headers: { ...response.headers, 'X-Request-Id': draft.requestId } };
+    return response;
   };
-  const checkCaller = (request: HttpRequest, route: Route | undefined, found: AuthenticatedCaller | AccessRefusal): AccessDecision => {
-    if (isRefusal(found)) return { route, response: recorded(request, found) };
+  const checkCaller = (request: HttpRequest, route: Route | undefined, result: AuthenticatedCaller | AccessRefusal): AccessDecision => {
+    if (isRefusal(result)) return { route, response: recorded(request, result) };
+    const found = route?.access === 'public' || result.request !== undefined ? result : withFacts(result, request);
     if (route === undefined) return { route, caller: found };
     const refusal = refuseWhileStopping(route) ?? requestLimits.check(request, route, found) ?? authoriseRoute(request, route, found);
     return refusal === undefined ? { route, caller: found } : { route, caller: found, response: recorded(request, refusal, found) };
@@ -105,26 +109,48 @@ export function createAccess({ options, limits, audit, refuseWhileStopping }: Ac
     },
     countBody: requestLimits.countBody,
     corsHeaders: hostOrigin.corsHeaders,
+    admitAdminRequest: async (request, caller) => {
+      if (isPolled(request)) return;
+      if (!isRead(request)) {
+        audit.record({ ...auditDraft(request, caller), action: `admin.${request.method}`, decision: 'allowed', reason: 'started' });
+      }
+      await audit.written();
+    },
     recordAdminRequest: (request, response, caller) => {
-      if (POLLED_PATHS.has(request.path) && (request.method === 'GET' || request.method === 'HEAD')) return;
-      const draft = auditDraft(request, caller, ids);
+      if (isPolled(request)) return;
+      const draft = auditDraft(request, caller);
       audit.record({ ...draft, action: `admin.${request.method}`, decision: 'allowed', reason: String(response.status) });
     },
   };
 }
 
-function authenticateBy({ auth, authenticate }: AccessOptions['options'], limits: ServerLimits, ids: Ids): Authenticate {
+/** The caller with the id of its request, if the authentication did not add it. */
+function withFacts(caller: AuthenticatedCaller, request: HttpRequest): AuthenticatedCaller {
+  const facts = { id: requestIdOf(request) };
+  return { ...caller, request: caller === LOCAL_CALLER ? { ...facts, isOpen: true } : facts };
+}
+
+function isRead({ method }: HttpRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** Not recorded. */
+function isPolled(request: HttpRequest): boolean {
+  return POLLED_PATHS.has(request.path) && isRead(request);
+}
+
+function authenticateBy({ auth, authenticate }: AccessOptions['options'], limits: ServerLimits): Authenticate {
   if (authenticate !== undefined) return authenticate;
   if (auth === undefined) return authenticateAsLocal;
   const failures = createTokenBuckets({ perSecond: limits.requestsPerSecondMax, burst: limits.requestsBurstMax });
-  return createAuthenticate({ methods: auth, failures, ids });
+  return createAuthenticate({ methods: auth, failures });
 }
 
 type RequestDraft = Omit<AuditDraft, 'action' | 'decision'> & { readonly requestId: string };
 
 /** The facts of a request that every audit record has. */
-function auditDraft(request: HttpRequest, caller: Caller | undefined, ids: Ids): RequestDraft {
-  const { id, client } = caller?.request ?? requestFactsOf(request, ids);
+function auditDraft(request: HttpRequest, caller: Caller | undefined): RequestDraft {
+  const { id, client } = caller?.request ?? requestFactsOf(request);
   const tenant = caller?.tenant ?? '';
   return {
     principal: caller?.principal.id ?? '',

@@ -34,6 +34,8 @@ export interface AccessSettingsOptions {
   readonly lendsCredential?: string | undefined;
   /** Fetches the issuer's keys. */
   readonly fetch: Fetch;
+  /** Called after each fetch of the issuer's keys, with the cause if it failed. */
+  readonly onIssuer?: (cause: unknown) => void;
   /** Called when the key file has changed. */
   readonly onKeys?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void;
 }
@@ -113,11 +115,11 @@ interface Methods extends AccessSettingsOptions {
 }
 
 /** The ways to authenticate, in the order in which they are tried. */
-function methodsOf({ jwt, tls, trustLocalUsers }: Settings, { folder, token, fetch, onKeys }: Methods): readonly AuthMethod[] {
+function methodsOf({ jwt, tls, trustLocalUsers }: Settings, { folder, token, fetch, onKeys, onIssuer }: Methods): readonly AuthMethod[] {
   const methods: AuthMethod[] = [];
   if (token !== undefined) methods.push(tokenAuth(sameSecret(token)));
   methods.push(keyAuth(openKeyRing(folder, onKeys)));
-  if (jwt.issuer !== undefined) methods.push(jwtFrom({ ...jwt, issuer: jwt.issuer, fetch }));
+  if (jwt.issuer !== undefined) methods.push(jwtFrom({ ...jwt, issuer: jwt.issuer, fetch, onFetched: onIssuer }));
   if (tls.ca !== undefined) methods.push(mutualTls(tls));
   if (trustLocalUsers) methods.push(localUserAuth(userInfo().uid));
   return methods;

@@ -1,74 +1,238 @@
-import { hash } from 'node:crypto';
-import { write } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { open } from 'node:fs/promises';
-import type { AuditPage, AuditRecord, AuditRequest } from '#protocol';
+import { open, rm } from 'node:fs/promises';
+import type { AuditRecord } from '#protocol';
+import { A2AError } from '#protocol';
 import type { AuditLog } from '../audit/audit.ts';
-import type { ChainEnd } from '../audit/chain.ts';
-import { bodyOf, follow, GENESIS, sealed } from '../audit/chain.ts';
+import type { AuditDraft, ChainEnd } from '../audit/chain.ts';
+import { bodyOf, GENESIS, sealed } from '../audit/chain.ts';
+import type { CurrentFile } from './audit/append.ts';
+import { createCurrentFile } from './audit/append.ts';
+import { folderOf, fullFiles, readStart, syncFolder, writeStart } from './audit/files.ts';
+import { auditLines, PRUNED, pageOf, sha256, tailOf } from './audit/read.ts';
 
-const READ_BYTES = 65_536;
-const LIMIT = 100;
-const LIMIT_MAX = 1000;
+export { auditFiles } from './audit/files.ts';
+export { type AuditProblem, auditLines, filesAfter, verifyAudit, verifyLog } from './audit/read.ts';
+
 /**
  * Records of this time are written together under one hash. A crash loses at most this much of the log.
  */
 const GATHER_MS = 100;
-
-const sha256 = (text: string): string => hash('sha256', text, 'hex');
+/** How long a log that can't be written is left alone before it is tried again. */
+const RETRY_MS = 1000;
+/** Records that wait for a full disk. Further ones are counted only. */
+const WAITING_MAX = 10_000;
 
 /** Options of `openAudit`. */
 export interface AuditFileOptions {
+  /** The size from which on the log continues in a new file. Default 64 MiB. */
+  readonly bytesMax?: number;
+  /** The age of a file's first record from which on the log continues in a new file. 0, the default: never. */
+  readonly msMax?: number;
+  /** Full files whose last record is older than this are deleted. 0, the default: never. */
+  readonly keepMs?: number;
   readonly now?: () => Date;
+  /** Called once when the log can't be written, and with undefined when it can be again. */
   readonly onError?: (cause: unknown) => void;
 }
 
-/** Opens an append-only audit log file, one record per line, readable by its owner only. */
-export async function openAudit(path: string, { now = () => new Date(), onError }: AuditFileOptions = {}): Promise<AuditLog> {
-  const file = await open(path, 'a+', 0o600);
-  const { chain: start, cut } = await tailOf(file);
-  let chain = start;
+/** A record that is not written yet. */
+interface Waiting {
+  readonly seq: number;
+  readonly at: number;
+  readonly body: string;
+}
+
+/** Opens an append-only audit log, one record per line, readable by its owner only. */
+export async function openAudit(path: string, options: AuditFileOptions = {}): Promise<AuditLog> {
+  const { now = () => new Date(), keepMs = 0 } = options;
+  const { current, chain: start, cut } = await openCurrent(path);
+  const state: WriterState = { chain: start, waiting: [], lost: 0, problem: undefined, pruning: undefined };
   let { seq } = start;
-  let bodies: string[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   const flush = (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
-    if (bodies.length === 0) return writing;
-    const made = sealed(bodies, chain, sha256);
-    bodies = [];
-    chain = { seq, hash: made.hash, open: '' };
-    writing = writing.then(() => appended(file, made.text)).catch((thrown: unknown) => onError?.(thrown));
-    return writing;
+    writing = writing.then(() => writeWaiting(current, state, { ...options, now, onRotated: prune }));
+    return writing.then(() => {
+      if (state.waiting.length > 0) flushAfter(state.problem === undefined ? GATHER_MS : RETRY_MS);
+      else if (state.lost > 0) noteLost();
+    });
   };
-  const append: AuditLog['append'] = (draft) => {
+  const flushAfter = (ms: number): void => {
+    timer ??= setTimeout(() => void flush(), ms);
+    if (state.problem !== undefined) timer.unref();
+  };
+  const append = (draft: AuditDraft): void => {
+    if (state.waiting.length >= WAITING_MAX) {
+      state.lost += 1;
+      return;
+    }
     seq += 1;
-    bodies.push(bodyOf(draft, seq, timeText(now())));
-    timer ??= setTimeout(() => void flush(), GATHER_MS);
+    const time = now();
+    state.waiting.push({ seq, at: time.getTime(), body: bodyOf(draft, seq, timeText(time)) });
+    flushAfter(GATHER_MS);
+  };
+  const noteLost = (): void => {
+    append({ principal: '', action: 'audit.lost', decision: 'allowed', reason: 'the log could not be written', repeats: state.lost });
+    state.lost = 0;
+  };
+  const prune = (): void => {
+    if (keepMs <= 0) return;
+    const before = now().getTime() - keepMs;
+    state.pruning ??= deleteOld(path, { before, append, written })
+      .catch((thrown: unknown) => options.onError?.(thrown))
+      .finally(() => {
+        state.pruning = undefined;
+      });
+  };
+  const written = async (): Promise<void> => {
+    const upTo = seq;
+    do await flush();
+    while (state.chain.seq < upTo && state.problem === undefined);
+    if (state.chain.seq >= upTo && state.problem === undefined) return await current.sync();
+    throw new A2AError('UNAVAILABLE', 'the audit log can’t be written', { retryAfterMs: RETRY_MS, cause: state.problem });
   };
   if (cut > 0) {
     append({ principal: '', action: 'audit.cut', decision: 'allowed', reason: `${cut} bytes of an unfinished record were removed` });
   }
+  prune();
   return {
     append,
+    written,
     read: async (request) => {
       await flush();
       return await pageOf(path, request, seq);
     },
     close: async () => {
+      await state.pruning;
       await flush();
-      await file.sync();
-      await file.close();
+      clearTimeout(timer);
+      await current.sync();
+      await current.close();
     },
   };
 }
 
-/** Uses the callback API, which costs least: this runs up to ten times a second. */
-function appended({ fd }: FileHandle, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    write(fd, text, (thrown) => (thrown === null ? resolve() : reject(thrown)));
-  });
+interface WriterState {
+  chain: ChainEnd;
+  waiting: Waiting[];
+  /** Records that were dropped because too many waited. */
+  lost: number;
+  /** Why the last write failed. */
+  problem: unknown;
+  pruning: Promise<void> | undefined;
+}
+
+interface WriteOptions extends Pick<AuditFileOptions, 'bytesMax' | 'msMax' | 'onError'> {
+  readonly now: () => Date;
+  readonly onRotated: () => void;
+}
+
+const BYTES_MAX = 64 * 2 ** 20;
+
+/** Writes what waits. On an error everything waits on, in order, and the chain stays as it is on disk. */
+async function writeWaiting(current: CurrentFile, state: WriterState, options: WriteOptions): Promise<void> {
+  const { bytesMax = BYTES_MAX, msMax = 0, now, onError, onRotated } = options;
+  const { waiting } = state;
+  const [oldest] = waiting;
+  const last = waiting.at(-1);
+  if (oldest === undefined || last === undefined) return;
+  state.waiting = [];
+  try {
+    const isOld = msMax > 0 && current.first !== undefined && now().getTime() - current.first.at >= msMax;
+    if (current.size >= bytesMax || isOld) {
+      await current.rotate();
+      onRotated();
+    }
+    const bodies = waiting.map(({ body }) => body);
+    const made = sealed(bodies, state.chain, sha256);
+    await current.append(made.text, oldest);
+    state.chain = { seq: last.seq, hash: made.hash, open: '' };
+    if (state.problem !== undefined) onError?.(undefined);
+    state.problem = undefined;
+  } catch (thrown) {
+    state.waiting = [...waiting, ...state.waiting];
+    if (state.problem === undefined) onError?.(thrown);
+    state.problem = thrown;
+  }
+}
+
+interface OpenedLog {
+  readonly current: CurrentFile;
+  readonly chain: ChainEnd;
+  /** The size of an incomplete last line that was removed. */
+  readonly cut: number;
+}
+
+/** Opens the current file. If it is new, the chain continues that of the last full one: a crash may have come between the two. */
+async function openCurrent(path: string): Promise<OpenedLog> {
+  const file = await open(path, 'a+', 0o600);
+  const tail = await tailOf(file);
+  const full = fullFiles(path).at(-1);
+  const before = full === undefined ? (readStart(path) ?? GENESIS) : await endOf(full.path);
+  if (tail !== undefined) {
+    const size = tail.size - tail.cut;
+    if (tail.cut > 0) await file.truncate(size);
+    // A crash during the first write to a file leaves records without a hash.
+    const chain = tail.chain.hash === GENESIS.hash ? { ...tail.chain, hash: before.hash } : tail.chain;
+    return { current: createCurrentFile(path, { file, size, first: await firstOf(path) }), chain, cut: tail.cut };
+  }
+  const { size: cut } = await file.stat();
+  if (cut > 0) await file.truncate(0);
+  return { current: createCurrentFile(path, { file, size: 0, first: undefined }), chain: before, cut };
+}
+
+async function firstOf(path: string): Promise<{ seq: number; at: number } | undefined> {
+  for await (const { line } of auditLines(path)) {
+    const { seq, time } = JSON.parse(line) as AuditRecord;
+    return { seq, at: Date.parse(time) };
+  }
+  return undefined;
+}
+
+async function endOf(path: string): Promise<ChainEnd> {
+  return (await readTail(path))?.chain ?? GENESIS;
+}
+
+async function readTail(path: string): ReturnType<typeof tailOf> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, 'r');
+    return await tailOf(file);
+  } finally {
+    await file?.close();
+  }
+}
+
+interface Pruning {
+  readonly before: number;
+  readonly append: (draft: AuditDraft) => void;
+  readonly written: () => Promise<void>;
+}
+
+/**
+ * Deletes full files that are too old. First a record says so, then the new start of the chain is
+ * stored, then the files go: after a crash at any of these steps the log can be verified.
+ */
+async function deleteOld(path: string, { before, append, written }: Pruning): Promise<void> {
+  const start = readStart(path);
+  let end: ChainEnd | undefined;
+  const old: string[] = [];
+  for (const file of fullFiles(path)) {
+    const tail = await readTail(file.path);
+    if (tail === undefined || tail.at >= before) break;
+    old.push(file.path);
+    end = tail.chain;
+  }
+  if (end === undefined) return;
+  if (start === undefined || start.seq < end.seq) {
+    append({ principal: '', action: PRUNED, object: String(end.seq), decision: 'allowed', reason: end.hash });
+    await written();
+    await writeStart(path, end);
+  }
+  for (const file of old) await rm(file, { force: true });
+  await syncFolder(folderOf(path));
 }
 
 let lastTime = { ms: Number.NaN, text: '' };
@@ -78,131 +242,4 @@ function timeText(time: Date): string {
   const ms = time.getTime();
   if (ms !== lastTime.ms) lastTime = { ms, text: time.toISOString() };
   return lastTime.text;
-}
-
-interface Tail {
-  readonly chain: ChainEnd;
-  /** The size of an incomplete last line, which a crash left behind and which was removed. */
-  readonly cut: number;
-}
-
-/** Finds the end of the chain in a file by reading backwards to the last hash. */
-async function tailOf(file: FileHandle): Promise<Tail> {
-  const { size } = await file.stat();
-  let bytes = Buffer.alloc(0);
-  for (let from = size; from > 0; ) {
-    const length = Math.min(READ_BYTES, from);
-    from -= length;
-    const piece = Buffer.alloc(length);
-    await file.read(piece, 0, length, from);
-    bytes = Buffer.concat([piece, bytes]);
-    const chain = chainIn(bytes, from === 0);
-    if (chain === undefined) continue;
-    const cut = bytes.length - (bytes.lastIndexOf('\n') + 1);
-    if (cut > 0) await file.truncate(size - cut);
-    return { chain, cut };
-  }
-  return { chain: GENESIS, cut: 0 };
-}
-
-/** Undefined if these bytes contain no hash and more of the file comes before them. */
-function chainIn(bytes: Buffer, isWhole: boolean): ChainEnd | undefined {
-  const lines = bytes
-    .toString('utf8')
-    .split('\n')
-    .slice(isWhole ? 0 : 1, -1);
-  const sealedAt = lines.findLastIndex((line) => /,"hash":"[0-9a-f]{64}"\}$/.test(line));
-  if (sealedAt === -1 && !isWhole) return undefined;
-  const last = lines.at(-1);
-  if (last === undefined) return GENESIS;
-  const { seq } = JSON.parse(last) as AuditRecord;
-  const { hash: seal = GENESIS.hash } = sealedAt === -1 ? GENESIS : (JSON.parse(lines[sealedAt] ?? '') as AuditRecord);
-  return {
-    seq,
-    hash: seal,
-    open: lines
-      .slice(sealedAt + 1)
-      .map((line) => `${line}\n`)
-      .join(''),
-  };
-}
-
-/** Reads a page from the start of the file. Audit logs are read rarely, so there is no index. */
-async function pageOf(path: string, { after = 0, limit = LIMIT }: AuditRequest, last: number): Promise<AuditPage> {
-  const records: AuditRecord[] = [];
-  const most = Math.min(limit, LIMIT_MAX);
-  for await (const { line, isTorn } of auditLines(path)) {
-    if (isTorn || records.length >= most) break;
-    const record = JSON.parse(line) as AuditRecord;
-    if (record.seq > after) records.push(record);
-  }
-  return { records, last };
-}
-
-/** One line of an audit log file. */
-export interface AuditLine {
-  readonly line: string;
-  /** The line number, from 1. */
-  readonly number: number;
-  /** True for an incomplete last line of an unfinished write. The node removes it at its next start. */
-  readonly isTorn: boolean;
-}
-
-/** The lines of a log file, one after the other, in bounded memory. */
-export async function* auditLines(path: string): AsyncGenerator<AuditLine, void> {
-  const file = await open(path, 'r');
-  try {
-    let held: AuditLine | undefined;
-    for await (const line of file.readLines({ autoClose: false })) {
-      if (held !== undefined) yield held;
-      held = { line, number: (held?.number ?? 0) + 1, isTorn: false };
-    }
-    if (held !== undefined) yield { ...held, isTorn: !(await endsALine(file)) };
-  } finally {
-    await file.close();
-  }
-}
-
-async function endsALine(file: FileHandle): Promise<boolean> {
-  const { size } = await file.stat();
-  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
-  return buffer.toString() === '\n';
-}
-
-/** Result of `verifyAudit`. */
-export interface AuditVerdict {
-  readonly records: number;
-  /** The last valid hash. Store it elsewhere to detect later that the end of the log was removed. */
-  readonly head: string;
-  /** Records at the end that no hash covers: a write is in progress, or a crash interrupted one. */
-  readonly open: number;
-  readonly problem?: AuditProblem;
-}
-
-/** The first place where the chain is broken. */
-export interface AuditProblem {
-  /**
-   * `empty`: the log has no record, although each start of a node writes one. `torn`: the last line is
-   * incomplete.
-   */
-  readonly kind: 'changed' | 'torn' | 'empty';
-  readonly file: string;
-  readonly line: number;
-  readonly words: string;
-}
-
-/** Verifies log files in order; each must continue the chain of the previous one. */
-export async function verifyAudit(paths: readonly string[]): Promise<AuditVerdict> {
-  let chain = GENESIS;
-  const verdict = (): AuditVerdict => ({ records: chain.seq, head: chain.hash, open: chain.open.split('\n').length - 1 });
-  for (const file of paths) {
-    for await (const { line, number, isTorn } of auditLines(file)) {
-      if (isTorn) return { ...verdict(), problem: { kind: 'torn', file, line: number, words: 'it has no end' } };
-      const found = follow(line, chain, sha256);
-      if (typeof found === 'string') return { ...verdict(), problem: { kind: 'changed', file, line: number, words: found } };
-      chain = found;
-    }
-  }
-  const [file = ''] = paths;
-  return chain.seq > 0 ? verdict() : { ...verdict(), problem: { kind: 'empty', file, line: 0, words: 'there is no record in it' } };
 }

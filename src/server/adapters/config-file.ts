@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../config/read-value.ts';
 import type { ParleyConfig } from '../config/settings.ts';
+import type { FreshLoad } from './module-file.ts';
 import { defaultExportOf } from './module-file.ts';
 import { checkTrusted } from './trust.ts';
 
@@ -18,13 +19,16 @@ export function configFileIn(folder: string): string | undefined {
   return NAMES.map((name) => join(folder, name)).find((file) => existsSync(file));
 }
 
-/** Loads the named file, or `parley.config.*` in the folder. Undefined if there is none. Throws if an agent may have written it. */
-export async function loadConfigFile(folder: string, named?: string): Promise<ConfigFile | undefined> {
+/**
+ * Loads the named file, or `parley.config.*` in the folder. Undefined if there is none. Throws if an agent may have written it. `fresh`: a
+ * module is loaded again.
+ */
+export async function loadConfigFile(folder: string, named?: string, fresh?: FreshLoad): Promise<ConfigFile | undefined> {
   const path = named === undefined ? configFileIn(folder) : resolve(folder, named);
   if (path === undefined) return undefined;
   if (!existsSync(path)) throw new ConfigError(`there is no file ${path}`);
   await checkTrusted(path);
-  const config = path.endsWith('.json') ? jsonIn(path) : await defaultExportOf(path);
+  const config = path.endsWith('.json') ? jsonIn(path) : await defaultExportOf(path, fresh);
   return { path, config: config as ParleyConfig };
 }
 

@@ -1,11 +1,12 @@
-import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { HttpResponse } from '#bindings';
 import type { ServingOptions } from '../options.ts';
 import { refusal, text } from '../routes/responses.ts';
+import { belowRoot, buildIfOld, type CheckoutBuild } from './checkout-build.ts';
+import { PAGE_TYPES, pageHeaders } from './page-headers.ts';
+
+export { createDocs, type DocsOptions } from './docs.ts';
 
 /** Options of `createConsole`. */
 export interface ConsoleOptions {
@@ -18,20 +19,20 @@ export interface ConsoleOptions {
   readonly say?: (line: string) => void;
 }
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const BUILT = join(ROOT, 'dist/console');
-const BUILD = join(ROOT, 'scripts/build-console.mjs');
-/**
- * The console's source folders. A file in them that is newer than the build makes the build out of
- * date.
- */
-const SOURCES = ['src/console', 'src/client', 'src/protocol', 'src/bindings'];
+const BUILT = belowRoot('dist/console');
+const BUILD: CheckoutBuild = {
+  what: 'the web console',
+  built: join(BUILT, 'index.html'),
+  script: ['scripts/build-console.mjs'],
+  sources: ['src/console', 'src/client', 'src/protocol', 'src/bindings'],
+  needs: 'vite',
+};
 
 /**
  * The page runs only its own scripts, sends requests only to this node, and can't be framed
  * (docs/faults.md, S5). Images and audio that agents send are shown from memory.
  */
-const POLICY = [
+const HEADERS = pageHeaders([
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -43,23 +44,7 @@ const POLICY = [
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
-].join('; ');
-
-const HEADERS = {
-  'Content-Security-Policy': POLICY,
-  'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-} as const;
-
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.json': 'application/json',
-};
+]);
 
 /**
  * Serves the files of the web console from memory. In a checkout it builds them if they are missing or
@@ -79,9 +64,11 @@ export function createConsole({ folder = BUILT, say = () => {} }: ConsoleOptions
       if (!found.has('/index.html')) files = undefined;
       const name = path.slice('/console'.length);
       const file = found.get(name);
-      if (file !== undefined) return file;
+      if (file !== undefined && name !== '/index.html') return file;
+      if (name.startsWith('/assets/')) return refusal(404, 'the console has no such file');
       // Every other path is a page of the console, which the script of index.html shows.
-      return name.startsWith('/assets/') ? refusal(404, 'the console has no such file') : (found.get('/index.html') ?? missing(folder));
+      const page = found.get('/index.html');
+      return page === undefined ? missing(folder) : linkedFrom(page, name);
     } catch (thrown) {
       files = undefined;
       return failed(thrown);
@@ -89,17 +76,23 @@ export function createConsole({ folder = BUILT, say = () => {} }: ConsoleOptions
   };
 }
 
+/**
+ * The links of index.html are relative to `/console/`. A page below it, as `/console/tasks/abc`, needs others. They contain no prefix, so they
+ * hold behind any proxy.
+ */
+function linkedFrom(page: HttpResponse, name: string): HttpResponse {
+  const depth = name.split('/').length - 2;
+  const up = name === '' ? './console/' : depth <= 0 ? './' : '../'.repeat(depth);
+  return typeof page.body === 'string' && up !== './' ? { ...page, body: page.body.replaceAll('="./', `="${up}`) } : page;
+}
+
 /** Reads all files of the console into memory, after building them in a checkout. */
 async function load(folder: string, say: (line: string) => void): Promise<ReadonlyMap<string, HttpResponse>> {
-  if (folder === BUILT && canBuild() && isOld(folder)) {
-    say('building the web console, which takes a few seconds the first time');
-    await promisify(execFile)(process.execPath, [BUILD], { cwd: ROOT });
-    say('the web console is built');
-  }
+  if (folder === BUILT) await buildIfOld(BUILD, say);
   const answers = new Map<string, HttpResponse>();
   if (!existsSync(folder)) return answers;
   for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const type = TYPES[extname(entry)];
+    const type = PAGE_TYPES[extname(entry)];
     if (type !== undefined)
       answers.set(`/${entry.replaceAll('\\', '/')}`, fileAnswer(readFileSync(join(folder, entry), 'utf8'), entry, type));
   }
@@ -111,22 +104,6 @@ function fileAnswer(content: string, entry: string, type: string): HttpResponse 
   const caching = entry.startsWith('assets') ? 'public, max-age=31536000, immutable' : 'no-cache';
   const answer = text(content, type);
   return { ...answer, headers: { ...answer.headers, ...HEADERS, 'Cache-Control': caching } };
-}
-
-function canBuild(): boolean {
-  return existsSync(BUILD) && existsSync(join(ROOT, 'src/console')) && existsSync(join(ROOT, 'node_modules/vite'));
-}
-
-function isOld(folder: string): boolean {
-  const page = join(folder, 'index.html');
-  if (!existsSync(page)) return true;
-  const built = statSync(page).mtimeMs;
-  return SOURCES.some((source) => newest(join(ROOT, source)) > built);
-}
-
-function newest(folder: string): number {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return Math.max(0, ...files.map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs));
 }
 
 function missing(folder: string): HttpResponse {

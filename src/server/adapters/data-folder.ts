@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import { pathName } from '../agents/served-agent.ts';
@@ -9,6 +9,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
 import { createBackups } from './backup/backups.ts';
+import { configFileIn } from './config-file.ts';
 import { refuseWritableByOthers } from './folder-modes.ts';
 import { openKeys } from './node-keys-file.ts';
 import { packageVersion } from './package-version.ts';
@@ -27,15 +28,66 @@ export function dataHome(env: Readonly<Record<string, string | undefined>>, plat
   return join(home, '.local/share/parley');
 }
 
+/** A folder with one of these, or with a configuration file, is a project. */
+const PROJECT_FILES = ['package.json', '.git'];
+
 /**
- * The name of the data folder for these agents. The same agents find their tasks again, whatever folder
- * they are served from. Other agents get another folder, because a node fails tasks whose agent it does
- * not have.
+ * The data folder: the configured one, or the one of the project that the command is started in. Outside
+ * of every project that is the current folder, and in the home folder it is `default`. Which agents are
+ * served makes no difference.
  */
+export function dataFolder(data: string | undefined, cwd: string = process.cwd()): string {
+  if (data !== undefined) return data;
+  const here = realpathSync(cwd);
+  const root = projectRoot(here) ?? here;
+  const name = isHome(root) ? 'default' : `${pathName(basename(root)) || 'project'}-${hashOf(root)}`;
+  return join(dataHome(process.env, process.platform), name);
+}
+
+/** The nearest folder above that is a project. The home folder is none, even if it has such a file. */
+function projectRoot(folder: string): string | undefined {
+  if (isHome(folder)) return undefined;
+  const isProject = configFileIn(folder) !== undefined || PROJECT_FILES.some((name) => existsSync(join(folder, name)));
+  return isProject ? folder : projectRoot(dirname(folder));
+}
+
+function isHome(folder: string): boolean {
+  return folder === homedir() || folder === dirname(folder);
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
+
+/**
+ * Until 0.1.0 each set of agents had a folder of its own. The first start with such agents makes it the
+ * folder of the project. If the project has a folder already, the log says where the older tasks are.
+ */
+export function adoptOldFolder(folder: string, { sources, isInUse, log }: OldFolder): void {
+  const old = join(dataHome(process.env, process.platform), folderFor(sources));
+  if (old === folder || !existsSync(join(old, 'tasks.db'))) return;
+  if (existsSync(join(folder, 'tasks.db')) || isInUse(old)) {
+    log.info(`older tasks of these agents are in ${old}; to serve them, start with --data ${old}`);
+    return;
+  }
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  renameSync(old, folder);
+  log.info(`the tasks of these agents were in ${old}, and are in ${folder} now`);
+}
+
+interface OldFolder {
+  /** What the agents were named as on the command line; files with their path. */
+  readonly sources: readonly string[];
+  /** Whether a node uses that folder now. */
+  readonly isInUse: (folder: string) => boolean;
+  readonly log: Pick<Log, 'info'>;
+}
+
+/** A folder name for these agents, or for a gateway. */
 export function folderFor(sources: readonly string[]): string {
   const name = pathName(sources.map((source) => source.replace(/^.*[/\\]/, '').replace(/\.[cm]?[jt]s$/, '')).join('-'));
   const isPlain = sources.every((source) => !/[/\\]/.test(source));
-  return isPlain ? name : `${name}-${createHash('sha256').update(sources.join('\n')).digest('hex').slice(0, 8)}`;
+  return isPlain ? name : `${name}-${hashOf(sources.join('\n'))}`;
 }
 
 /** What a data folder holds, opened. */

@@ -21,7 +21,7 @@ import type { HttpHost } from './node/http-server.ts';
 import { createHttpHost, handleRequest } from './node/http-server.ts';
 import { connectionsRoom, heapMax, openFilesLimit, watchProcess } from './node/process-stats.ts';
 import type { TlsOptions } from './node/tls.ts';
-import { proxiesOf } from './node/tls.ts';
+import { proxiesOf, replaceTls } from './node/tls.ts';
 import { createOutbound } from './outbound.ts';
 import { packageVersion } from './package-version.ts';
 
@@ -51,6 +51,10 @@ export interface NodeServer {
   readonly port: number;
   /** The handler, for adding and removing agents. */
   readonly handler: Handler;
+  /**
+   * Gives new connections another certificate; open ones stay. Throws if the certificate does not fit its key, or if the node has no TLS.
+   */
+  replaceTls(tls: TlsOptions): void;
   /** Shuts down within `drainMsMax`. Resolves when all connections and the store are closed. */
   close(): Promise<void>;
 }
@@ -101,15 +105,14 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
     isOverloaded: overloaded === undefined ? pulse.isOverloaded : () => overloaded() || pulse.isOverloaded(),
   });
-  const { tls, limitLoopback } = options;
   const nodeHost = createHttpHost({
     handler,
     limits,
     log,
     metrics,
-    tls,
+    tls: options.tls,
     trusted: proxiesOf(options.trustedProxies ?? []),
-    limitLoopback,
+    limitLoopback: options.limitLoopback,
     grpc,
   });
   let url: string;
@@ -130,6 +133,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     url,
     port: options.socket === undefined ? Number(new URL(url).port) : 0,
     handler,
+    replaceTls: (next) => replaceTls(nodeHost.server, next),
     close: once(async () => {
       await drain(nodeHost, handler, limits);
       if (options.outbound === undefined) await outbound.close();

@@ -48,7 +48,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
       const addresses = await inTime(addressesOf(url, resolve));
       if (addresses !== undefined) policy.checkAddresses(url, addresses);
     },
-    close: async () => await (await opened)?.close(),
+    close: async () => (await opened)?.close(),
   };
 }
 

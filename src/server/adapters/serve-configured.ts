@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '#engine';
 import type { CardSigner, Fetch } from '#protocol';
@@ -9,17 +9,21 @@ import type { AuditLog } from '../audit/audit.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Log, LogOptions } from '../observability/log.ts';
 import { createLog } from '../observability/log.ts';
+import { METRICS } from '../observability/metric-table.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import type { McpMount, ServingOptions } from '../options.ts';
 import type { AccessFromSettings } from './access-settings.ts';
 import { accessFromSettings } from './access-settings.ts';
 import { openAudit } from './audit-file.ts';
-import { dataHome, folderFor, openData } from './data-folder.ts';
+import { adoptOldFolder, dataFolder, openData } from './data-folder.ts';
+import { watchIssuer } from './issuer-watch.ts';
 import type { NodeServer } from './node.ts';
 import { serve } from './node.ts';
 import { createOutbound } from './outbound.ts';
-import { noteNode } from './running-nodes.ts';
+import type { ReloadReport } from './reload.ts';
+import { createReload, replaceableAuth } from './reload.ts';
+import { noteNode, runningNodes } from './running-nodes.ts';
 import type { NodeToken } from './secret-files.ts';
 import { authFolder } from './secret-files.ts';
 
@@ -39,15 +43,22 @@ export interface ServeConfiguredOptions {
   readonly onBroken?: (cause: unknown) => void;
   readonly aroundRun?: NonNullable<ServingOptions['aroundRun']>;
   readonly onCall?: NonNullable<ServingOptions['onCall']>;
+  /** Default: a new set. */
+  readonly metrics?: Metrics;
+  readonly otel?: NonNullable<ServingOptions['otel']>;
   /** Fetches the keys of a token issuer. */
   readonly fetch?: Fetch;
   /** Serves `/mcp`. */
   readonly mcp?: McpMount;
   /** Serves `/console/`, unless the settings turn the console off. */
   readonly console?: ServingOptions['console'];
+  /** Serves `/docs/`, unless the settings turn it off. */
+  readonly docs?: ServingOptions['docs'];
   readonly replyPublisher?: NonNullable<ServingOptions['replyPublisher']>;
   readonly mesh?: NonNullable<ServingOptions['mesh']>;
   readonly known?: NonNullable<ServingOptions['known']>;
+  /** Default `wait`: the data folder may have tasks of agents that are served at another time. */
+  readonly missingAgents?: NonNullable<ServingOptions['missingAgents']>;
   readonly signer?: CardSigner;
 }
 
@@ -57,6 +68,8 @@ export interface ConfiguredServer extends NodeServer {
   readonly token?: NodeToken;
   /** True if callers are not authenticated. */
   readonly isOpen: boolean;
+  /** Applies changed settings, and reads certificates and API keys again. Throws before it changes anything if they are wrong. */
+  reload(settings: Settings): ReloadReport;
   /** Where tasks are stored. Absent if they are in memory. */
   readonly stored?: StoredData;
 }
@@ -73,29 +86,26 @@ export interface StoredData {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, fetch: get, console: files, ...passedOn }: ServeConfiguredOptions,
+  { log, metrics = createMetrics(), fetch: get, console: files, docs, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
   const { insecureBehindProxy, trustedProxies, socket, grpc, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
-  const { token, ...secured } = accessFromSettings(settings, {
-    runsCommands: commander(found),
-    lendsCredential: lender(found, settings, log),
-    fetch: get ?? issuerFetch(settings),
-    onKeys,
-  });
-  const folder = settings.memory
-    ? undefined
-    : dataFolder(
-        found.map(({ source }) => source),
-        settings.data,
-      );
+  const issuer = watchIssuer(settings.jwt.issuer, { log, metrics });
+  const lendsCredential = lender(found, settings, log);
+  const access = (read: Settings): AccessFromSettings =>
+    accessFromSettings(read, {
+      ...{ runsCommands: commander(found), lendsCredential, onKeys, onIssuer: issuer.fetched },
+      fetch: get ?? issuerFetch(read),
+    });
+  const { token, ...secured } = access(settings);
+  const auth = secured.auth === undefined ? undefined : replaceableAuth(secured.auth);
+  const folder = settings.memory ? undefined : folderOf(found, settings, log);
   const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log, settings);
   try {
     if (folder !== undefined && settings.audit) {
-      const onError = (cause: unknown): void => log.error('the audit log could not be written', cause);
-      opened.audit = await openAudit(join(folder, 'audit.jsonl'), { onError });
+      opened.audit = await openAuditIn(folder, settings, log);
     }
     const served = await serve(
       found.map(({ agent }) => agent),
@@ -104,15 +114,17 @@ export async function serveConfigured(
         ...{ insecureBehindProxy, trustedProxies, grpc },
         ...{ allowedTargets, allowLoopbackTargets },
         tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !insecureBehindProxy,
+        missingAgents: 'wait',
         agUi: { onHangUp: settings.agUiOnHangUp },
-        ...(folder === undefined ? {} : { metrics: withStoreSize(createMetrics(), folder) }),
+        metrics: folder === undefined ? metrics : withStoreSize(metrics, folder),
         ...kept,
         ...opened,
         ...secured,
+        ...(auth === undefined ? {} : { auth: auth.methods }),
         ...(socket === undefined ? {} : { socket }),
         ...(url === undefined ? {} : { url }),
         ...passedOn,
-        ...(files === undefined || !settings.console ? {} : { console: files }),
+        ...pagesOf({ console: files, docs }, settings),
       },
     );
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
@@ -121,13 +133,16 @@ export async function serveConfigured(
       agents: served.handler.agents.map(({ name }) => name),
       ...(folder === undefined ? {} : { folder }),
     });
+    issuer.start(secured.auth);
     const close = async (): Promise<void> => {
       forget();
+      issuer.stop();
       await served.close();
     };
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store) };
     const isOpen = secured.auth === undefined;
-    const node: ConfiguredServer = { ...served, ...stored, close, isOpen, ...(token === undefined ? {} : { token }) };
+    const reload = createReload({ settings, secured, auth, served, access, audit: opened.audit });
+    const node: ConfiguredServer = { ...served, ...stored, close, reload, isOpen, ...(token === undefined ? {} : { token }) };
     for (const each of found) each.onServed?.(node);
     return node;
   } catch (thrown) {
@@ -145,10 +160,21 @@ function bytesIn(folder: string): number {
   return readdirSync(folder).reduce((sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** Adds a gauge of the size of the store's files, without blobs. */
+/** Adds gauges of the size of the store's files, without blobs, and of the free space. */
 function withStoreSize(metrics: Metrics, folder: string): Metrics {
-  metrics.gauge({ name: 'parley_store_bytes', help: 'Size of the store files.' }, () => bytesIn(folder));
+  metrics.gauge(METRICS.storeBytes, () => bytesIn(folder));
+  metrics.gauge(METRICS.storeFreeBytes, () => freeBytes(folder));
   return metrics;
+}
+
+/** 0 if the folder is gone. */
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return 0;
+  }
 }
 
 function methodsIn({ auth }: AccessFromSettings): string {
@@ -178,9 +204,35 @@ function commander(found: readonly FoundAgent[]): string | undefined {
   return agent === undefined ? undefined : pathName(agent.card.name);
 }
 
-/** The data folder of these agents; `data` is the configured folder. */
-export function dataFolder(sources: readonly string[], data: string | undefined): string {
-  return data ?? join(dataHome(process.env, process.platform), folderFor(sources));
+/** The console and the documentation, unless the settings turn them off. */
+function pagesOf(
+  { console: files, docs }: Pick<ServeConfiguredOptions, 'console' | 'docs'>,
+  settings: Settings,
+): Pick<ServingOptions, 'console' | 'docs'> {
+  return {
+    ...(files === undefined || !settings.console ? {} : { console: files }),
+    ...(docs === undefined || !settings.docs ? {} : { docs }),
+  };
+}
+
+/** The data folder. Without a configured one it may be the folder of an older version, under its new name. */
+function folderOf(found: readonly FoundAgent[], { data, authFolder: named }: Settings, log: Log): string {
+  const folder = dataFolder(data);
+  if (data === undefined) {
+    const isInUse = (old: string): boolean => runningNodes(authFolder(named)).some((node) => node.folder === old);
+    adoptOldFolder(folder, { sources: found.map(({ source }) => source), isInUse, log });
+  }
+  return folder;
+}
+
+/** The audit log beside the tasks. */
+function openAuditIn(folder: string, settings: Settings, log: Log): Promise<AuditLog> {
+  const { auditFileBytesMax: bytesMax, auditFileMsMax: msMax, auditKeepMs: keepMs } = settings;
+  const onError = (cause: unknown): void => {
+    if (cause === undefined) log.info('the audit log can be written again');
+    else log.error('the audit log can’t be written; administration is refused until it can', cause);
+  };
+  return openAudit(join(folder, 'audit.jsonl'), { bytesMax, msMax, keepMs, onError });
 }
 
 /**
@@ -197,17 +249,17 @@ function noteKeys(audit: AuditLog | undefined, before: readonly KeyRecord[], aft
   }
 }
 
-/** A log on standard error. It never contains the tokens of the configuration. */
+/** A log on standard error. It never contains the tokens of the configuration. `settings.log` may change. */
 export function logFor(
-  { log, a2a, token }: Settings,
-  write: (line: string) => void = (line) => process.stderr.write(line),
-  format?: LogOptions['format'],
+  settings: Pick<Settings, 'log' | 'a2a' | 'token'>,
+  shape: Partial<Pick<LogOptions, 'write' | 'format' | 'onLine'>> = {},
 ): Log {
+  const { a2a, token } = settings;
   const secrets = Object.values(a2a.remoteAgents).flatMap(({ authToken }) => (authToken === undefined ? [] : [authToken]));
   return createLog({
-    level: log,
-    write,
+    level: () => settings.log,
+    write: (line) => process.stderr.write(line),
     secrets: token === undefined ? secrets : [...secrets, token],
-    ...(format === undefined ? {} : { format }),
+    ...shape,
   });
 }

@@ -5,9 +5,8 @@ import type { Settings } from '../config/settings.ts';
 import { createHandler } from '../handler.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
-import { openData } from './data-folder.ts';
+import { dataFolder, openData } from './data-folder.ts';
 import type { FoundAgent } from './serve-configured.ts';
-import { dataFolder } from './serve-configured.ts';
 
 /** Options of `serveOnStdio`. */
 export interface StdioServing {
@@ -30,18 +29,12 @@ export async function serveOnStdio(
   const { card, publisher, idempotency, versionRequired, limits } = settings;
   const kept: Partial<Awaited<ReturnType<typeof openData>>> = settings.memory
     ? {}
-    : await openData(
-        dataFolder(
-          found.map(({ source }) => source),
-          settings.data,
-        ),
-        log,
-        settings,
-      );
+    : await openData(dataFolder(settings.data), log, settings);
   const handler = createHandler({
     agents: found.map(({ agent }) => agent),
     authenticate: authenticateAsLocal, // the caller started this process, so it could run any command without it
     ...{ card, publisher, idempotency, versionRequired, limits, log, aroundRun },
+    missingAgents: 'wait',
     ...kept,
   });
   const stop = (): void => void process.stdin.destroy();

@@ -5,6 +5,7 @@ import { errorAnswer, refusal } from '../routes/responses.ts';
 import { waitingRoutes } from './approvals.ts';
 import { backupRoutes } from './backups.ts';
 import { nodeRoutes } from './node.ts';
+import { principalRoutes } from './principals.ts';
 import { deliveryRoutes } from './push-deliveries.ts';
 import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
@@ -20,6 +21,7 @@ export async function adminAnswer(request: HttpRequest, path: string, admin: Adm
       deliveryRoutes(admin, path, query) ??
       nodeRoutes(admin, path, query) ??
       waitingRoutes(admin, path, request) ??
+      principalRoutes(admin, path, query) ??
       backupRoutes(admin, path, request);
     if (others !== undefined) return await runOne(others, request);
     if (path === '/audit') return await runOne(auditRoutes(admin, query), request);

@@ -1,11 +1,13 @@
-import type { AroundRun, Engine } from '#engine';
+import type { AroundRun, Engine, EngineOptions, LogEntry, ReportedTask, ReportFailure } from '#engine';
 import { createEngine, timeOrderedIds } from '#engine';
 import type { Agent, AgentCard } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, getTextFromMessage } from '#protocol';
 import { memoryStore } from '../../engine/adapters/memory.ts';
 import type { ServerLimits } from '../limits.ts';
 import { meteredStore } from '../observability/call-metrics.ts';
+import { engineMeter, showStats } from '../observability/engine-metrics.ts';
 import type { Log } from '../observability/log.ts';
+import { taskFields } from '../observability/log-fields.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { tracedRuns } from '../observability/tracing.ts';
@@ -31,6 +33,8 @@ export interface EngineParts {
   /** Fills in the URLs of the agent's interfaces. */
   readonly completed: (card: AgentCard, name: string) => AgentCard;
   readonly extended: ExtendedCards;
+  /** Records the end of a task in the audit log. Undefined: nothing is recorded. */
+  readonly onEnded?: EngineOptions['onEnded'] | undefined;
 }
 
 const NO_DESCRIPTION = (name: string): string =>
@@ -39,18 +43,19 @@ const NO_DESCRIPTION = (name: string): string =>
 /** Creates one engine for all agents that need one. Undefined if every agent has its own service. */
 export function engineFor(
   given: ReadonlyMap<string, AgentLike>,
-  { options, metrics, log, tracing, signer, limits, completed, extended }: EngineParts,
+  { options, metrics, log, tracing, signer, limits, completed, extended, onEnded }: EngineParts,
 ): Engine | undefined {
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
   const agents = Object.fromEntries(own);
   for (const [name, { card }] of own) if (card.description.trim() === '') log.warn(NO_DESCRIPTION(name));
   const { store, blobs, replyPublisher, idempotency, secret, onBroken, quotaOf } = options;
+  const meter = engineMeter(metrics);
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
     agents,
     ids: timeOrderedIds(), // new ids sort last, so the store's index grows at its end
-    ...pushFor({ options, signer, metrics, webhookMsMax: limits.webhookMsMax }),
+    ...pushFor({ options, signer, metrics, tracing, webhookMsMax: limits.webhookMsMax }),
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal, tenant) => quotaOf(principal, tenant)?.runningTasksMax }),
     ...(blobs === undefined ? {} : { blobs }),
@@ -66,10 +71,21 @@ export function engineFor(
       return completed(card, name);
     },
     aroundRun: options.aroundRun === undefined ? tracedRuns(tracing) : nested(options.aroundRun, tracedRuns(tracing)),
-    report: (what, cause) => log.error(what, cause),
+    report: reporting(log),
+    ...meter,
+    onCommitted: (row, entries, origin) => {
+      meter.onCommitted(row, entries);
+      sayFailed(log, entries, { ...row, origin });
+    },
+    onStalled: (cause) => {
+      meter.onStalled(cause);
+      sayStalled(log, cause);
+    },
+    ...(onEnded === undefined ? {} : { onEnded }),
     ...(options.tellCauses === true ? { tellCauses: true } : {}),
+    ...(options.missingAgents === undefined ? {} : { missingAgents: options.missingAgents }),
   });
-  showStats(engine, metrics);
+  showStats(engine, metrics, () => Object.keys(agents));
   showWebhooks(engine, metrics);
   const add: Engine['add'] = (name, agent) => {
     agents[name] = agent;
@@ -78,20 +94,32 @@ export function engineFor(
   return { ...engine, add };
 }
 
-function nested(outer: AroundRun, inner: AroundRun): AroundRun {
-  return (run, turn, name) => outer((given) => inner(run, given, name), turn, name);
+/** Failures inside the engine, with the task that they are about. */
+function reporting(log: Log): ReportFailure {
+  return (what, cause, about) => {
+    const fields = about === undefined ? {} : taskFields(about);
+    if (about?.isTransient === true) log.warn(what, { ...fields, reason: cause instanceof Error ? cause.message : String(cause) });
+    else log.error(what, cause, fields);
+  };
 }
 
-/** Adds the figures of the engine to the metrics. */
-function showStats(engine: Engine, metrics: Metrics): void {
-  const stat = (name: string, help: string, read: (stats: ReturnType<Engine['stats']>) => number): void =>
-    metrics.gauge({ name, help, ...(name.endsWith('_total') ? { type: 'counter' } : {}) }, () => read(engine.stats()));
-  stat('parley_tasks_running', 'Running turns.', ({ running }) => running);
-  stat('parley_tasks_queued', 'Turns in the queue.', ({ queued }) => queued);
-  stat('parley_tasks_asking', 'Runs that wait for an answer of their caller.', ({ asking }) => asking);
-  stat('parley_tasks_live', 'Tasks held in memory.', ({ liveTasks }) => liveTasks);
-  stat('parley_contexts_open', 'Contexts that agents keep open.', ({ openContexts }) => openContexts);
-  stat('parley_commits_total', 'Commits to the store.', ({ commits }) => commits);
-  stat('parley_events_total', 'Events appended to the logs of tasks.', ({ events }) => events);
-  stat('parley_tasks_forgotten_total', 'Finished tasks deleted after their retention time.', ({ forgottenTasks }) => forgottenTasks);
+/** The reason that an agent gives is cut to this length. */
+const REASON_CHARS_MAX = 200;
+
+/** A failed task, with the reason that its caller reads. */
+function sayFailed(log: Log, entries: readonly LogEntry[], about: ReportedTask): void {
+  const status = entries.at(-1)?.event.statusUpdate?.status;
+  if (status?.state !== 'TASK_STATE_FAILED') return;
+  const reason = status.message === undefined ? undefined : getTextFromMessage(status.message).slice(0, REASON_CHARS_MAX);
+  log.warn('a task failed', { ...taskFields(about), reason });
+}
+
+/** The store tells its operator that the disk is full, and that it is not any more. */
+function sayStalled(log: Log, cause: unknown): void {
+  if (cause === undefined) log.info('the store can write again');
+  else log.error('the store can’t write; it is tried again every second, and until then new work is refused', cause);
+}
+
+function nested(outer: AroundRun, inner: AroundRun): AroundRun {
+  return (run, turn, name) => outer((given) => inner(run, given, name), turn, name);
 }

@@ -8,6 +8,7 @@ import type {
   Operation,
   Requests,
   StreamOperation,
+  TaskState,
   UnaryOperation,
 } from '#protocol';
 
@@ -67,11 +68,16 @@ function listed({ contextId, tenant }: ConversationRequest): ListRequest {
   return tenant === undefined ? { contextId } : { contextId, tenant };
 }
 
-/**
- * Called once when a stream ends. `thrown` is undefined if it ended normally. `wasOpened` is false if
- * opening it failed.
- */
-export type StreamEndListener = (thrown: unknown, wasOpened: boolean) => void;
+/** What is known of a stream at its end. */
+export interface StreamEnd {
+  /** False if opening it failed. */
+  readonly wasOpened: boolean;
+  /** The last state of its task that it has shown. */
+  readonly state: TaskState | undefined;
+}
+
+/** Called once when a stream ends. `thrown` is undefined if it ended normally. */
+export type StreamEndListener = (thrown: unknown, end: StreamEnd) => void;
 
 /** The same stream; `onEnd` is called once when it ends. A reader that stops early ends it normally. */
 export function observeStream(open: () => EventStream, onEnd: StreamEndListener): EventStream {
@@ -87,6 +93,7 @@ class ObservedStream implements AsyncIterator<readonly Logged[], unknown> {
   readonly #onEnd: StreamEndListener;
   #inner: AsyncIterator<readonly Logged[], unknown> | undefined;
   #isOver = false;
+  #state: TaskState | undefined;
 
   constructor(open: () => EventStream, onEnd: StreamEndListener) {
     this.#open = open;
@@ -101,6 +108,7 @@ class ObservedStream implements AsyncIterator<readonly Logged[], unknown> {
         .then(
           (next) => {
             if (next.done === true) this.#end(undefined);
+            else this.#state = stateIn(next.value) ?? this.#state;
             return next;
           },
           (thrown: unknown) => {
@@ -133,6 +141,12 @@ class ObservedStream implements AsyncIterator<readonly Logged[], unknown> {
   #end(thrown: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#onEnd(thrown, this.#inner !== undefined);
+    this.#onEnd(thrown, { wasOpened: this.#inner !== undefined, state: this.#state });
   }
+}
+
+/** The state that the last event shows. A terminal state is always in the last event of a stream. */
+function stateIn(events: readonly Logged[]): TaskState | undefined {
+  const event = events.at(-1)?.event;
+  return event?.statusUpdate?.status.state ?? event?.task?.status.state;
 }

@@ -1,4 +1,5 @@
 import type { AuditPage, AuditRequest } from '#protocol';
+import { A2AError } from '#protocol';
 import type { AuditDraft } from './chain.ts';
 
 /**
@@ -7,6 +8,8 @@ import type { AuditDraft } from './chain.ts';
 export interface AuditLog {
   /** Adds a record. Returns at once; the record is written soon after. */
   append(draft: AuditDraft): void;
+  /** Resolves when all records so far are durable. Rejects if they can't be written. Absent: they are, after `append`. */
+  written?(): Promise<void>;
   /** Reads a page of records. */
   read(request: AuditRequest): Promise<AuditPage>;
   /** Writes pending records and closes the log. */
@@ -22,12 +25,14 @@ export interface Audit {
    * the number of repeats.
    */
   refused(draft: AuditDraft): void;
+  /** Resolves when all records so far are durable. Throws `UNAVAILABLE` if they can't be written. */
+  written(): Promise<void>;
   /** Writes pending counts of repeated refusals and closes the log. */
   close(): Promise<void>;
 }
 
 /** Records nothing. */
-export const NO_AUDIT: Audit = { record: () => {}, refused: () => {}, close: async () => {} };
+export const NO_AUDIT: Audit = { record: () => {}, refused: () => {}, written: async () => {}, close: async () => {} };
 
 const COUNT_MS = 10_000;
 const COUNTED_MAX = 1000;
@@ -59,6 +64,17 @@ export function createAudit(log: AuditLog, { countMs = COUNT_MS }: { readonly co
       if (timer === undefined) {
         timer = setTimeout(settle, countMs);
         unref(timer);
+      }
+    },
+    written: async () => {
+      try {
+        await log.written?.();
+      } catch (cause) {
+        throw new A2AError('UNAVAILABLE', 'the audit log can’t be written, so the node refuses administration until it can', {
+          retryAfterMs: 1000,
+          info: { reason: 'AUDIT_UNAVAILABLE' },
+          cause,
+        });
       }
     },
     close: async () => {

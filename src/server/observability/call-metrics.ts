@@ -1,12 +1,15 @@
 import type { Store, Write } from '#engine';
-import type { A2AService, CallContext, EventStream } from '#protocol';
+import type { A2AService, CallContext, EventStream, Operation, SendResult, TaskState } from '#protocol';
 import { A2AError } from '#protocol';
 import type { Capacity } from '../access/limits/capacity.ts';
 import type { CallInterceptor, StreamEndListener } from '../agents/intercept.ts';
 import { interceptCalls, observeStream } from '../agents/intercept.ts';
+import { callerLabels } from './caller-labels.ts';
+import { METRICS } from './metric-table.ts';
 import type { Histogram, Metrics } from './metrics.ts';
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Upper bounds for durations, in seconds. */
+export const SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /**
@@ -14,29 +17,23 @@ const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
  * refused first.
  */
 export function meter(metrics: Metrics, capacity: Capacity): (service: A2AService, agent: string) => A2AService {
-  const calls = metrics.counter({
-    name: 'parley_calls_total',
-    help: 'Calls of A2A operations. The outcome is ok or the kind of the error.',
-    labels: ['agent', 'dialect', 'operation', 'outcome'],
-  });
-  const seconds = metrics.histogram({
-    name: 'parley_call_seconds',
-    help: 'Duration of a call; of a stream, until its end.',
-    labels: ['operation'],
-    buckets: SECONDS,
-  });
+  const calls = metrics.counter(METRICS.calls);
+  const seconds = metrics.histogram({ ...METRICS.callSeconds, buckets: SECONDS });
+  const errors = metrics.counter(METRICS.callerErrors);
+  const labelOf = callerLabels();
   return (service, agent) => {
-    const note = (operation: string, ctx: CallContext, { began, thrown }: { began: number; thrown?: unknown }): void => {
-      const outcome = thrown === undefined ? 'ok' : A2AError.from(thrown).kind;
+    const note = (operation: Operation, ctx: CallContext, { began, thrown, state }: CallEnd): void => {
+      const outcome = thrown === undefined ? outcomeOf(operation, state) : A2AError.from(thrown).kind;
       calls.add([agent, ctx.dialect, operation, outcome]);
-      seconds.observe((performance.now() - began) / 1000, [operation]);
+      if (outcome !== 'ok') errors.add([labelOf(ctx), outcome]);
+      seconds.observe((performance.now() - began) / 1000, [agent, operation]);
     };
     /** A function of its own, so that its closure does not keep the stream's opener alive. */
     const ending =
-      (operation: string, ctx: CallContext, began: number): StreamEndListener =>
-      (thrown, wasOpened) => {
+      (operation: Operation, ctx: CallContext, began: number): StreamEndListener =>
+      (thrown, { wasOpened, state }) => {
         if (wasOpened) capacity.streamClosed(ctx);
-        note(operation, ctx, { began, thrown });
+        note(operation, ctx, { began, thrown, state });
       };
     const by: CallInterceptor = {
       unary: async ({ operation, ctx }, next) => {
@@ -44,7 +41,7 @@ export function meter(metrics: Metrics, capacity: Capacity): (service: A2AServic
         try {
           capacity.check(operation, ctx);
           const result = await next(ctx);
-          note(operation, ctx, { began });
+          note(operation, ctx, { began, state: operation === 'send' ? (result as SendResult).task?.status.state : undefined });
           return result;
         } catch (thrown) {
           note(operation, ctx, { began, thrown });
@@ -64,10 +61,23 @@ export function meter(metrics: Metrics, capacity: Capacity): (service: A2AServic
   };
 }
 
+interface CallEnd {
+  readonly began: number;
+  readonly thrown?: unknown;
+  /** The state of the task in the result. */
+  readonly state?: TaskState | undefined;
+}
+
+/** A call that sends a message also fails if its task does. Reading a failed task is no failure. */
+function outcomeOf(operation: Operation, state: TaskState | undefined): string {
+  if (operation !== 'send' && operation !== 'stream') return 'ok';
+  return state === 'TASK_STATE_FAILED' ? 'TASK_FAILED' : state === 'TASK_STATE_REJECTED' ? 'TASK_REJECTED' : 'ok';
+}
+
 /** Counts and times the commits of a store. */
 export function meteredStore(store: Store, metrics: Metrics): Store {
-  const writes = metrics.histogram({ name: 'parley_commit_writes', help: 'Writes per commit.', buckets: COUNTS });
-  const seconds = metrics.histogram({ name: 'parley_commit_seconds', help: 'Duration of a commit.', buckets: SECONDS });
+  const writes = metrics.histogram({ ...METRICS.commitWrites, buckets: COUNTS });
+  const seconds = metrics.histogram({ ...METRICS.commitSeconds, buckets: SECONDS });
   return {
     commit: (batch) => timed(store, batch, { writes, seconds }),
     lastKey: () => store.lastKey(),
@@ -75,6 +85,8 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
     byAlias: (owner, agent, alias) => store.byAlias(owner, agent, alias),
     waiting: (filter, limit) => store.waiting(filter, limit),
     send: (name) => store.send(name),
+    directAnswers: (owner) => store.directAnswers(owner),
+    ...(store.compact === undefined ? {} : { compact: () => store.compact?.() ?? Promise.resolve() }),
     list: (query) => store.list(query),
     count: (filter) => store.count(filter),
     entries: (task, range) => store.entries(task, range),

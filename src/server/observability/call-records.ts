@@ -2,6 +2,8 @@ import type { A2AService, CallContext, EventStream, Operation, TaskState } from 
 import { A2AError } from '#protocol';
 import type { CallInterceptor } from '../agents/intercept.ts';
 import { interceptCalls, observeStream } from '../agents/intercept.ts';
+import type { Log } from './log.ts';
+import { traceId } from './log-fields.ts';
 
 /** One call of an agent, as a line of a log shows it. */
 export interface CallRecord {
@@ -17,6 +19,12 @@ export interface CallRecord {
   readonly outcome: string;
   /** The id of the task that the call was about. */
   readonly task?: string;
+  /** The id of its context. */
+  readonly context?: string;
+  /** The id of the request, as its response has it in `X-Request-Id`. */
+  readonly request?: string;
+  /** The id of the caller's trace. */
+  readonly trace?: string;
   /** The state of that task at the end of the call. */
   readonly state?: TaskState;
   /** How long the call took; a stream until its end. */
@@ -25,6 +33,7 @@ export interface CallRecord {
 
 interface TaskSeen {
   task?: string;
+  context?: string;
   state?: TaskState;
 }
 
@@ -33,7 +42,9 @@ export function recordCalls(service: A2AService, agent: string, onCall: (call: C
   const record = (operation: Operation, ctx: CallContext, end: TaskSeen & { readonly began: number; readonly thrown?: unknown }): void => {
     const { began, thrown, ...seen } = end;
     const outcome = thrown === undefined ? 'ok' : A2AError.from(thrown).kind;
-    onCall({ who: ctx.principal.id, dialect: ctx.dialect, operation, agent, outcome, ...seen, ms: performance.now() - began });
+    const trace = traceId(ctx.trace);
+    const origin = { ...(ctx.request === undefined ? {} : { request: ctx.request.id }), ...(trace === undefined ? {} : { trace }) };
+    onCall({ who: ctx.principal.id, dialect: ctx.dialect, operation, agent, outcome, ...seen, ...origin, ms: performance.now() - began });
   };
   const by: CallInterceptor = {
     unary: async ({ operation, request, ctx }, next) => {
@@ -58,6 +69,11 @@ export function recordCalls(service: A2AService, agent: string, onCall: (call: C
   return interceptCalls(service, by);
 }
 
+/** Writes each call to the log, at the level `debug`. */
+export function logCall(log: Log): (call: CallRecord) => void {
+  return ({ who, ms, ...call }) => log.debug('call', { ...call, caller: who, ms: Math.round(ms) });
+}
+
 /** Not a generator: that would pass a reader's leaving on only after the next event. */
 function watched(events: EventStream, seen: TaskSeen): EventStream {
   return {
@@ -80,8 +96,13 @@ function seenIn(value: unknown): TaskSeen {
   const members = objectOf(value);
   const inner = objectOf(members['task']);
   const id = inner['id'] ?? members['taskId'] ?? objectOf(members['message'])['taskId'] ?? members['id'];
+  const context = inner['contextId'] ?? members['contextId'] ?? objectOf(members['message'])['contextId'];
   const state = objectOf(inner['status'] ?? members['status'])['state'];
-  return { ...(typeof id === 'string' ? { task: id } : {}), ...(isState(state) ? { state } : {}) };
+  return {
+    ...(typeof id === 'string' ? { task: id } : {}),
+    ...(typeof context === 'string' ? { context } : {}),
+    ...(isState(state) ? { state } : {}),
+  };
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -14,7 +14,7 @@ const SAMPLES_MAX = 720;
 const APART_MS_MIN = 900;
 
 /** Starts without samples. */
-export function createHealth(metrics: Metrics, version: string): Health {
+export function createHealth(metrics: Metrics, about: Pick<AdminHealth, 'version' | 'docs'>): Health {
   const startedAt = new Date().toISOString();
   const samples: AdminSample[] = [];
   let takenAt = Number.NEGATIVE_INFINITY;
@@ -27,7 +27,7 @@ export function createHealth(metrics: Metrics, version: string): Health {
     sample,
     shown: () => {
       if (performance.now() - takenAt > APART_MS_MIN) sample();
-      return { startedAt, version, samples };
+      return { startedAt, ...about, samples };
     },
   };
 }

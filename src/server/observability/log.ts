@@ -26,14 +26,16 @@ export type Fields = Readonly<Record<string, Json | undefined>>;
 
 /** Options of `createLog`. */
 export interface LogOptions {
-  /** The least important level to write. Default `info`. */
-  readonly level?: LogLevel;
+  /** The least important level to write, or a function that returns it. Default `info`. */
+  readonly level?: LogLevel | (() => LogLevel);
   /** Receives complete lines, each with its newline. */
   readonly write: (line: string) => void;
   /** Texts that are removed from every line, for example tokens from the configuration. */
   readonly secrets?: readonly string[];
-  /** Turns a line into text for people. Default: JSON. */
-  readonly format?: (line: Omit<AdminLogLine, 'n'>) => string;
+  /** Turns a line into text for people. Undefined: the line is not written. Default: JSON. */
+  readonly format?: (line: Omit<AdminLogLine, 'n'>) => string | undefined;
+  /** Called with each line, also with one that `format` drops. */
+  readonly onLine?: (line: Omit<AdminLogLine, 'n'>) => void;
   readonly now?: () => Date;
 }
 
@@ -45,9 +47,9 @@ export interface LogOptions {
  * const log = createLog({ level: 'debug', write: (line) => process.stderr.write(line) });
  * ```
  */
-export function createLog({ level = 'info', write, secrets = [], format, now = () => new Date() }: LogOptions): Log {
-  const least = LOG_LEVELS.indexOf(level);
-  const isOn = (wanted: LogLevel): boolean => LOG_LEVELS.indexOf(wanted) >= least;
+export function createLog({ level = 'info', write, secrets = [], format, onLine, now = () => new Date() }: LogOptions): Log {
+  const least = typeof level === 'function' ? (): number => LOG_LEVELS.indexOf(level()) : constant(LOG_LEVELS.indexOf(level));
+  const isOn = (wanted: LogLevel): boolean => LOG_LEVELS.indexOf(wanted) >= least();
   const kept: string[] = [];
   let written = 0;
   const known = secrets.filter((secret) => secret.length >= 4);
@@ -58,7 +60,9 @@ export function createLog({ level = 'info', write, secrets = [], format, now = (
     const clean = known.reduce((text, secret) => text.replaceAll(secret, REMOVED), line);
     kept[written % LINES_KEPT] = clean;
     written += 1;
-    write(`${format === undefined ? clean : format(lineOf(written, clean))}\n`);
+    onLine?.(lineOf(written, clean));
+    const text = format === undefined ? clean : format(lineOf(written, clean));
+    if (text !== undefined) write(`${text}\n`);
   };
   return {
     debug: (message, fields) => say('debug', message, fields),
@@ -71,6 +75,10 @@ export function createLog({ level = 'info', write, secrets = [], format, now = (
       return Array.from({ length: Math.max(0, written - from) }, (_, at) => lineOf(from + at + 1, kept[(from + at) % LINES_KEPT] ?? '{}'));
     },
   };
+}
+
+function constant(value: number): () => number {
+  return () => value;
 }
 
 /** Writes nothing. */

@@ -22,6 +22,27 @@ export interface MetricOptions {
 /** The value of a gauge: one number, or one for each set of label values. */
 export type GaugeReading = number | readonly (readonly [Values, number])[];
 
+/** A metric with its current values. */
+export interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+  readonly points: readonly MetricPoint[];
+  /** Upper bounds of a histogram. */
+  readonly buckets?: readonly number[];
+}
+
+/** The value of a metric for one set of label values. */
+export interface MetricPoint {
+  readonly values: readonly string[];
+  /** Of a histogram: the sum of all observed values. */
+  readonly value: number;
+  /** Of a histogram: how many values were in each bucket, not cumulative, and how many in all. */
+  readonly counts?: readonly number[];
+  readonly count?: number;
+}
+
 /** The metrics of a running node, in Prometheus' text format 0.0.4. */
 export interface Metrics {
   /** Adds a counter. */
@@ -32,6 +53,8 @@ export interface Metrics {
   gauge(options: MetricOptions & { readonly type?: 'gauge' | 'counter' }, read: () => GaugeReading): void;
   /** The text of all metrics, or of those that `isWanted` selects. Reading some gauges resets them. */
   text(isWanted?: (name: string) => boolean): string;
+  /** The values of all metrics. Reading some gauges resets them. */
+  families(): readonly MetricFamily[];
 }
 
 /** `Content-Type` of the text format. */
@@ -47,12 +70,15 @@ export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  * ```
  */
 export function createMetrics(): Metrics {
-  const writers: { readonly name: string; readonly write: () => string }[] = [];
+  const all: { readonly name: string; readonly read: () => MetricFamily }[] = [];
+  const add = (options: MetricOptions, family: Pick<MetricFamily, 'type' | 'buckets'>, points: () => readonly MetricPoint[]): void => {
+    const { name, help, labels = [] } = options;
+    all.push({ name, read: () => ({ name, help, labels, ...family, points: points() }) });
+  };
   return {
     counter: (options) => {
       const counts = new Cells(() => ({ count: 0 }));
-      const write = (): string => headOf(options, 'counter') + counts.text((values, { count }) => `${nameOf(options, values)} ${count}\n`);
-      writers.push({ name: options.name, write });
+      add(options, { type: 'counter' }, () => counts.points((values, { count }) => ({ values, value: count })));
       return {
         add: (values, by = 1) => {
           counts.at(values).count += by;
@@ -62,8 +88,7 @@ export function createMetrics(): Metrics {
     histogram: (options) => {
       const { buckets } = options;
       const series = new Cells<Series>(() => ({ counts: buckets.map(() => 0), sum: 0, count: 0 }));
-      const write = (): string => headOf(options, 'histogram') + series.text((values, each) => seriesText(options, values, each));
-      writers.push({ name: options.name, write });
+      add(options, { type: 'histogram', buckets }, () => series.points((values, { sum, ...each }) => ({ values, value: sum, ...each })));
       return {
         observe: (value, values = NONE) => {
           const each = series.at(values);
@@ -76,14 +101,13 @@ export function createMetrics(): Metrics {
       };
     },
     gauge: (options, read) => {
-      const write = (): string => {
+      add(options, { type: options.type ?? 'gauge' }, () => {
         const reading = read();
-        const rows = typeof reading === 'number' ? [[NONE, reading] as const] : reading;
-        return headOf(options, options.type ?? 'gauge') + rows.map(([values, value]) => `${nameOf(options, values)} ${value}\n`).join('');
-      };
-      writers.push({ name: options.name, write });
+        return typeof reading === 'number' ? [{ values: NONE, value: reading }] : reading.map(([values, value]) => ({ values, value }));
+      });
     },
-    text: (isWanted = () => true) => writers.flatMap(({ name, write }) => (isWanted(name) ? [write()] : [])).join(''),
+    text: (isWanted = () => true) => all.flatMap(({ name, read }) => (isWanted(name) ? [familyText(read())] : [])).join(''),
+    families: () => all.map(({ read }) => read()),
   };
 }
 
@@ -109,8 +133,8 @@ class Cells<T> {
     return cell;
   }
 
-  text(write: (values: Values, cell: T) => string): string {
-    return Array.from(this.#cells.values(), ({ values, cell }) => write(values, cell)).join('');
+  points(read: (values: Values, cell: T) => MetricPoint): readonly MetricPoint[] {
+    return Array.from(this.#cells.values(), ({ values, cell }) => read(values, cell));
   }
 }
 
@@ -120,30 +144,30 @@ interface Series {
   count: number;
 }
 
-/** A histogram in Prometheus' text form. Buckets are cumulative. */
-function seriesText(
-  options: MetricOptions & { readonly buckets: readonly number[] },
-  values: Values,
-  { counts, sum, count }: Series,
-): string {
-  const { name, help, labels = [], buckets } = options;
-  const bucket = { name: `${name}_bucket`, help, labels: [...labels, 'le'] };
+/** A metric in Prometheus' text form. */
+function familyText(family: MetricFamily): string {
+  const { name, help, type, labels, points } = family;
+  const lines = points.map((point) =>
+    type === 'histogram' ? seriesText(family, point) : `${nameOf({ name, labels }, point.values)} ${point.value}\n`,
+  );
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+/** One series of a histogram. Buckets are cumulative. */
+function seriesText({ name, labels, buckets = [] }: MetricFamily, { values, value, counts = [], count = 0 }: MetricPoint): string {
+  const bucket = { name: `${name}_bucket`, labels: [...labels, 'le'] };
   let below = 0;
   const lines = buckets.map((bound, at) => {
     below += counts[at] ?? 0;
     return `${nameOf(bucket, [...values, String(bound)])} ${below}\n`;
   });
   lines.push(`${nameOf(bucket, [...values, '+Inf'])} ${count}\n`);
-  const whole = (part: string): string => nameOf({ name: `${name}_${part}`, help, labels }, values);
-  return `${lines.join('')}${whole('sum')} ${sum}\n${whole('count')} ${count}\n`;
-}
-
-function headOf({ name, help }: MetricOptions, type: string): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+  const whole = (part: string): string => nameOf({ name: `${name}_${part}`, labels }, values);
+  return `${lines.join('')}${whole('sum')} ${value}\n${whole('count')} ${count}\n`;
 }
 
 /** `calls_total{agent="echo",operation="send"}` */
-function nameOf({ name, labels = [] }: MetricOptions, values: Values): string {
+function nameOf({ name, labels }: Pick<MetricFamily, 'name' | 'labels'>, values: Values): string {
   if (labels.length === 0) return name;
   return `${name}{${labels.map((label, at) => `${label}="${escaped(values[at] ?? '')}"`).join(',')}}`;
 }

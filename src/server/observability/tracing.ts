@@ -1,4 +1,4 @@
-import type { AroundRun } from '#engine';
+import type { AroundRun, DeliveryOutcome, WebhookDelivery } from '#engine';
 import type { A2AService, AgentOutput, CallContext, TraceContext, Turn } from '#protocol';
 import { A2AError } from '#protocol';
 import type { CallInterceptor, InterceptedCall } from '../agents/intercept.ts';
@@ -12,7 +12,7 @@ export interface OtelApi {
   readonly trace: { getTracer(name: string): OtelTracer; setSpan(context: unknown, span: OtelSpan): unknown };
   readonly context: { active(): unknown; with<T>(context: unknown, run: () => T): T };
   readonly propagation: { extract(context: unknown, carrier: object): unknown; inject(context: unknown, carrier: object): void };
-  readonly SpanKind: { readonly INTERNAL: number; readonly SERVER: number };
+  readonly SpanKind: { readonly INTERNAL: number; readonly SERVER: number; readonly CLIENT: number };
   readonly SpanStatusCode: { readonly ERROR: number };
 }
 
@@ -110,6 +110,27 @@ export function tracedRuns(tracing: Tracing): AroundRun {
     const opened = openSpan(recorder, turn.trace, { name: `a2a run ${name}`, options });
     return opened === undefined ? run(turn) : runInSpan(run, turn, { opened, otel: recorder.otel });
   };
+}
+
+/** Records one span per attempt to deliver to a webhook. The receiver gets the span as its parent. */
+export async function tracedDelivery(
+  tracing: Tracing | undefined,
+  { trace, about }: WebhookDelivery,
+  send: (trace: TraceContext | undefined) => Promise<DeliveryOutcome>,
+): Promise<DeliveryOutcome> {
+  const recorder = tracing?.recorder;
+  if (recorder === undefined) return await send(trace);
+  const attributes = about === undefined ? {} : { 'a2a.agent': about.agent, 'a2a.task': about.task };
+  const opened = openSpan(recorder, trace, { name: 'a2a webhook', options: { kind: recorder.otel.SpanKind.CLIENT, attributes } });
+  if (opened === undefined) return await send(trace);
+  try {
+    const outcome = await send(opened.trace ?? trace);
+    opened.span.setAttribute('a2a.outcome', outcome.kind);
+    if (outcome.kind === 'failed') opened.span.setStatus({ code: recorder.otel.SpanStatusCode.ERROR, message: outcome.problem });
+    return outcome;
+  } finally {
+    opened.span.end();
+  }
 }
 
 interface Running {

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
-import { buildConnector } from 'undici';
+import { connect as connectTcp } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { addressIn } from './addresses.ts';
+import { OutboundError } from './errors.ts';
 import type { Policy } from './policy.ts';
 import type { Resolve } from './resolve.ts';
 import { addressesOf } from './resolve.ts';
@@ -19,41 +21,22 @@ const ATTEMPTS = 3;
  * Connects only to addresses that the policy has checked. The name is resolved once, here, and the
  * socket connects to the resolved address, so a second DNS answer can't redirect it. Node's own
  * `lookup` hook is not enough: Node does not call it when the host is an IP address.
+ *
+ * `protocols` are the versions of HTTP that a TLS connection offers, the preferred one first (ALPN).
  */
-export function guardedConnector(options: OutboundConnectOptions): buildConnector.connector {
-  const open = opener(options, { allowH2: false });
-  return (wanted, done) => {
-    open(wanted).then(
-      (socket) => done(null, socket),
-      (thrown: unknown) => done(thrown instanceof Error ? thrown : new Error(String(thrown)), null),
-    );
-  };
-}
-
-/** The same for a connection of HTTP/2, which its caller keeps. */
-export function guardedSocket(options: OutboundConnectOptions): (origin: URL) => Promise<Socket> {
-  const open = opener(options, { allowH2: true });
+export function guardedSocket(
+  { policy, resolve, connectMsMax }: OutboundConnectOptions,
+  protocols: readonly string[],
+): (origin: URL) => Promise<Socket> {
   return async (origin) => {
-    options.policy.checkUrl(origin);
-    const { protocol, host, hostname, port } = origin;
-    return await open({ protocol, host, hostname, port });
-  };
-}
-
-type Open = (options: buildConnector.Options) => Promise<Socket>;
-
-function opener({ policy, resolve, connectMsMax }: OutboundConnectOptions, { allowH2 }: { readonly allowH2: boolean }): Open {
-  const connect = buildConnector({ timeout: connectMsMax, allowH2 });
-  return async (options: buildConnector.Options): Promise<Socket> => {
-    const url = new URL(`${options.protocol}//${options.host ?? options.hostname}`);
-    const addresses = await addressesOf(url, resolve);
-    policy.checkAddresses(url, addresses);
-    // TLS checks the certificate against this name. For an IP address there is no server name, and TLS checks the address.
-    const named = addressIn(url.hostname) === undefined ? { servername: options.servername ?? url.hostname.replace(/\.$/, '') } : {};
+    policy.checkUrl(origin);
+    const addresses = await addressesOf(origin, resolve);
+    policy.checkAddresses(origin, addresses);
     let failure: unknown;
     for (const address of addresses.slice(0, ATTEMPTS)) {
       try {
-        return confirmed(await dial(connect, { ...options, ...named, hostname: address.toString() }), policy, url);
+        const socket = socketTo(origin, address.toString(), protocols);
+        return confirmed(await connected(socket, origin, connectMsMax), policy, origin);
       } catch (thrown) {
         failure = thrown;
       }
@@ -62,17 +45,34 @@ function opener({ policy, resolve, connectMsMax }: OutboundConnectOptions, { all
   };
 }
 
-function dial(connect: buildConnector.connector, options: buildConnector.Options): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    connect(options, (...[error, socket]) => (error === null ? resolve(socket) : reject(error)));
+function socketTo({ protocol, hostname, port }: URL, host: string, protocols: readonly string[]): Socket {
+  if (protocol !== 'https:') return connectTcp({ host, port: Number(port || 80), noDelay: true });
+  // TLS checks the certificate against this name. For an IP address there is no server name, and TLS checks the address.
+  const named = addressIn(hostname) === undefined ? { servername: hostname.replace(/\.$/, '') } : {};
+  return connectTls({ host, port: Number(port || 443), ALPNProtocols: [...protocols], ...named }).setNoDelay(true);
+}
+
+function connected(socket: Socket, { protocol, host }: URL, msMax: number): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const timer = setTimeout(() => socket.destroy(new OutboundError('timeout', `${host} could not be connected to in time`)), msMax);
+  socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+    clearTimeout(timer);
+    resolve(socket);
   });
+  // Stays after the connection is open, so that an error of an idle connection does not end the process.
+  socket.on('error', reject);
+  socket.once('close', () => {
+    clearTimeout(timer);
+    reject(new Error(`${host} closed the connection`));
+  });
+  return promise;
 }
 
 /** Checks the address that the socket is really connected to. */
-function confirmed(socket: Socket, policy: Policy, url: URL): Socket {
+function confirmed(socket: Socket, policy: Policy, origin: URL): Socket {
   const address = addressIn(socket.remoteAddress ?? '');
   try {
-    policy.checkAddresses(url, address === undefined ? [] : [address]);
+    policy.checkAddresses(origin, address === undefined ? [] : [address]);
     return socket;
   } catch (thrown) {
     socket.destroy();

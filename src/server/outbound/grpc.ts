@@ -15,7 +15,7 @@ export interface GuardedGrpc {
 /** The connections of gRPC, with the same checks and limits as those of HTTP/1.1. */
 export function guardedGrpc(options: OutboundConnectOptions): GuardedGrpc {
   const { fetch, close } = grpcOverHttp2(() => Promise.reject(new OutboundError('network', 'this is not a call of gRPC')), {
-    connect: guardedSocket(options),
+    connect: guardedSocket(options, ['h2', 'http/1.1']),
   });
   return {
     close,

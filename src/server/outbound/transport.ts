@@ -1,37 +1,31 @@
-import { Agent } from 'undici';
 import { isGrpcWeb } from '#bindings';
 import type { Fetch } from '#protocol';
+import { fetchOverHttp1 } from '../../client/adapters/http1.ts';
 import type { OutboundConnectOptions } from './connect.ts';
-import { guardedConnector } from './connect.ts';
+import { guardedSocket } from './connect.ts';
 import { guardedFetch } from './fetch.ts';
 import { guardedGrpc } from './grpc.ts';
 import type { OutboundLimits } from './port.ts';
 
-/** The connection pool of an `Outbound`. Loaded on first use, because undici takes time to load. */
+/** The connection pool of an `Outbound`. Loaded on first use. */
 export interface OutboundTransport {
   fetchWithin(limits: OutboundLimits): Fetch;
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** A connection pool whose sockets go only to checked addresses. */
 export function openTransport(options: OutboundConnectOptions): OutboundTransport {
-  const agent = new Agent({
-    connect: guardedConnector(options),
-    pipelining: 1,
-    keepAliveTimeout: 10_000,
-    keepAliveMaxTimeout: 30_000,
-    maxHeaderSize: 16_384,
-  });
+  const http1 = fetchOverHttp1({ connect: guardedSocket(options, ['http/1.1']) });
   const grpc = guardedGrpc(options);
   return {
     fetchWithin: (limits) => {
-      const overHttp1 = guardedFetch({ agent, policy: options.policy, limits });
+      const overHttp1 = guardedFetch({ send: http1.fetch, policy: options.policy, limits });
       const overHttp2 = grpc.fetchWithin(limits);
       return (request) => (isGrpcWeb(request.headers.get('content-type')) ? overHttp2(request) : overHttp1(request));
     },
-    close: async () => {
+    close: () => {
       grpc.close();
-      await agent.destroy();
+      http1.close();
     },
   };
 }

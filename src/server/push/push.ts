@@ -1,5 +1,7 @@
-import type { DeliveryOutcome, Engine, Vault, WebhookSender } from '#engine';
+import type { DeliveryOutcome, Engine, Vault, WebhookSender, WebhookStats } from '#engine';
+import { METRICS } from '../observability/metric-table.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import type { HandlerOptions } from '../options.ts';
 import { createVault } from './credential-vault.ts';
 import type { WebhookSigner } from './signing-keys.ts';
@@ -12,14 +14,18 @@ export interface WebhookParts {
   readonly options: HandlerOptions;
   readonly signer: WebhookSigner;
   readonly metrics: Metrics;
+  readonly tracing: Tracing;
   readonly webhookMsMax: number;
 }
 
 /** What an engine needs for webhooks. Without `outbound` there are no webhooks. */
-export function pushFor({ options, signer, metrics, webhookMsMax: msMax }: WebhookParts): { webhookSender?: WebhookSender; vault?: Vault } {
+export function pushFor({ options, signer, metrics, tracing, webhookMsMax: msMax }: WebhookParts): {
+  webhookSender?: WebhookSender;
+  vault?: Vault;
+} {
   const { outbound, keys, store } = options;
   if (outbound === undefined) return {};
-  const webhookSender = createWebhookSender({ outbound, signer, msMax, onTried: counted(metrics) });
+  const webhookSender = createWebhookSender({ outbound, signer, msMax, tracing, onTried: counted(metrics) });
   // With a persistent store the next process must decrypt the credentials, so a key of this process alone is not enough.
   const sealing = keys?.sealing ?? (store === undefined ? [crypto.getRandomValues(new Uint8Array(32))] : undefined);
   return sealing === undefined ? { webhookSender } : { webhookSender, vault: createVault(sealing) };
@@ -27,12 +33,8 @@ export function pushFor({ options, signer, metrics, webhookMsMax: msMax }: Webho
 
 /** Counts and times delivery attempts. */
 function counted(metrics: Metrics): (outcome: DeliveryOutcome, seconds: number) => void {
-  const attempts = metrics.counter({
-    name: 'parley_webhook_attempts_total',
-    help: 'Attempts to deliver to webhooks: delivered, failed, refused or gone.',
-    labels: ['outcome'],
-  });
-  const took = metrics.histogram({ name: 'parley_webhook_seconds', help: 'Duration of a delivery attempt.', buckets: SECONDS });
+  const attempts = metrics.counter(METRICS.webhookAttempts);
+  const took = metrics.histogram({ ...METRICS.webhookSeconds, buckets: SECONDS });
   return ({ kind }, seconds) => {
     attempts.add([kind]);
     took.observe(seconds);
@@ -41,14 +43,10 @@ function counted(metrics: Metrics): (outcome: DeliveryOutcome, seconds: number) 
 
 /** Adds gauges of the webhook queues to the metrics. */
 export function showWebhooks(engine: Engine, metrics: Metrics): void {
-  metrics.gauge({ name: 'parley_webhooks_pending', help: 'Webhook queues that are not empty.' }, () => engine.stats().webhooks.pending);
-  metrics.gauge({ name: 'parley_webhooks_sending', help: 'Deliveries in progress.' }, () => engine.stats().webhooks.sending);
-  metrics.gauge(
-    { name: 'parley_webhook_hosts_tripped', help: 'Hosts that get no deliveries for a while, after too many failures.' },
-    () => engine.stats().webhooks.tripped,
-  );
-  metrics.gauge(
-    { name: 'parley_webhook_letters_total', help: 'Deliveries that failed for good.', type: 'counter' },
-    () => engine.stats().webhooks.letters,
-  );
+  const stats = (): WebhookStats => engine.stats().webhooks;
+  metrics.gauge(METRICS.webhooksPending, () => stats().pending);
+  metrics.gauge(METRICS.webhookOldestSeconds, () => stats().oldestMs / 1000);
+  metrics.gauge(METRICS.webhooksSending, () => stats().sending);
+  metrics.gauge(METRICS.webhookHostsTripped, () => stats().tripped);
+  metrics.gauge(METRICS.webhookLetters, () => stats().letters);
 }

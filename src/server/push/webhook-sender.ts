@@ -1,6 +1,8 @@
 import type { DeliveryOutcome, WebhookDelivery, WebhookSender } from '#engine';
 import type { Fetch } from '#protocol';
 import { kept, WEBHOOK_HEADERS } from '#protocol';
+import type { Tracing } from '../observability/tracing.ts';
+import { tracedDelivery } from '../observability/tracing.ts';
 import { OutboundError } from '../outbound/errors.ts';
 import type { Outbound } from '../outbound/port.ts';
 import type { WebhookSigner } from './signing-keys.ts';
@@ -11,6 +13,7 @@ export interface WebhookSenderOptions {
   readonly signer: WebhookSigner;
   readonly msMax: number;
   readonly now?: () => Date;
+  readonly tracing?: Tracing;
   /** Called after each attempt with its outcome and duration in seconds. */
   readonly onTried?: (outcome: DeliveryOutcome, seconds: number) => void;
 }
@@ -21,13 +24,22 @@ const RESPONSE_BYTES_MAX = 16_384;
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** Posts signed messages to webhooks, through the node's outbound policy. */
-export function createWebhookSender({ outbound, signer, msMax, now = () => new Date(), onTried }: WebhookSenderOptions): WebhookSender {
+export function createWebhookSender({
+  outbound,
+  signer,
+  msMax,
+  now = () => new Date(),
+  onTried,
+  tracing,
+}: WebhookSenderOptions): WebhookSender {
   const fetch = outbound.fetchWithin({ bytesMax: RESPONSE_BYTES_MAX, msMax });
   return {
     check: (url) => outbound.check(url),
     send: async (delivery, signal) => {
       const began = performance.now();
-      const outcome = await post(fetch, await requestFor(delivery, { signer, signal, now: now() }), signal);
+      const outcome = await tracedDelivery(tracing, delivery, async (trace) =>
+        post(fetch, await requestFor({ ...delivery, ...(trace === undefined ? {} : { trace }) }, { signer, signal, now: now() }), signal),
+      );
       onTried?.(outcome, (performance.now() - began) / 1000);
       return outcome;
     },
@@ -45,7 +57,7 @@ interface Posting {
  * attempts.
  */
 async function requestFor(delivery: WebhookDelivery, { signer, signal, now }: Posting): Promise<Request> {
-  const { id, url, mediaType, body, token, authentication } = delivery;
+  const { id, url, mediaType, body, token, authentication, trace } = delivery;
   const timestamp = Math.floor(now.getTime() / 1000);
   const headers = new Headers({
     'Content-Type': mediaType,
@@ -53,6 +65,8 @@ async function requestFor(delivery: WebhookDelivery, { signer, signal, now }: Po
     [WEBHOOK_HEADERS.timestamp]: String(timestamp),
     [WEBHOOK_HEADERS.signature]: await signer.sign({ id, timestamp, body }),
   });
+  if (trace !== undefined) headers.set('traceparent', trace.traceparent);
+  if (trace?.tracestate !== undefined) headers.set('tracestate', trace.tracestate);
   if (token !== undefined) headers.set(WEBHOOK_HEADERS.token, token);
   // A2A 1.0.1 §4.3.3: `Authorization: {scheme} {credentials}`.
   if (authentication?.credentials !== undefined) headers.set('Authorization', `${authentication.scheme} ${authentication.credentials}`);

@@ -1,12 +1,14 @@
 import type { AdmittedCall, CallTarget, HttpRequest, HttpResponse } from '#bindings';
 import { AGENT_METADATA } from '#bindings';
 import type { ErrorKind } from '#protocol';
-import { A2AError, countedIds, GRPC_STATUS, tenantId } from '#protocol';
+import { A2AError, countedIds, ERRORS, GRPC_STATUS, tenantId } from '#protocol';
 import type { Access, AccessDecision } from '../access/access.ts';
 import type { AuthenticatedCaller } from '../access/authentication/caller.ts';
 import { callerKey, isLocal } from '../access/authentication/caller.ts';
+import { requestIdOf } from '../access/request-id.ts';
 import type { ServedAgent } from '../agents/served-agent.ts';
 import type { ServedNode } from '../assemble.ts';
+import { requestFields } from '../observability/log-fields.ts';
 import type { Counter } from '../observability/metrics.ts';
 import type { FoundRoute } from './find-route.ts';
 import { findRoute } from './find-route.ts';
@@ -18,6 +20,11 @@ export interface AdmissionOptions {
   readonly node: ServedNode;
   /** Counts requests by route and status. */
   readonly requests: Counter;
+  /** Called for each call that the access checks refuse. */
+  readonly onRefused: (
+    request: HttpRequest,
+    refused: { readonly status: number; readonly caller: AuthenticatedCaller | undefined },
+  ) => void;
 }
 
 /**
@@ -28,27 +35,37 @@ export function createAdmission({
   access,
   node,
   requests,
+  onRefused,
 }: AdmissionOptions): (request: HttpRequest) => AdmittedCall | Promise<AdmittedCall> {
   const env = { ids: countedIds(), limits: node.limits };
-  const admitted = (request: HttpRequest, found: FoundRoute, { response, route, caller }: AccessDecision): AdmittedCall => {
-    if (response !== undefined) {
-      requests.add([route?.name ?? 'none', String(response.status)]);
-      throw errorOfRefusal(response);
-    }
-    if (route === undefined || caller === undefined || found.agent === undefined) {
-      requests.add(['none', '404']);
-      throw new A2AError('METHOD_NOT_FOUND', `nothing is served at ${request.path.slice(0, 100)}`);
+  const admitted = (request: HttpRequest, found: FoundRoute, decision: AccessDecision): AdmittedCall => {
+    const { route, caller } = decision;
+    // Health probes and reflection would bury everything else.
+    const recording = route?.name === 'grpc' ? node.traffic.beginCall(request) : undefined;
+    recording?.began(caller);
+    if (decision.response !== undefined || route === undefined || caller === undefined || found.agent === undefined) {
+      const { status, error } = refusalOf(request, decision);
+      requests.add([route?.name ?? 'none', String(status)]);
+      recording?.ended(statusName(ERRORS[error.kind].grpc), error.message);
+      onRefused(request, { status, caller });
+      throw error;
     }
     return {
       caller,
       env,
-      onError: (cause) => node.log.error('a call over gRPC failed', cause),
+      onError: (cause) => node.log.error('a call over gRPC failed', cause, requestFields(request, { caller, agent: found.agent?.name })),
       callerKey: isLocal(caller) ? undefined : callerKey(caller),
       httpRequest: access.countBody(caller, request, route),
       headers: access.corsHeaders(request) ?? {},
       target: (tenant) => targetOf(node, { request, found, caller, tenant }),
       track: (stream) => node.openStreams.track(stream, caller.isStillValid),
-      ended: (status) => requests.add([route.name, `grpc ${status === 0 ? 'OK' : (GRPC_STATUS[status] ?? STATUS[status] ?? status)}`]),
+      recording,
+      ended: (code, message = '') => {
+        const status = statusName(code);
+        requests.add([route.name, `grpc ${status}`]);
+        recording?.ended(status, message);
+        if (node.log.isOn('debug')) node.log.debug('request', { method: request.method, path: request.path, status: `grpc ${status}` });
+      },
     };
   };
   return (request) => {
@@ -60,7 +77,18 @@ export function createAdmission({
   };
 }
 
-const STATUS: Readonly<Record<number, string>> = { 1: 'CANCELLED', 4: 'DEADLINE_EXCEEDED' };
+/** Statuses that no error of ours has. */
+const STATUS: Readonly<Record<number, string>> = { 0: 'OK', 1: 'CANCELLED', 4: 'DEADLINE_EXCEEDED' };
+
+function statusName(code: number): string {
+  return GRPC_STATUS[code] ?? STATUS[code] ?? String(code);
+}
+
+function refusalOf(request: HttpRequest, { response, route }: AccessDecision): { readonly status: number; readonly error: A2AError } {
+  if (response !== undefined) return { status: response.status, error: errorOfRefusal(response, requestIdOf(request)) };
+  const what = route === undefined ? 'nothing' : 'no agent';
+  return { status: 404, error: new A2AError('METHOD_NOT_FOUND', `${what} is served at ${request.path.slice(0, 100)}`) };
+}
 
 interface TargetOptions {
   readonly request: HttpRequest;
@@ -103,13 +131,13 @@ const KINDS: Readonly<Record<number, ErrorKind>> = {
 };
 
 /** A refusal of the access checks as an error. */
-export function errorOfRefusal({ status, headers, body }: HttpResponse): A2AError {
+export function errorOfRefusal({ status, headers, body }: HttpResponse, requestId?: string): A2AError {
   const message = typeof body === 'string' ? /"message":("(?:[^"\\]|\\.){0,500}")/.exec(body)?.[1] : undefined;
   const challenge = headers['WWW-Authenticate'];
   const retryAfter = headers['Retry-After'];
   return new A2AError(KINDS[status] ?? 'INVALID_REQUEST', message === undefined ? undefined : String(JSON.parse(message)), {
     ...(challenge === undefined ? {} : { challenge }),
     ...(retryAfter === undefined ? {} : { retryAfterMs: Number(retryAfter) * 1000 }),
-    ...(headers['X-Request-Id'] === undefined ? {} : { info: { requestId: headers['X-Request-Id'] } }),
+    ...(requestId === undefined ? {} : { info: { requestId } }),
   });
 }

@@ -5,6 +5,9 @@ import { LOCAL_CALLER } from '../access/authentication/caller.ts';
 import { adminAnswer } from '../admin/admin.ts';
 import { MESH_AGENTS } from '../agents/mesh-agents.ts';
 import type { ServedAgent } from '../agents/served-agent.ts';
+import type { NodePhase } from '../lifecycle.ts';
+import type { Log } from '../observability/log.ts';
+import { requestFields } from '../observability/log-fields.ts';
 import { METRICS_TYPE, type Metrics } from '../observability/metrics.ts';
 import type { McpMount } from '../options.ts';
 import type { Cards } from './cards.ts';
@@ -26,6 +29,7 @@ export interface RouteContext {
   /** The admin API for the operators of one tenant. */
   readonly adminOf: (tenant: string) => AdminService | undefined;
   readonly metrics: Metrics;
+  readonly log: Log;
   /** The node's public keys. */
   readonly jwks: () => Promise<{ readonly keys: readonly JsonWebKey[] }>;
   /**
@@ -40,6 +44,8 @@ export interface RouteContext {
   readonly cardAgeMsMax: number;
   /** Serves the files of the web console. Undefined if this node has none. */
   readonly console: ((path: string) => HttpResponse | Promise<HttpResponse>) | undefined;
+  /** Serves the documentation. Undefined if this node does not. */
+  readonly docs: ((path: string) => HttpResponse | Promise<HttpResponse>) | undefined;
   /** Finds an agent of the mesh, for admin requests. */
   readonly onMesh: (name: string) => ServedAgent | undefined;
   /** Sends the console's requests to agents on other nodes. */
@@ -51,7 +57,7 @@ export interface RouteContext {
   /** Serves agents as MCP tools. Undefined if this node does not. */
   readonly mcp: ((agents: readonly ServedAgent[]) => ReturnType<McpMount>) | undefined;
   /** `open` while requests are served, `draining` during shutdown. */
-  readonly phase: () => 'starting' | 'open' | 'draining';
+  readonly phase: () => NodePhase;
   readonly isBroken: () => boolean;
 }
 
@@ -101,11 +107,13 @@ const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
   health: () => json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }),
   ready: (site) => ready(site),
   metrics: ({ metrics }) => text(metrics.text(), METRICS_TYPE),
-  console: ({ console: files }, { place }) => files?.(place.path) ?? refusal(404, 'this node has no console'),
+  console: ({ console: files }, { httpRequest }) => files?.(httpRequest.path) ?? refusal(404, 'this node has no console'),
+  docs: ({ docs }, { httpRequest }) => docs?.(httpRequest.path) ?? refusal(404, 'this node does not serve the documentation'),
   welcome: ({ agents, baseOf, console: files }, { httpRequest, agent, place }) =>
     welcome(httpRequest, {
       agents: place.agent === undefined ? agents : [agent],
       base: `${baseOf(httpRequest)}${place.base}`,
+      root: baseOf(httpRequest),
       hasConsole: files !== undefined,
     }),
 };
@@ -137,12 +145,15 @@ function chatters(
 
 /** Bindings assume the caller `local` unless they get another one. */
 export function optionsFor(
-  { serving, noteBase }: RouteContext,
+  { serving, noteBase, log }: RouteContext,
   { httpRequest, agent, place, caller }: Omit<RoutedRequest, 'route'>,
 ): BindingServeOptions {
   noteBase(httpRequest);
   const options = serving(agent, place);
-  return caller === LOCAL_CALLER ? options : { ...options, caller: () => caller };
+  if (caller === LOCAL_CALLER) return options;
+  const onError = (cause: unknown): void =>
+    log.error('a call failed with an internal error', cause, requestFields(httpRequest, { caller, agent: agent.name }));
+  return { ...options, caller: () => caller, onError };
 }
 
 /** `/api/parley/v1/mesh/agents/{name}/…`: the routes of an agent of the mesh, for admin requests. */
@@ -173,10 +184,18 @@ export function isReady({ phase, isBroken }: Pick<RouteContext, 'phase' | 'isBro
   return phase() === 'open' && !isBroken();
 }
 
+const REASONS = {
+  starting: 'the node starts; it recovers the tasks of the previous process',
+  draining: 'the node shuts down; send requests to another one',
+  broken: 'the store has failed; the process ends, and a restart recovers what is on disk',
+  open: 'the node is ready',
+} as const;
+
 /** The readiness probe: a node that starts, shuts down or can't write to its store is not ready. */
 function ready(site: RouteContext): HttpResponse {
   const phase = site.phase();
   const headers = { 'Cache-Control': 'no-store' };
   if (isReady(site)) return json({ status: 'ready' }, 200, headers);
-  return json({ status: phase === 'open' ? 'broken' : phase }, 503, { ...headers, ...retryAfter(1000) });
+  const status = site.isBroken() ? 'broken' : phase === 'leaving' ? 'draining' : phase;
+  return json({ status, message: REASONS[status] }, 503, { ...headers, ...retryAfter(1000) });
 }

@@ -12,6 +12,7 @@ export type RouteName =
   | 'ready'
   | 'metrics'
   | 'console'
+  | 'docs'
   | 'welcome'
   | 'agUi'
   | 'chat'
@@ -105,6 +106,7 @@ export const ROUTES: readonly Route[] = [
   { name: 'welcome', at: 'agent', methods: ['GET', 'HEAD'], paths: ['/'], access: 'public' },
   { name: 'admin', at: 'node', methods: ['GET', 'HEAD', 'POST', 'DELETE'], under: '/api/parley/v1', access: 'admin' },
   { name: 'console', at: 'node', methods: ['GET', 'HEAD'], under: '/console', access: 'public' },
+  { name: 'docs', at: 'node', methods: ['GET', 'HEAD'], under: '/docs', access: 'public' },
   { name: 'health', at: 'node', methods: ['GET', 'HEAD'], paths: ['/healthz'], access: 'public' },
   { name: 'ready', at: 'node', methods: ['GET', 'HEAD'], paths: ['/readyz'], access: 'public' },
   { name: 'metrics', at: 'node', methods: ['GET', 'HEAD'], paths: ['/metrics'], access: 'admin' },
@@ -112,7 +114,7 @@ export const ROUTES: readonly Route[] = [
 
 /** First path segments that are never a tenant's name in HTTP+JSON. */
 const OURS: ReadonlySet<string> = new Set([
-  ...['.well-known', 'ag-ui', 'agents', 'ard', 'api', 'console', 'mcp'],
+  ...['.well-known', 'ag-ui', 'agents', 'ard', 'api', 'console', 'docs', 'mcp'],
   ...GRPC_SERVICES,
   ...GRPC_OPERATOR_SERVICES,
 ]);

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
+import { withoutEndSlashes } from '#protocol';
 import type { ServedAgent } from '../agents/served-agent.ts';
 import { text } from './responses.ts';
 
@@ -9,6 +10,8 @@ export interface WelcomeOptions {
   readonly agents: readonly ServedAgent[];
   /** The URL of this agent or of the node. */
   readonly base: string;
+  /** The URL of the node. */
+  readonly root: string;
   readonly hasConsole: boolean;
 }
 
@@ -16,11 +19,16 @@ export interface WelcomeOptions {
  * The response to `GET /`: browsers are redirected to the console if there is one; others get a short
  * text about the node.
  */
-export function welcome(request: HttpRequest, { agents, base, hasConsole }: WelcomeOptions): HttpResponse {
+export function welcome(request: HttpRequest, { agents, base, root, hasConsole }: WelcomeOptions): HttpResponse {
   const isBrowser = (request.header('accept') ?? '').includes('text/html');
-  if (isBrowser && hasConsole) return { status: 302, headers: { Location: '/console/', Vary: 'Accept' }, body: null };
+  if (isBrowser && hasConsole) return { status: 302, headers: { Location: `${pathOf(root)}/console/`, Vary: 'Accept' }, body: null };
   const answer = text(wordsFor(agents, base), 'text/plain; charset=utf-8');
   return { ...answer, headers: { ...answer.headers, Link: LINKS, Vary: 'Accept' } };
+}
+
+/** The prefix of the node behind a proxy. Empty if there is none. */
+function pathOf(url: string): string {
+  return withoutEndSlashes(URL.parse(url)?.pathname ?? '');
 }
 
 /** The text for `curl`: the agents, and what to try. */

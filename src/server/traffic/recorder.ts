@@ -1,5 +1,7 @@
 import type { HttpRequest } from '#bindings';
 import type { AdminExchange, AdminWire } from '#protocol';
+import type { RecordedCall } from './call-recording.ts';
+import { recordCall } from './call-recording.ts';
 import type { ExchangeRecording, RecordedExchange } from './recording.ts';
 import { recordExchange } from './recording.ts';
 
@@ -7,6 +9,8 @@ import { recordExchange } from './recording.ts';
 export interface TrafficRecorder extends AdminWire {
   /** Starts the recording of one request. Undefined while recording is off. */
   begin(request: HttpRequest): ExchangeRecording | undefined;
+  /** The same for a call over gRPC, gRPC-Web or Connect. */
+  beginCall(request: HttpRequest): RecordedCall | undefined;
 }
 
 const EXCHANGES_MAX = 100;
@@ -48,6 +52,7 @@ export function createTrafficRecorder(idleMs: number = IDLE_MS): TrafficRecorder
   };
   return {
     begin: (request) => (isOn ? recordExchange(request, keep) : undefined),
+    beginCall: (request) => (isOn ? recordCall(request, keep) : undefined),
     look: (after) => {
       restartTimer();
       const changed = [...kept]

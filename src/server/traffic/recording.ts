@@ -5,8 +5,8 @@ import { withBody } from '../routes/with-body.ts';
 import { bodyOf, frameOf, headersOf, responseHeadersOf, targetOf } from './redact.ts';
 
 /** The maximum recorded length of each body, and of all frames of a stream together. */
-const CHARS_MAX = 32_768;
-const FRAMES_MAX = 200;
+export const CHARS_MAX = 32_768;
+export const FRAMES_MAX = 200;
 
 /** The recording of one request and its response. */
 export interface ExchangeRecording {
@@ -22,26 +22,12 @@ export interface RecordedExchange extends Mutable<AdminExchange> {
 }
 
 /** Routes that are not recorded: admin requests are in the audit log, and the others would bury everything else. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['admin', 'console', 'welcome', 'health', 'ready', 'metrics']);
+const LEFT_OUT: ReadonlySet<string> = new Set(['admin', 'console', 'docs', 'welcome', 'health', 'ready', 'metrics']);
 
 /** `keep` stores the exchange once its route is known, and returns a function to call after each change. */
 export function recordExchange(given: HttpRequest, keep: (exchange: RecordedExchange) => () => void): ExchangeRecording {
   const began = performance.now();
-  const kept: RecordedExchange = {
-    n: 0,
-    at: new Date().toISOString(),
-    ...(given.peer?.address === undefined ? {} : { client: given.peer.address }),
-    method: given.method,
-    target: targetOf(given),
-    headers: headersOf(given),
-    body: '',
-    status: 0,
-    answerHeaders: [],
-    answer: '',
-    frames: [],
-    isStream: false,
-    isCut: false,
-  };
+  const kept = newExchange(given);
   const request = withBody(given, async (bytesMax) => {
     const bytes = await given.body(bytesMax);
     kept.body = bodyOf(new TextDecoder().decode(bytes.subarray(0, CHARS_MAX)));
@@ -69,6 +55,25 @@ export function recordExchange(given: HttpRequest, keep: (exchange: RecordedExch
       kept.isStream = true;
       return { ...response, body: recordedStream(body, kept, { began, changed: keep(kept) }) };
     },
+  };
+}
+
+/** The exchange of a request that has just arrived. */
+export function newExchange(request: HttpRequest): RecordedExchange {
+  return {
+    n: 0,
+    at: new Date().toISOString(),
+    ...(request.peer?.address === undefined ? {} : { client: request.peer.address }),
+    method: request.method,
+    target: targetOf(request),
+    headers: headersOf(request),
+    body: '',
+    status: 0,
+    answerHeaders: [],
+    answer: '',
+    frames: [],
+    isStream: false,
+    isCut: false,
   };
 }
 

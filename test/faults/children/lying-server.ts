@@ -38,6 +38,7 @@ const lying: Store = {
   waiting: after(honest.waiting),
   // The engine looks up a new send before it accepts it. The answer is always no here. A real look-up would write the promised data.
   send: () => undefined,
+  directAnswers: after(honest.directAnswers),
   list: after(honest.list),
   count: after(honest.count),
   entries: after(honest.entries),

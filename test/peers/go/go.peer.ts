@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { describeCards } from '../cards.ts';
 import { driverTalk } from '../driver.ts';
 import { goProgram } from '../install.ts';
 import { describeClient, describeLong, describeServer, OVER_GRPC } from '../suite.ts';
@@ -19,18 +20,19 @@ const RELEASES: readonly GoRelease[] = [
 /** What the test agent does not do on their server. */
 const SERVER_EXCEPT = { approval: 'their executor can’t ask in the middle of a run', list: 'needs a user' };
 
-/** What their client can't do over gRPC. */
-const GRPC_EXCEPT = { list: 'it sends page_size 0, and A2A 1.0.1 §3.1.4 allows 1 to 100' };
-
 for (const { version, module, folder, bindings } of RELEASES) {
   const sources = ['shared', folder].map((name) => fileURLToPath(new URL(name, import.meta.url)));
   const program = goProgram(`a2a-go-${version}`, { module: `${module}@v${version}`, sources });
   for (const binding of bindings) {
     const talk = program === undefined ? undefined : (url: string) => driverTalk([program, 'client', url, binding], { hasList: true });
-    describeClient({ title: `a2a-go ${version}, ${binding}`, talk, except: binding === 'GRPC' ? GRPC_EXCEPT : {} });
+    describeClient({ title: `a2a-go ${version}, ${binding}`, talk });
   }
   const command = program === undefined ? undefined : (port: number): readonly string[] => [program, 'server', String(port)];
   describeServer({ title: `a2a-go ${version}`, command, except: SERVER_EXCEPT });
+  if (folder === 'v2') {
+    const card = program === undefined ? undefined : (url: string, form: string): readonly string[] => [program, 'card', url, form];
+    describeCards({ title: `a2a-go ${version}`, command: card, form: 'scope-lists' });
+  }
   if (bindings.includes('GRPC')) describeServer({ title: `a2a-go ${version}, GRPC`, command, except: SERVER_EXCEPT, ...OVER_GRPC });
 }
 

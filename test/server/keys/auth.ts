@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,13 @@ export const commander: Agent = {
   runsCommands: true,
 };
 
+/** Starts a node three times, and returns the number of full files of its audit log. */
+async function fullAuditFiles(config: ParleyConfig, data: string = join(fresh(), 'data')): Promise<number> {
+  for (let start = 0; start < 3; start += 1) await served({ ...config, memory: false, data }, async () => undefined);
+  const folder = join(data, 'audit');
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl')).length : 0;
+}
+
 export async function served(
   config: ParleyConfig,
   use: (server: ConfiguredServer) => Promise<void>,
@@ -36,7 +43,7 @@ export async function served(
 ): Promise<void> {
   const base: ParleyConfig = { port: 0, memory: true, log: 'silent', authFolder: fresh() };
   const settings = resolveConfig({ file: { path: 'parley.config.ts', config: { ...base, ...config } } });
-  const server = await serveConfigured([{ agent, source: 'x' }], settings, { log: logFor(settings, () => {}) });
+  const server = await serveConfigured([{ agent, source: 'x' }], settings, { log: logFor(settings, { write: () => {} }) });
   try {
     await use(server);
   } finally {
@@ -148,6 +155,17 @@ export const AUTH_CHECKS: Checks = {
     const data = join(fresh(), 'data');
     await served({ audit: false, memory: false, data }, async () => expect(readdirSync(data)).not.toContain('audit.jsonl'));
     await served({ memory: false, data }, async () => expect(readdirSync(data)).toContain('audit.jsonl'));
+  },
+  auditFileBytesMax: async () => expect(await fullAuditFiles({ auditFileBytesMax: 1 })).toBeGreaterThan(0),
+  auditFileMsMax: async () => {
+    expect(await fullAuditFiles({ auditFileMsMax: 1 })).toBeGreaterThan(0);
+    expect(await fullAuditFiles({ auditFileMsMax: 0 })).toBe(0);
+  },
+  auditKeepMs: async () => {
+    const data = join(fresh(), 'data');
+    await fullAuditFiles({ auditFileBytesMax: 1, auditKeepMs: 1 }, data);
+    expect(readdirSync(join(data, 'audit'))).toContain('start.json');
+    expect(readdirSync(join(data, 'audit'))).not.toContain('audit-000000000001.jsonl');
   },
 
   'tls.cert': async () => {

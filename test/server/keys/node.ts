@@ -81,6 +81,10 @@ export const NODE_CHECKS: Checks = {
       },
       { console: () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the console' }) },
     ),
+  docs: () =>
+    served({ docs: false }, async ({ url }) => expect((await fetch(`${url}/docs/`)).status).toBe(404), {
+      docs: () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the documentation' }),
+    }),
   grpc: () =>
     served({ grpc: false }, async ({ url }) => {
       const card = await (await fetch(`${url}/.well-known/agent-card.json`)).text();

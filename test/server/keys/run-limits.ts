@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { defineAgent, message } from '#agents';
 import { eventually } from '../../support/eventually.ts';
-import { metric, sendBody } from '../../support/server.ts';
+import { sendBody } from '../../support/server.ts';
 import { blocksOf } from '../../support/sse.ts';
 import type { Checks } from './serving.ts';
 import { post, send, served, start, talker } from './serving.ts';
@@ -43,7 +43,7 @@ export const RUN_LIMIT_CHECKS: Checks = {
       { limits: { runAskMsMax: 200, tickMs: 50 } },
       async (server) => {
         await send(server, 'ask');
-        await eventually(async () => (await metric(server.url, 'parley_tasks_asking')) === 0);
+        await eventually(() => server.handler.activity().asking === 0);
       },
       { agent: talker },
     ),

@@ -46,6 +46,7 @@ interface Setup {
   readonly agent?: Agent;
   readonly lines?: string[];
   readonly console?: NonNullable<ServeConfiguredOptions['console']>;
+  readonly docs?: NonNullable<ServeConfiguredOptions['docs']>;
 }
 
 /** Serves with this configuration, as `parley serve` does, and closes the server afterwards. */
@@ -60,8 +61,10 @@ export async function served(
     setup.agent === undefined
       ? await Promise.all(settings.agents.map((given) => findAgent(given, settings)))
       : [{ agent: setup.agent, source: 'x' }];
-  const log = logFor(settings, (line) => setup.lines?.push(line));
-  const server = await serveConfigured(found, settings, { log, ...(setup.console === undefined ? {} : { console: setup.console }) });
+  const log = logFor(settings, { write: (line) => setup.lines?.push(line) });
+  const { console: files, docs } = setup;
+  const pages = { ...(files === undefined ? {} : { console: files }), ...(docs === undefined ? {} : { docs }) };
+  const server = await serveConfigured(found, settings, { log, ...pages });
   try {
     await use(server, settings);
   } finally {

@@ -1,3 +1,4 @@
+import { isObject } from '#protocol';
 import { dialectNamed, METHODS_V10 } from '../dialects.ts';
 import type { ProtoCodec, ProtoForm } from './codec.ts';
 import { protoCodec } from './codec.ts';
@@ -8,6 +9,12 @@ export const FORM_V10: ProtoForm = {
   dialect: dialectNamed('v10'),
   service: A2AService,
   methods: METHODS_V10,
+  received: (operation, json) => (operation === 'list' && isObject(json) && json['pageSize'] === 0 ? withoutPageSize(json) : json),
 };
 
 export const CODEC_V10: ProtoCodec = protoCodec(FORM_V10);
+
+/** Clients that fill in every field, such as that of Go, send a page size of 0 and mean the default. */
+function withoutPageSize({ pageSize: _, ...rest }: Readonly<Record<string, unknown>>): unknown {
+  return rest;
+}

@@ -1,7 +1,7 @@
 import type { DescMessage, DescMethod, DescService, Message as ProtoMessage } from '@bufbuild/protobuf';
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { Dialect, Json, Logged, Operation, ReadEnv, Requests, Results, TaskEvent, UnaryOperation } from '#protocol';
-import { A2AError, DEFAULT_READ_LIMITS, isA2AError, isStreamOperation, OPERATION_NAMES } from '#protocol';
+import { A2AError, DEFAULT_READ_LIMITS, isA2AError, isObject, isStreamOperation, OPERATION_NAMES } from '#protocol';
 import { decodeRequest, decodeResult, encodeRequest, encodeResult, unreadable, unsupported } from '../../codec.ts';
 import type { GrpcMethods } from '../dialects.ts';
 import { numbered, unnumbered } from '../seq.ts';
@@ -19,6 +19,8 @@ export interface ProtoForm {
   readonly methods: GrpcMethods;
   /** Changes a request from the dialect's JSON to that of the message. */
   request?(operation: Operation, json: Json): Json;
+  /** Changes a request from the JSON of the message to the dialect's. */
+  received?(operation: Operation, json: unknown): unknown;
   /** Changes a result from the dialect's JSON to that of the message. */
   result?(operation: UnaryOperation, json: Json): Json;
   /** The JSON of an event. Default: the dialect's. */
@@ -52,13 +54,15 @@ export interface ProtoCodec {
   writeEvent(logged: Logged, withSeq: boolean): ProtoMessage;
   /** Reads an event. Takes a sequence number out of its metadata. */
   decodeEvent(bytes: Uint8Array, env: ReadEnv): Logged;
+  /** A message of an operation as JSON, for people. Bytes that can't be read are described. */
+  show(operation: Operation, which: 'input' | 'output', message: Uint8Array | ProtoMessage): unknown;
 }
 
 /**
  * A level of free-form JSON is two messages (`Value` and `Struct` or `ListValue`), and a map entry is a
  * third. The messages around it are fewer than 16. Our own limit of JSON depth applies after that.
  */
-const RECURSION_LIMIT = DEFAULT_READ_LIMITS.jsonDepthMax * 3 + 16;
+export const RECURSION_LIMIT: number = DEFAULT_READ_LIMITS.jsonDepthMax * 3 + 16;
 /** How messages are read from bytes. */
 export const READ_BYTES: { readonly readUnknownFields: false; readonly recursionLimit: number } = {
   readUnknownFields: false,
@@ -100,8 +104,10 @@ export function protoCodec(form: ProtoForm): ProtoCodec {
     const json = encodeResult(operation, result, dialect) ?? {};
     return written(has(operation).output, form.result?.(operation, json) ?? json);
   };
-  const readRequest: ProtoCodec['readRequest'] = (operation, message, env) =>
-    decodeRequest(operation, jsonOf(message, { schema: has(operation).input, error: badRequest }), { dialect, env });
+  const readRequest: ProtoCodec['readRequest'] = (operation, message, env) => {
+    const json = jsonOf(message, { schema: has(operation).input, error: badRequest });
+    return decodeRequest(operation, form.received?.(operation, json) ?? json, { dialect, env });
+  };
   return {
     dialect,
     service,
@@ -128,6 +134,7 @@ export function protoCodec(form: ProtoForm): ProtoCodec {
       if (!decoded.ok) throw unreadable(decoded);
       return unnumbered(decoded.value satisfies TaskEvent);
     },
+    show: (operation, which, message) => shown(has(operation)[which], message),
   };
 }
 
@@ -136,6 +143,16 @@ function messageOf(bytes: Uint8Array, { schema, error }: Reading): ProtoMessage 
     return fromBinary(schema, bytes, READ_BYTES);
   } catch (cause) {
     throw error(`is not a valid ${schema.name}`, cause);
+  }
+}
+
+function shown(schema: DescMessage, message: Uint8Array | ProtoMessage): unknown {
+  try {
+    return toJson(schema, message instanceof Uint8Array ? fromBinary(schema, message, READ_BYTES) : message);
+  } catch {
+    return message instanceof Uint8Array
+      ? `${message.length} bytes that are not a ${schema.name}`
+      : `a ${schema.name} that JSON can’t express`;
   }
 }
 
@@ -152,10 +169,27 @@ function jsonOf(message: ProtoMessage, { schema, error }: Reading): unknown {
 function written(schema: DescMessage, json: Json): ProtoMessage {
   try {
     return fromJson(schema, protoJson(json), READ_JSON);
+  } catch {
+    return writtenWellFormed(schema, json);
+  }
+}
+
+function writtenWellFormed(schema: DescMessage, json: Json): ProtoMessage {
+  try {
+    return fromJson(schema, protoJson(wellFormed(json)), READ_JSON);
   } catch (cause) {
     if (isA2AError(cause)) throw cause;
     throw new A2AError('INTERNAL_ERROR', `this ${schema.name} can’t be written in protobuf`, { cause });
   }
+}
+
+/** The same value with U+FFFD in place of each lone surrogate, as UTF-8 encoders do. */
+function wellFormed(json: Json): Json {
+  return JSON.parse(JSON.stringify(json), (_, value: Json) => {
+    if (typeof value === 'string') return value.toWellFormed();
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name.toWellFormed(), each]));
+  }) as Json;
 }
 
 function badRequest(problem: string, cause: unknown): A2AError {

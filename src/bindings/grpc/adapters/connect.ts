@@ -1,5 +1,6 @@
-import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message as ProtoMessage } from '@bufbuild/protobuf';
-import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import type { DescMessage, DescMethod, DescMethodServerStreaming, DescMethodUnary, Message as ProtoMessage } from '@bufbuild/protobuf';
+import { toBinary } from '@bufbuild/protobuf';
+import type { ConnectRouter, ContextKey, HandlerContext } from '@connectrpc/connect';
 import { Code, ConnectError, createConnectRouter, createContextKey, createContextValues } from '@connectrpc/connect';
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { compressionGzip } from '@connectrpc/connect-node';
@@ -11,6 +12,7 @@ import type { AdmittedCall, GrpcHost } from '../host.ts';
 import { invalidInsteadOfInternal } from './bad-bytes.ts';
 import { READ_BYTES, READ_JSON } from './codec.ts';
 import { connectError, untilEnded } from './connect-errors.ts';
+import { checkConnectBody, checkMembers, isCompressed } from './members.ts';
 import type { ServedCall, ServedMethod } from './serve-call.ts';
 import { CODECS, callStream, callUnary, methodAt, serveCall } from './serve-call.ts';
 
@@ -22,26 +24,34 @@ export interface ConnectRequest extends HttpRequest {
 /** A response of Connect, and what became of the call. */
 export interface ConnectAnswer extends UniversalServerResponse {
   readonly admitted: AdmittedCall | undefined;
+  readonly requestId: string;
 }
 
 /** Answers calls in the protocols of Connect and gRPC-Web, over HTTP/1.1 or HTTP/2. */
 export type ConnectRoad = (request: ConnectRequest) => Promise<ConnectAnswer>;
 
 /** What a handler knows of its call. */
-interface ConnectCall {
+export interface ConnectCall {
   readonly request: ConnectRequest;
+  readonly membersMax: number;
   admitted: AdmittedCall | undefined;
   /** A handler has got the message, so the bytes of the request were valid. */
   isRead: boolean;
+  /** The body could not be received. */
+  failure?: ConnectError;
 }
 
-const CALL = createContextKey<ConnectCall | undefined>(undefined);
+/** The call of a handler's context. */
+export const CALL: ContextKey<ConnectCall | undefined> = createContextKey<ConnectCall | undefined>(undefined);
 
 /** The request may be this much longer than its message: the head of a frame, or the spaces of JSON. */
 const ENVELOPE_BYTES = 1024;
 
-/** Connect's router, behind the access checks. */
-export function createConnectRoad(host: GrpcHost): ConnectRoad {
+/** Adds methods to Connect's router. */
+export type ConnectMethods = (router: ConnectRouter) => void;
+
+/** Connect's router, behind the access checks. `addMethods` adds those of A2A by default. */
+export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = addA2AMethods): ConnectRoad {
   const router = createConnectRouter({
     readMaxBytes: host.requestBytesMax,
     writeMaxBytes: host.answerBytesMax,
@@ -60,12 +70,13 @@ export function createConnectRoad(host: GrpcHost): ConnectRoad {
   addMethods(router);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return async (request) => {
-    const call: ConnectCall = { request, admitted: undefined, isRead: false };
+    const call: ConnectCall = { request, membersMax: host.requestMembersMax, admitted: undefined, isRead: false };
     const { path, httpVersion, method, origin, signal } = request;
+    const requestId = host.requestId(request);
     // An agent's own address, `/agents/{name}`, may precede the service.
     const served = path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1));
     const handler = handlers.get(served);
-    if (handler === undefined) return { ...(await unknownMethod(request, host)), admitted: undefined };
+    if (handler === undefined) return { ...(await unknownMethod(request, host)), admitted: undefined, requestId };
     const contextValues = createContextValues().set(CALL, call);
     const header = headersOf(request);
     const answer = await handler({
@@ -73,13 +84,21 @@ export function createConnectRoad(host: GrpcHost): ConnectRoad {
       method,
       url: `${origin}${served}`,
       header,
-      body: bodyOf(call, host),
+      body: bodyOf(call, host, handler.method.input),
       signal,
       contextValues,
     });
     const sent = await invalidInsteadOfInternal(answer, () => call.isRead);
-    return { ...sent, admitted: call.admitted };
+    if (!call.isRead) call.admitted?.ended(unreadCode(call, sent));
+    return { ...sent, admitted: call.admitted, requestId };
   };
+}
+
+const CODES_OF_HTTP: Readonly<Record<number, Code>> = { 413: Code.ResourceExhausted, 415: Code.Unimplemented, 429: Code.ResourceExhausted };
+
+/** The status of a call whose message no handler got. */
+function unreadCode({ failure }: ConnectCall, { status, trailer }: UniversalServerResponse): Code {
+  return failure?.code ?? (Number(trailer?.get('grpc-status') ?? 0) || (CODES_OF_HTTP[status] ?? Code.InvalidArgument));
 }
 
 /** Callers learn which methods there are only after the access checks. */
@@ -94,7 +113,7 @@ async function unknownMethod(request: HttpRequest, host: GrpcHost): Promise<Univ
   }
 }
 
-function addMethods(router: ConnectRouter): void {
+function addA2AMethods(router: ConnectRouter): void {
   for (const { service } of CODECS) {
     for (const method of service.methods) {
       const served = methodAt(`/${service.typeName}/${method.name}`);
@@ -108,11 +127,13 @@ function addMethods(router: ConnectRouter): void {
   }
 }
 
-function isUnary(method: DescMethod): method is DescMethodUnary {
+/** Whether a method has one message and one answer. */
+export function isUnary(method: DescMethod): method is DescMethodUnary {
   return method.methodKind === 'unary';
 }
 
-function isServerStreaming(method: DescMethod): method is DescMethodServerStreaming {
+/** Whether a method has one message and a stream of answers. */
+export function isServerStreaming(method: DescMethod): method is DescMethodServerStreaming {
   return method.methodKind === 'server_streaming';
 }
 
@@ -120,8 +141,10 @@ async function unary(method: ServedMethod<UnaryOperation>, message: ProtoMessage
   const { admitted, served } = read(method, message, context);
   try {
     const result = await untilEnded(callUnary(served), context.signal);
+    const answer = method.codec.writeResult(method.operation, result);
+    admitted.recording?.result(method.codec.show(method.operation, 'output', answer));
     admitted.ended(0);
-    return method.codec.writeResult(method.operation, result);
+    return answer;
   } catch (thrown) {
     throw failed(thrown, admitted);
   }
@@ -137,6 +160,7 @@ async function* stream(
   const signal = AbortSignal.any([context.signal, ended.signal]);
   const events = callStream(served, request)[Symbol.asyncIterator]();
   let onEnd: (() => void) | undefined;
+  let isOver = false;
   try {
     let next = await untilEnded(events.next(), signal);
     admitted.track({
@@ -151,12 +175,19 @@ async function* stream(
       },
     });
     for (; next.done !== true; next = await untilEnded(events.next(), signal)) {
-      for (const logged of next.value) yield method.codec.writeEvent(logged, served.withSeq);
+      for (const logged of next.value) {
+        const event = method.codec.writeEvent(logged, served.withSeq);
+        admitted.recording?.event(method.codec.show(method.operation, 'output', event));
+        yield event;
+      }
     }
+    isOver = true;
     admitted.ended(0);
   } catch (thrown) {
+    isOver = true;
     throw failed(thrown, admitted);
   } finally {
+    if (!isOver) admitted.ended(Code.Canceled); // the caller has disconnected
     onEnd?.();
     void events.return?.().then(undefined, () => undefined); // the caller has its status already
   }
@@ -180,6 +211,8 @@ function read<Op extends UnaryOperation | StreamOperation>(
   if (admitted === undefined) throw new ConnectError('no access', Code.PermissionDenied);
   try {
     const head = { httpRequest: request, admitted, signal: context.signal };
+    checkInflated(method, message, call);
+    admitted.recording?.request(method.codec.show(method.operation, 'input', message));
     const served = serveCall(method, head, (env) => method.codec.readRequest(method.operation, message, env));
     for (const [name, value] of Object.entries(served.headers)) context.responseHeader.set(name, value);
     return { admitted, request, served };
@@ -188,9 +221,15 @@ function read<Op extends UnaryOperation | StreamOperation>(
   }
 }
 
+/** The body of a compressed request does not show its members. */
+function checkInflated({ codec, operation }: ServedMethod, message: ProtoMessage, { request, membersMax }: ConnectCall): void {
+  const schema = codec.methodOf(operation)?.input;
+  if (schema !== undefined && isCompressed(request)) checkMembers(schema, toBinary(schema, message), membersMax);
+}
+
 function failed(thrown: unknown, admitted: AdmittedCall): ConnectError {
   const error = connectError(thrown, admitted);
-  admitted.ended(error.code);
+  admitted.ended(error.code, error.rawMessage);
   return error;
 }
 
@@ -216,14 +255,18 @@ function headersOf(request: HttpRequest): Headers {
 }
 
 /** The body, which Connect reads after the access checks. Every method takes one message. */
-async function* bodyOf(call: ConnectCall, { requestBytesMax }: GrpcHost): AsyncGenerator<Uint8Array, void> {
+async function* bodyOf(call: ConnectCall, host: GrpcHost, schema: DescMessage): AsyncGenerator<Uint8Array, void> {
+  const { requestBytesMax, requestMembersMax: membersMax } = host;
   try {
-    yield await (call.admitted?.httpRequest ?? call.request).body(requestBytesMax + ENVELOPE_BYTES);
+    const body = await (call.admitted?.httpRequest ?? call.request).body(requestBytesMax + ENVELOPE_BYTES);
+    checkConnectBody(schema, call.request, { body, membersMax });
+    yield body;
   } catch (thrown) {
     const error = A2AError.from(thrown);
-    throw connectError(
+    call.failure = connectError(
       error.kind === 'INTERNAL_ERROR' ? new A2AError('INVALID_REQUEST', 'the body was cut off', { cause: thrown }) : error,
       {},
     );
+    throw call.failure;
   }
 }

@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
-import type { EventStream, Logged, StreamOperation, UnaryOperation } from '#protocol';
 import { A2AError } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
 import { requestBytes } from '../../request-body.ts';
@@ -11,13 +10,21 @@ import { DEADLINE_EXCEEDED, timeoutMs } from '../host.ts';
 import type { GrpcStatus } from '../wire.ts';
 import { writeStatus } from '../wire.ts';
 import { ACCEPTED_ENCODINGS, compressed, encodingOf, messageIn } from './compression.ts';
+import type {
+  DirectAnswer,
+  DirectContext,
+  DirectMethod,
+  DirectMethods,
+  DirectStream,
+  MessageBatch,
+  ResponseMetadata,
+} from './direct-methods.ts';
+import { A2A_METHODS } from './direct-methods.ts';
 import { DirectWriter } from './direct-writer.ts';
 import type { OperatorMethod } from './operator-methods.ts';
 import { StatusError } from './operator-methods.ts';
-import { OPERATOR_METHODS } from './operator-services.ts';
 import { messagesOf } from './request-messages.ts';
-import type { ServedCall, ServedMethod } from './serve-call.ts';
-import { answerTooLarge, callStream, callUnary, methodAt, serveCall } from './serve-call.ts';
+import { answerTooLarge } from './serve-call.ts';
 import { statusOf } from './status.ts';
 
 /** A request on an HTTP/2 stream. */
@@ -28,7 +35,7 @@ export interface DirectRequest extends HttpRequest {
 
 /** A status with metadata of the response. */
 interface CallStatus extends GrpcStatus {
-  readonly metadata?: Readonly<Record<string, string>>;
+  readonly metadata?: ResponseMetadata;
 }
 
 const OK: CallStatus = { code: 0, message: '' };
@@ -38,10 +45,15 @@ const EXPIRED: CallStatus = { code: DEADLINE_EXCEEDED, message: 'the deadline of
 
 /**
  * Serves one gRPC call on a stream of `node:http2`. Connect serves the same calls at four times the
- * cost, so it serves only gRPC-Web and its own protocol.
+ * cost, so it serves only gRPC-Web and its own protocol. `methods` are those of A2A by default.
  */
-export function serveDirect(stream: ServerHttp2Stream, request: DirectRequest, host: GrpcHost): Promise<void> {
-  return new DirectCall(stream, request, host).run();
+export function serveDirect(
+  stream: ServerHttp2Stream,
+  request: DirectRequest,
+  host: GrpcHost,
+  methods: DirectMethods = A2A_METHODS,
+): Promise<void> {
+  return new DirectCall(stream, request, host).run(methods);
 }
 
 class DirectCall implements TrackedCall {
@@ -61,20 +73,28 @@ class DirectCall implements TrackedCall {
     stream.once('close', () => this.#closed());
   }
 
-  async run(): Promise<void> {
+  async run(methods: DirectMethods): Promise<void> {
     try {
       this.#watchDeadline();
       const admitting = this.#host.admit(this.#request);
       const admitted = admitting instanceof Promise ? await admitting : admitting;
       this.#admitted = admitted;
-      const { path } = this.#request;
-      const method = methodAt(path);
-      if (method === undefined) await this.#serveOperator(path, admitted);
-      else if (method.streams) await this.#serveStream(method, admitted);
-      else await this.#serveUnary(method, admitted);
+      const { path, method: verb } = this.#request;
+      if (verb !== 'POST') throw new A2AError('METHOD_NOT_FOUND', `calls of gRPC are POST requests, not ${verb.slice(0, 20)}`);
+      const method = methods(path);
+      if (method === undefined) throw new A2AError('METHOD_NOT_FOUND', `unknown method ${path.slice(0, 100)}`);
+      await this.#serve(method, { host: this.#host, request: this.#request, admitted });
     } catch (thrown) {
-      this.#end(thrown instanceof StatusError ? { code: thrown.code, message: thrown.message } : this.#statusOf(thrown));
+      this.#end(thrown instanceof StatusError ? thrown.status : this.#statusOf(thrown));
     }
+  }
+
+  async #serve(method: DirectMethod, context: DirectContext): Promise<void> {
+    if (method.kind === 'messages') return await this.#serveMessages(method.call, context);
+    const message = await this.#read(context.admitted);
+    if (method.kind === 'stream') return await this.#answerStream(method.open(message, context), context.admitted);
+    await this.#answer(await method.call(message, context));
+    if (this.#stream.writableLength > 0) this.#writer(context.admitted).watchEnd();
   }
 
   finish(_text: string, why: 'shutdown' | 'revoked'): void {
@@ -102,60 +122,52 @@ class DirectCall implements TrackedCall {
     }, ms);
   }
 
-  async #serveUnary(method: ServedMethod<UnaryOperation>, admitted: AdmittedCall): Promise<void> {
-    const call = await this.#read(method, admitted);
-    const result = method.codec.encodeResult(method.operation, await callUnary(call));
+  async #answer({ bytes, headers, trailers }: DirectAnswer): Promise<void> {
     const { answerBytesMax } = this.#host;
-    if (result.length > answerBytesMax) throw answerTooLarge(result.length, answerBytesMax);
-    if (this.#status !== undefined) return; // the deadline has passed, or the caller has disconnected
+    if (bytes.length > answerBytesMax) throw answerTooLarge(bytes.length, answerBytesMax);
     const isCompressed = encodingOf(this.#request) !== undefined;
-    const answer = isCompressed ? await compressed([result]) : framed([result]);
-    this.#respond(call.headers);
+    const answer = isCompressed ? await compressed([bytes]) : framed([bytes]);
+    if (this.#status !== undefined) return; // the deadline has passed, or the caller has disconnected
+    this.#respond(headers);
     this.#stream.write(answer);
-    this.#end(OK);
-    if (this.#stream.writableLength > 0) this.#writer(admitted).watchEnd();
+    this.#end(okWith(trailers));
   }
 
-  async #serveStream(method: ServedMethod<StreamOperation>, admitted: AdmittedCall): Promise<void> {
-    const call = await this.#read(method, admitted);
-    const events = callStream(call, this.#request)[Symbol.asyncIterator]();
+  async #answerStream({ headers, trailers, batches }: DirectStream, admitted: AdmittedCall): Promise<void> {
     try {
-      const first = await events.next();
+      const first = await batches.next();
       if (this.#status !== undefined) return;
-      this.#respond(call.headers);
+      this.#respond(headers);
       admitted.track(this);
-      await this.#pump(call, { first, events });
+      if (await this.#pump(first, batches)) this.#end(okWith(trailers));
     } finally {
-      void events.return?.().then(undefined, () => undefined); // the caller has the status already
+      void batches.return?.().then(undefined, () => undefined); // the caller has the status already
     }
   }
 
-  /** Writes the events of each batch in large pieces, the next batch when the client has taken the last one. */
-  async #pump({ method, withSeq }: ServedCall<StreamOperation>, { first, events }: OpenedEvents): Promise<void> {
+  /**
+   * Writes the messages of each batch in large pieces, the next batch when the client has taken the last
+   * one. False: the call ended before the last message.
+   */
+  async #pump(first: IteratorResult<MessageBatch, unknown>, batches: DirectStream['batches']): Promise<boolean> {
     const writer = this.#writer(this.#admitted);
-    for (let next = first; next.done !== true; next = await events.next()) {
-      if (this.#status !== undefined) return;
-      for (const logged of next.value) {
-        const bytes = method.codec.encodeEvent(logged, withSeq);
+    for (let next = first; next.done !== true; next = await batches.next()) {
+      if (this.#status !== undefined) return false;
+      const batch = next.value;
+      for (let at = 0; at < batch.length; at += 1) {
+        const bytes = batch.encoded(at);
         if (bytes.length > this.#host.answerBytesMax) throw answerTooLarge(bytes.length, this.#host.answerBytesMax);
-        if (!(writer.add(bytes) || (await writer.flush()))) return;
+        if (!(writer.add(bytes) || (await writer.flush()))) return false;
       }
-      if (!(await writer.flush())) return;
+      if (!(await writer.flush())) return false;
     }
-    this.#end(OK);
+    return true;
   }
 
-  async #serveOperator(path: string, admitted: AdmittedCall): Promise<void> {
-    const method = OPERATOR_METHODS.get(path.slice(1));
-    if (method === undefined) throw new A2AError('METHOD_NOT_FOUND', `unknown method ${path.slice(0, 100)}`);
-    const encoding = encodingOf(this.#request);
-    const requests = messagesOf(this.#stream, { encoding, idleMsMax: this.#host.idleMsMax });
-    await this.#answerOperator(method(requests, { host: this.#host, signal: this.#request.signal }), admitted);
-  }
-
-  async #answerOperator(answers: ReturnType<OperatorMethod>, admitted: AdmittedCall): Promise<void> {
+  async #serveMessages(method: OperatorMethod, { admitted, host, request }: DirectContext): Promise<void> {
+    const requests = messagesOf(this.#stream, { encoding: encodingOf(this.#request), idleMsMax: this.#host.idleMsMax });
     const writer = this.#writer(admitted);
-    for await (const bytes of answers) {
+    for await (const bytes of method(requests, { host, signal: request.signal })) {
       if (this.#status !== undefined) return;
       if (!this.#stream.headersSent) {
         this.#respond({});
@@ -177,17 +189,14 @@ class DirectCall implements TrackedCall {
   }
 
   /** Reads the only message of the request. */
-  async #read<Op extends UnaryOperation | StreamOperation>(method: ServedMethod<Op>, admitted: AdmittedCall): Promise<ServedCall<Op>> {
+  async #read(admitted: AdmittedCall): Promise<Uint8Array> {
     const { requestBytesMax } = this.#host;
     const encoding = encodingOf(this.#request);
     const body = await requestBytes(admitted.httpRequest, requestBytesMax + FRAME_HEAD_BYTES);
-    const message = messageIn(onlyFrame(body, requestBytesMax), encoding, requestBytesMax);
-    const bytes = message instanceof Promise ? await message : message;
-    const head = { httpRequest: this.#request, admitted, signal: this.#request.signal };
-    return serveCall(method, head, (env) => method.codec.decodeRequest(method.operation, bytes, env));
+    return await messageIn(onlyFrame(body, requestBytesMax), encoding, requestBytesMax);
   }
 
-  #respond(headers: Readonly<Record<string, string>>): void {
+  #respond(headers: ResponseMetadata): void {
     if (this.#stream.destroyed || this.#stream.headersSent) return;
     const encoding = encodingOf(this.#request);
     this.#stream.once('wantTrailers', () => {
@@ -195,9 +204,13 @@ class DirectCall implements TrackedCall {
       this.#stopSending();
     });
     this.#stream.respond(
-      { ':status': 200, 'content-type': 'application/grpc', ...headers, ...(encoding === undefined ? {} : { 'grpc-encoding': encoding }) },
+      { ...this.#head(), ...headers, ...(encoding === undefined ? {} : { 'grpc-encoding': encoding }) },
       { waitForTrailers: true },
     );
+  }
+
+  #head(): OutgoingHttpHeaders {
+    return { ':status': 200, 'content-type': 'application/grpc', 'x-request-id': this.#host.requestId(this.#request) };
   }
 
   #statusOf(thrown: unknown): CallStatus {
@@ -213,7 +226,7 @@ class DirectCall implements TrackedCall {
     if (stream.destroyed) return;
     if (stream.headersSent) stream.end();
     else {
-      const headers = { ':status': 200, 'content-type': 'application/grpc', ...trailersOf(status) };
+      const headers = { ...this.#head(), ...trailersOf(status) };
       stream.respond(status.code === UNIMPLEMENTED ? { ...headers, 'grpc-accept-encoding': ACCEPTED_ENCODINGS } : headers, {
         endStream: true,
       });
@@ -233,17 +246,16 @@ class DirectCall implements TrackedCall {
 
   #closed(): void {
     clearTimeout(this.#deadline);
-    const isWhole = this.#status === OK && this.#stream.rstCode === constants.NGHTTP2_NO_ERROR;
+    const isWhole = this.#status?.code === OK.code && this.#stream.rstCode === constants.NGHTTP2_NO_ERROR;
     this.#status ??= CANCELLED;
-    this.#admitted?.ended(this.#status.code);
+    this.#admitted?.ended(this.#status.code, this.#status.message);
     if (isWhole) this.#request.delivered?.();
     this.#listener?.(this);
   }
 }
 
-interface OpenedEvents {
-  readonly first: IteratorResult<readonly Logged[], unknown>;
-  readonly events: ReturnType<EventStream[typeof Symbol.asyncIterator]>;
+function okWith(trailers: ResponseMetadata | undefined): CallStatus {
+  return trailers === undefined ? OK : { ...OK, metadata: trailers };
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -17,7 +17,7 @@ export function healthMethods(services: readonly string[]): ReadonlyMap<string, 
   const isKnown = (service: string): boolean => service === '' || services.includes(service);
   const check: OperatorMethod = async function* (requests, { host }) {
     const service = await serviceIn(requests);
-    if (!isKnown(service)) throw new StatusError(NOT_FOUND, 'unknown service');
+    if (!isKnown(service)) throw new StatusError({ code: NOT_FOUND, message: 'unknown service' });
     yield written(statusOf(host));
   };
   const list: OperatorMethod = async function* (_, { host }) {

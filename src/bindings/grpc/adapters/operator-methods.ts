@@ -1,5 +1,6 @@
 import { A2AError } from '#protocol';
 import type { GrpcHost } from '../host.ts';
+import type { GrpcStatus } from '../wire.ts';
 
 /** The messages of a request, as they arrive. */
 export type OperatorRequests = AsyncIterable<Uint8Array>;
@@ -17,14 +18,15 @@ export type OperatorMethod = (requests: OperatorRequests, call: OperatorCall) =>
 /** `grpc-status` of a name that is not known. */
 export const NOT_FOUND = 5;
 
-/** A status that none of our errors has. */
+/** Ends a call with a status that none of our errors has. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
-  readonly code: number;
+  /** With metadata of the response, if there is any. */
+  readonly status: GrpcStatus & { readonly metadata?: Readonly<Record<string, string | string[]>> };
 
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
+  constructor(status: StatusError['status']) {
+    super(status.message);
+    this.status = status;
   }
 }
 

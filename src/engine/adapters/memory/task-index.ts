@@ -95,6 +95,10 @@ export class MemoryIndex {
     this.#known(owner, agent)?.sends.delete(token);
   }
 
+  sendsOf({ tenant, principal }: Owner): readonly SendRecord[] {
+    return [...(this.#owns.get(tenant)?.get(principal)?.values() ?? [])].flatMap(({ sends }) => [...sends.values()]);
+  }
+
   *everySend(): Generator<SendRecord> {
     for (const principals of this.#owns.values()) {
       for (const agents of principals.values()) for (const own of agents.values()) yield* own.sends.values();

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Checkpoints } from './checkpoint/in-thread.ts';
 import { createCheckpoints } from './checkpoint/in-thread.ts';
@@ -89,6 +90,16 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
     verified,
     secret: new Uint8Array(hash('sha256', `page tokens of ${meta.store}`, 'buffer')),
     checkpoint: () => checkpoints.empty('TRUNCATE'),
+    compact: async () => {
+      await committer.purged();
+      try {
+        await checkpoints.rewrite();
+      } catch (thrown) {
+        throw troubleOf(thrown) === 'full' ? space.ranOut(thrown) : thrown;
+      }
+      // A copy of a damaged WAL may hold content of deleted tasks.
+      rmSync(`${files.wal}.lost`, { force: true });
+    },
     backup: (to, onProgress) => copyDatabase(db, to, onProgress),
     close: () => {
       closing ??= close();

@@ -200,7 +200,8 @@ function idempotencyKeyOf({ alias, message }: SendRequest, { clientId }: SamProp
 }
 
 /** The call's context. The user id is a claim, because the broker does not verify it. */
-function contextOf({ properties, dialect }: SamRequest, { mesh, signal }: SamServing, userId: string): CallContext {
+function contextOf({ message, properties, dialect }: SamRequest, { mesh, signal }: SamServing, userId: string): CallContext {
+  const { traceparent } = message.properties;
   return {
     // Anyone who may publish on the broker can claim any user id, so it is never a principal of the HTTP side.
     principal: { id: `mesh:${mesh.namespace}:${userId}`, scopes: mesh.scopes },
@@ -209,6 +210,7 @@ function contextOf({ properties, dialect }: SamRequest, { mesh, signal }: SamSer
     dialect: dialect.id,
     extensions: properties.extensions,
     signal,
+    ...(traceparent === undefined ? {} : { trace: { traceparent } }),
   };
 }
 

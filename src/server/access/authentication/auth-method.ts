@@ -57,6 +57,8 @@ export interface AuthMethod {
   readonly schemes: Readonly<Record<string, SecurityScheme>>;
   /** The scheme, and its own parameters, for the `WWW-Authenticate` header. */
   readonly challenge?: { readonly scheme: string; readonly parameters?: Readonly<Record<string, string>> };
+  /** Reaches what the method depends on, for example the issuer of tokens. Rejects if it can't be reached. Absent: it depends on nothing. */
+  connect?(): Promise<void>;
   /** Checks the credential of a request. Must not read the body. */
   authenticate(request: HttpRequest): AuthenticationResult | Promise<AuthenticationResult>;
 }

@@ -1,11 +1,12 @@
 import type { HttpRequest } from '#bindings';
-import type { Ids, Mutable, RequestFacts } from '#protocol';
-import { A2AError, countedIds } from '#protocol';
+import type { Mutable, RequestFacts } from '#protocol';
+import { A2AError } from '#protocol';
 import type { Route } from '../../routes/routes.ts';
 import { clientNetwork } from '../limits/client-network.ts';
 import type { TokenBuckets } from '../limits/token-buckets.ts';
 import type { AccessRefusal } from '../refusal.ts';
 import { refusalFor } from '../refusal.ts';
+import { requestIdOf } from '../request-id.ts';
 import type { AuthenticatedIdentity, AuthenticationResult, AuthMethod, CredentialDenial } from './auth-method.ts';
 import { credentialOf, isDenial } from './auth-method.ts';
 import type { Authenticate, AuthenticatedCaller } from './caller.ts';
@@ -15,21 +16,24 @@ export interface AuthenticateOptions {
   readonly methods: readonly AuthMethod[];
   /** Counts failures by client address, to slow down guessing. */
   readonly failures: TokenBuckets;
-  readonly ids?: Ids;
 }
 
 /**
  * Step 2 of the access checks: tries the methods in their order. The first that recognises a credential
  * decides.
  */
-export function createAuthenticate({ methods, failures, ids = countedIds() }: AuthenticateOptions): Authenticate {
+export function createAuthenticate({ methods, failures }: AuthenticateOptions): Authenticate {
   const refuse = (request: HttpRequest, route: Route | undefined, denial: CredentialDenial | undefined): AccessRefusal => {
     const waitMs = failures.take(clientNetwork(request.peer?.address ?? 'unknown'));
     const reason = denial?.reason ?? 'no credential';
     if (denial?.retryAfterMs !== undefined) {
       const { retryAfterMs } = denial;
       return refusalFor(request, route, {
-        error: new A2AError('UNAVAILABLE', 'credentials can’t be checked at the moment; try again later', { retryAfterMs }),
+        error: new A2AError(
+          'UNAVAILABLE',
+          'the issuer of the credential can’t be reached, so the credential can’t be checked at the moment; try again later',
+          { retryAfterMs },
+        ),
         reason,
       });
     }
@@ -44,7 +48,7 @@ export function createAuthenticate({ methods, failures, ids = countedIds() }: Au
   const decide = (request: HttpRequest, route: Route | undefined, result: AuthenticationResult): AuthenticatedCaller | AccessRefusal =>
     result === undefined || isDenial(result)
       ? refuse(request, route, result ?? unrecognised(request))
-      : callerOf(result, requestFactsOf(request, ids));
+      : callerOf(result, requestFactsOf(request));
   return (request, route) => {
     const result = firstResult(methods, request);
     return result instanceof Promise ? result.then((settled) => decide(request, route, settled)) : decide(request, route, result);
@@ -59,9 +63,10 @@ function callerOf({ principal, tenant, isStillValid }: AuthenticatedIdentity, re
 }
 
 /** The id of a request and the address of its client, for logs and the audit log. */
-export function requestFactsOf(request: HttpRequest, ids: Ids): RequestFacts {
+export function requestFactsOf(request: HttpRequest): RequestFacts {
   const client = request.peer?.address;
-  return client === undefined ? { id: ids.next() } : { id: ids.next(), client };
+  const id = requestIdOf(request);
+  return client === undefined ? { id } : { id, client };
 }
 
 /** Returns a promise only if a method does: most calls carry an API key, which needs none. */

@@ -1,4 +1,4 @@
-import type { JWTVerifyGetKey } from 'jose';
+import type { createRemoteJWKSet, JWTVerifyGetKey } from 'jose';
 import type { Fetch } from '#protocol';
 import { kept } from '#protocol';
 
@@ -8,6 +8,16 @@ export interface JwksOptions {
   /** Default: read from the issuer's `/.well-known/openid-configuration`. */
   readonly jwksUrl?: string | undefined;
   readonly fetch: Fetch;
+  /** Called after each attempt to fetch them, with the cause if it failed. */
+  readonly onFetched?: ((cause: unknown) => void) | undefined;
+}
+
+/** The keys of an issuer. */
+export interface RemoteKeys {
+  /** Finds the key of a token. */
+  readonly find: JWTVerifyGetKey;
+  /** Fetches the keys now. Rejects if that fails. */
+  fetchNow(): Promise<void>;
 }
 
 /** The issuer's keys could not be fetched, so the token could not be checked. */
@@ -25,11 +35,13 @@ const PAUSE_MS = 5000;
  * unknown `kid` at most twice a minute (docs/faults.md, S1). Their address comes from the
  * configuration, never from a token.
  */
-export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGetKey {
-  let keys: Promise<JWTVerifyGetKey> | undefined;
+export function remoteKeys({ issuer, jwksUrl, fetch, onFetched }: JwksOptions): RemoteKeys {
+  let keys: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
   const fail = (cause: unknown): never => {
+    if (cause instanceof KeysUnavailable) throw cause; // no fetch was tried
     failedAt = performance.now();
+    onFetched?.(cause);
     throw new KeysUnavailable(`the keys of ${issuer} could not be fetched`, { cause });
   };
   const limitedFetch = async (url: string, init: RequestInit): Promise<Response> => {
@@ -39,19 +51,28 @@ export function remoteKeys({ issuer, jwksUrl, fetch }: JwksOptions): JWTVerifyGe
     if (!response.ok) return fail(new Error(`${url} responded with status ${response.status}`));
     return new Response(await textOf(response).catch(fail), { status: 200 });
   };
-  const load = async (): Promise<JWTVerifyGetKey> => {
+  const load = async (): Promise<ReturnType<typeof createRemoteJWKSet>> => {
     const url = jwksUrl ?? (await discovered(issuer, limitedFetch).catch(fail));
     const { createRemoteJWKSet, customFetch } = await import('jose');
-    return createRemoteJWKSet(new URL(url), { [customFetch]: limitedFetch, timeoutDuration: TIMEOUT_MS });
+    const fetchKeys = async (from: string, init: RequestInit): Promise<Response> => {
+      const response = await limitedFetch(from, init);
+      onFetched?.(undefined);
+      return response;
+    };
+    return createRemoteJWKSet(new URL(url), { [customFetch]: fetchKeys, timeoutDuration: TIMEOUT_MS });
   };
-  return async (header, token) => {
+  const withKeys = async <T>(use: (keys: Awaited<ReturnType<typeof load>>) => Promise<T>): Promise<T> => {
     keys ??= load();
     try {
-      return await (await keys)(header, token);
+      return await use(await keys);
     } catch (thrown) {
       if (thrown instanceof KeysUnavailable) keys = undefined;
       throw thrown;
     }
+  };
+  return {
+    find: (header, token) => withKeys((loaded) => loaded(header, token)),
+    fetchNow: () => withKeys((loaded) => loaded.reload()),
   };
 }
 

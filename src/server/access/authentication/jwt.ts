@@ -4,6 +4,7 @@ import type { Fetch, SecurityScheme, TenantId } from '#protocol';
 import { isScope } from '../authorisation/scopes.ts';
 import type { AuthenticatedIdentity, AuthMethod, CredentialDenial } from './auth-method.ts';
 import { credentialOf, isDenial } from './auth-method.ts';
+import type { RemoteKeys } from './jwks.ts';
 import { configurationUrl, isSafe, KeysUnavailable, remoteKeys } from './jwks.ts';
 
 /** Options of `jwtAuth`. */
@@ -24,6 +25,8 @@ export interface JwtOptions {
    * Fetches the discovery document and the keys. Use an `Outbound`, which refuses private addresses.
    */
   readonly fetch: Fetch;
+  /** Called after each attempt to fetch them: with the cause if it failed, or else with undefined. */
+  readonly onFetched?: ((cause: unknown) => void) | undefined;
   /** Accepted difference between the clocks. Default 30. */
   readonly clockToleranceSeconds?: number;
 }
@@ -46,7 +49,8 @@ const TENANT_CHARS_MAX = 128;
  */
 export function jwtAuth(options: JwtOptions): AuthMethod {
   checkOptions(options);
-  const verify = verifier(options);
+  const keys = remoteKeys(options);
+  const verify = verifier(options, keys);
   const remembered = new Map<string, { readonly identity: AuthenticatedIdentity; readonly until: number }>();
   const scheme: SecurityScheme =
     options.jwksUrl === undefined
@@ -56,6 +60,7 @@ export function jwtAuth(options: JwtOptions): AuthMethod {
     name: 'jwt',
     schemes: { oidc: scheme },
     challenge: { scheme: 'Bearer' },
+    connect: () => keys.fetchNow(),
     authenticate: (request) => {
       const credential = credentialOf(request);
       if (typeof credential === 'string' || !looksLikeJwt(credential.text)) return undefined;
@@ -79,8 +84,7 @@ interface VerifiedToken {
 }
 
 /** Verifies signature, issuer, audience and expiry. `exp` and `sub` are required. */
-function verifier(options: JwtOptions): (token: string, request: HttpRequest) => Promise<VerifiedToken> {
-  const keys = remoteKeys(options);
+function verifier(options: JwtOptions, keys: RemoteKeys): (token: string, request: HttpRequest) => Promise<VerifiedToken> {
   const rules = {
     issuer: options.issuer,
     audience: typeof options.audience === 'string' ? options.audience : [...options.audience],
@@ -92,7 +96,7 @@ function verifier(options: JwtOptions): (token: string, request: HttpRequest) =>
     // jose is loaded with the first token, because most nodes have no issuer.
     const { errors, jwtVerify } = await import('jose');
     try {
-      const { payload } = await jwtVerify(token, keys, rules);
+      const { payload } = await jwtVerify(token, keys.find, rules);
       const found = identityOf(payload, options, request);
       // A token with a `cnf` claim is valid only on its own connection, so it is verified each time.
       return payload['cnf'] === undefined ? { found, expiresAt: (payload.exp ?? 0) * 1000 } : { found };

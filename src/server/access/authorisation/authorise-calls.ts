@@ -1,4 +1,4 @@
-import type { A2AService, CallContext, Operation, SendResult } from '#protocol';
+import type { A2AService, CallContext, Operation, SendResult, TaskId } from '#protocol';
 import { A2AError, isA2AError } from '#protocol';
 import type { CallInterceptor, InterceptedCall } from '../../agents/intercept.ts';
 import { interceptCalls, observeStream } from '../../agents/intercept.ts';
@@ -20,7 +20,7 @@ const REFUSED: ReadonlySet<string> = new Set(['PERMISSION_DENIED', 'RATE_LIMITED
  * the service looks anything up, and records the call in the audit log.
  */
 export function authoriseCalls(service: A2AService, target: AuthorisationTarget, audit: Audit): A2AService {
-  const record = ({ operation, request, ctx }: InterceptedCall, thrown: unknown, sent?: SendResult): void => {
+  const record = ({ operation, request, ctx }: InterceptedCall, thrown: unknown, task?: string): void => {
     const isRefused = isA2AError(thrown) && REFUSED.has(thrown.kind);
     if (!isRefused && !CHANGING.has(operation)) return;
     const { principal, tenant, request: facts } = ctx;
@@ -28,7 +28,7 @@ export function authoriseCalls(service: A2AService, target: AuthorisationTarget,
       principal: principal.id,
       tenant: tenant === '' ? undefined : tenant,
       action: operation,
-      object: sent?.task?.id ?? objectOf(request),
+      object: task ?? objectOf(request),
       agent: target.agent,
       decision: isRefused ? 'denied' : 'allowed',
       reason: isRefused ? thrown.message : undefined,
@@ -38,43 +38,52 @@ export function authoriseCalls(service: A2AService, target: AuthorisationTarget,
     if (isRefused) audit.refused(draft);
     else audit.record(draft);
   };
+  /** A send is recorded when it is admitted, because its task may take hours. A service that does not tell is recorded at the end. */
+  const recording = (call: InterceptedCall): { readonly ctx: CallContext; ended(thrown: unknown, task?: string): void } => {
+    if (call.operation !== 'send' && call.operation !== 'stream') return { ctx: call.ctx, ended: (thrown) => record(call, thrown) };
+    let isRecorded = false;
+    const onAdmitted = (task: TaskId): void => {
+      isRecorded = true;
+      record(call, undefined, task);
+    };
+    return { ctx: { ...call.ctx, onAdmitted }, ended: (thrown, task) => (isRecorded ? undefined : record(call, thrown, task)) };
+  };
   const interceptor: CallInterceptor = {
     unary: (call, next) => {
       if (isOpenNode(call.ctx)) return next(call.ctx);
       const error = authorisationError(call, target);
-      const result = error === undefined ? next(call.ctx) : Promise.reject(error);
+      const { ctx, ended } = recording(call);
+      const result = error === undefined ? next(ctx) : Promise.reject(error);
       return result.then(
         (value) => {
-          record(call, undefined, call.operation === 'send' ? (value as SendResult) : undefined);
+          ended(undefined, call.operation === 'send' ? (value as SendResult).task?.id : undefined);
           return value;
         },
         (thrown: unknown) => {
-          record(call, thrown);
+          ended(thrown);
           throw thrown;
         },
       );
     },
     stream: (call, next) => {
       if (isOpenNode(call.ctx)) return next(call.ctx);
+      const { ctx, ended } = recording(call);
       return observeStream(
         () => {
           const error = authorisationError(call, target);
           if (error !== undefined) throw error;
-          return next(call.ctx);
+          return next(ctx);
         },
-        (thrown) => record(call, thrown),
+        (thrown) => ended(thrown),
       );
     },
   };
   return interceptCalls(service, interceptor);
 }
 
-/**
- * Without authentication there is one caller, `local`, who may do everything. Authenticated calls carry
- * `request`.
- */
+/** Without authentication there is one caller, `local`, who may do everything. */
 function isOpenNode(ctx: CallContext): boolean {
-  return ctx.request === undefined && isLocal(ctx);
+  return (ctx.request === undefined || ctx.request.isOpen === true) && isLocal(ctx);
 }
 
 /** The error for a call that the caller may not make. Undefined: it is allowed. */

@@ -1,6 +1,7 @@
 import type { Caller } from '#bindings';
 import type { Operation } from '#protocol';
 import { A2AError, isStreamOperation } from '#protocol';
+import { METRICS } from '../../observability/metric-table.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ServingOptions } from '../../options.ts';
 import { callerKey } from '../authentication/caller.ts';
@@ -28,11 +29,7 @@ export interface Capacity {
 
 /** Counts open streams of the node and of each caller. */
 export function createCapacity({ streamsMax, isOverloaded, quotaOf, metrics }: CapacityOptions): Capacity {
-  const refused = metrics.counter({
-    name: 'parley_calls_refused_total',
-    help: 'Calls refused because the node or the caller is at a limit.',
-    labels: ['reason'],
-  });
+  const refused = metrics.counter(METRICS.callsRefused);
   const refuse = (reason: string, message: string): never => {
     refused.add([reason]);
     throw new A2AError('UNAVAILABLE', `${message}; try again later`, { retryAfterMs: 5000 });

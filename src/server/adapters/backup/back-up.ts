@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { copyFile, mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { verifyTasks } from '#engine';
 import { openBlobs } from '../../../engine/adapters/blobs.ts';
@@ -91,17 +91,32 @@ async function copySmallFiles({ folder: data, authFolder }: BackupSource, folder
   for (const entry of await readdir(data, { withFileTypes: true })) {
     if (entry.isFile() && !NOT_COPIED.test(entry.name)) await copyDurably(join(data, entry.name), join(folder, entry.name));
   }
-  for (const name of await filesBelow(join(data, 'audit'))) await copyDurably(join(data, 'audit', name), join(folder, 'audit', name));
-  const log = await readFile(join(data, 'audit.jsonl')).catch((thrown: unknown) => {
-    if (isMissing(thrown)) return undefined;
-    throw thrown;
-  });
-  if (log !== undefined) {
-    await writeFile(join(folder, 'audit.jsonl'), log.subarray(0, log.lastIndexOf('\n') + 1), { mode: 0o600, flush: true });
-  }
+  await copyAudit(data, folder);
   await copyDurably(apiKeysFile(authFolder), join(folder, 'auth/api-keys.json')).catch((thrown: unknown) => {
     if (!isMissing(thrown)) throw thrown;
   });
+}
+
+/** If the log moves to a new file meanwhile, its current file is read again. Full files that are deleted meanwhile are not needed. */
+async function copyAudit(data: string, folder: string): Promise<void> {
+  const [full, copies] = [join(data, 'audit'), join(folder, 'audit')];
+  for (let before: readonly string[] | undefined; ; ) {
+    const names = await filesBelow(full);
+    if (before !== undefined && names.every((name) => before?.includes(name))) return;
+    before = names;
+    for (const name of names) {
+      await copyDurably(join(full, name), join(copies, name)).catch((thrown: unknown) => {
+        if (!isMissing(thrown)) throw thrown;
+      });
+    }
+    const log = await readFile(join(data, 'audit.jsonl')).catch((thrown: unknown) => {
+      if (isMissing(thrown)) return Buffer.alloc(0);
+      throw thrown;
+    });
+    const copy = join(folder, 'audit.jsonl');
+    if (log.length === 0) await rm(copy, { force: true });
+    else await writeFile(copy, log.subarray(0, log.lastIndexOf('\n') + 1), { mode: 0o600, flush: true });
+  }
 }
 
 async function copyDurably(from: string, to: string): Promise<void> {

@@ -18,7 +18,7 @@ export interface ConnectSink {
 
 /** Writes a response of Connect, as fast as the client takes it. */
 export async function writeConnectAnswer(
-  { status, header, body, trailer, admitted }: ConnectAnswer,
+  { status, header, body, trailer, admitted, requestId }: ConnectAnswer,
   sink: ConnectSink,
   host: GrpcHost,
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function writeConnectAnswer(
   try {
     sink.head(status, {
       ...(header === undefined ? {} : Object.fromEntries(header)),
-      ...lowerCased({ ...admitted?.headers, ...NO_SNIFF }),
+      ...lowerCased({ ...admitted?.headers, ...NO_SNIFF, 'X-Request-Id': requestId }),
     });
     for (let next = await pieces?.next(); next !== undefined && next.done !== true; next = await pieces?.next()) {
       if (writable.destroyed) return;

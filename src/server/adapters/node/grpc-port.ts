@@ -2,8 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { BlockList, Socket } from 'node:net';
 import type { GrpcHost, HttpRequest, HttpResponse } from '#bindings';
 import { GRPC_SERVICES, isConnectType, isGrpcType } from '#bindings';
-import type { ConnectRoad } from '../../../bindings/grpc/adapters/connect.ts';
+import type { ConnectMethods, ConnectRoad } from '../../../bindings/grpc/adapters/connect.ts';
+import type { DirectMethods } from '../../../bindings/grpc/adapters/direct-methods.ts';
 import type { UnsentBudget, UnsentResponse } from '../../access/limits/unsent-budget.ts';
+import { requestIdHeader, requestIdOf } from '../../access/request-id.ts';
 import type { Handler } from '../../handler.ts';
 import type { ServerLimits } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
@@ -21,9 +23,20 @@ import { Http2HttpRequest } from './http2-request.ts';
 import { drained } from './linger.ts';
 import { sharePort } from './one-port.ts';
 
+/** Services that a port serves. */
+export interface GrpcServices {
+  readonly names: readonly string[];
+  /** The methods of gRPC. */
+  readonly methods: DirectMethods;
+  /** The methods of gRPC-Web and Connect. */
+  readonly addMethods: ConnectMethods;
+}
+
 /** Options of `createGrpcPort`. */
 export interface GrpcPortOptions {
-  readonly handler: Handler;
+  readonly handler: Pick<Handler, 'admit' | 'isServing' | 'respond'>;
+  /** Default: those of A2A, health checks and reflection. */
+  readonly services?: GrpcServices | undefined;
   readonly limits: ServerLimits;
   readonly log: Log;
   readonly trusted: BlockList | undefined;
@@ -48,9 +61,10 @@ export interface GrpcPort {
 
 /** Adds HTTP/2 and gRPC to a server. */
 export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPort {
-  const { limits, log } = options;
+  const { limits, log, services } = options;
   const host = grpcHost(options);
-  const { loaded, connectRoad } = lateDrivers(host);
+  const { loaded, connectRoad } = lateDrivers(host, services);
+  const isConnectCall = connectCallOf(services?.names ?? GRPC_SERVICES);
   const serveStream = async (received: ReceivedStream): Promise<void> => {
     const { stream, headers, socket } = received;
     const request = new Http2HttpRequest(stream, headers, { socket, trusted: options.trusted, bodyMsMax: limits.requestMsMax });
@@ -58,7 +72,7 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
     if (isGrpcType(headers['content-type'])) {
       const ready = loaded();
       const { serveDirect } = ready instanceof Promise ? await ready : ready;
-      await serveDirect(stream, request, refused === undefined ? host : refusing(host, refused));
+      await serveDirect(stream, request, refused === undefined ? host : refusing(host, refused), services?.methods);
     } else if (refused === undefined && isConnectCall(request)) {
       const answer = await (await connectRoad())(request);
       await writeConnectAnswer(
@@ -71,7 +85,7 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
       const { budget, onCut } = options;
       const onDelivered = (): void => request.delivered?.();
       const writing = { idleMsMax: limits.streamIdleMsMax, isLast: false, onDelivered, onCut, budget, caller: answer.caller };
-      writeHttp2Answer(stream, { ...answer, headers: { ...answer.headers, ...NO_SNIFF } }, writing);
+      writeHttp2Answer(stream, { ...answer, headers: { ...answer.headers, ...NO_SNIFF, ...requestIdHeader(request) } }, writing);
     }
   };
   const onStream = (received: ReceivedStream): void =>
@@ -114,7 +128,7 @@ interface LateDrivers {
 }
 
 /** The drivers, loaded by the first call. */
-function lateDrivers(host: GrpcHost): LateDrivers {
+function lateDrivers(host: GrpcHost, services: GrpcServices | undefined): LateDrivers {
   let drivers: GrpcDrivers | Promise<GrpcDrivers> | undefined;
   let road: ConnectRoad | undefined;
   const loaded = (): GrpcDrivers | Promise<GrpcDrivers> => {
@@ -126,7 +140,7 @@ function lateDrivers(host: GrpcHost): LateDrivers {
   };
   const connectRoad = async (): Promise<ConnectRoad> => {
     const { createConnectRoad } = await loaded();
-    road ??= createConnectRoad(host);
+    road ??= createConnectRoad(host, services?.addMethods);
     return road;
   };
   return { loaded, connectRoad };
@@ -155,8 +169,10 @@ function lateHttp2Host(
 function grpcHost({ handler, limits, budget, onCut }: GrpcPortOptions): GrpcHost {
   return {
     admit: handler.admit,
+    requestId: requestIdOf,
     isServing: handler.isServing,
     requestBytesMax: limits.bodyBytesMax,
+    requestMembersMax: limits.jsonMembersMax,
     answerBytesMax: limits.grpcAnswerBytesMax,
     idleMsMax: limits.streamIdleMsMax,
     unsent: (caller, cut) => {
@@ -189,10 +205,12 @@ function refuseStream(
   return connections.refuse({ socket, headers, url: headers[':path'] }, stream) ?? checkHttp2Head(headers, rawHeaders, limits.headersMax);
 }
 
-/** Whether a request is a call of an A2A service in the protocol of Connect or gRPC-Web. */
-function isConnectCall(request: HttpRequest): boolean {
-  const service = request.path.split('/').at(-2);
-  return (
-    request.method === 'POST' && service !== undefined && GRPC_SERVICES.includes(service) && isConnectType(request.header('content-type'))
-  );
+/** Tells whether a request is a call of one of these services in the protocol of Connect or gRPC-Web. */
+function connectCallOf(services: readonly string[]): (request: HttpRequest) => boolean {
+  return (request) => {
+    const service = request.path.split('/').at(-2);
+    return (
+      request.method === 'POST' && service !== undefined && services.includes(service) && isConnectType(request.header('content-type'))
+    );
+  };
 }

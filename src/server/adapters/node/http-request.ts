@@ -3,7 +3,7 @@ import type { BlockList } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpRequest, Peer } from '#bindings';
 import { A2AError } from '#protocol';
-import { NodePeer } from './tls.ts';
+import { forwardedPrefix, NodePeer } from './tls.ts';
 
 /** Node's request as an `HttpRequest`, without the cost of creating a `Request`. */
 export class NodeHttpRequest implements HttpRequest {
@@ -35,10 +35,13 @@ export class NodeHttpRequest implements HttpRequest {
     return `${scheme}://${this.#incoming.headers.host ?? 'localhost'}`;
   }
 
-  /** Express removes the prefix of a mounted handler from `url` and keeps it in `baseUrl`. */
+  /**
+   * Express removes the prefix of a mounted handler from `url` and keeps it in `baseUrl`. A trusted proxy names the prefix that it has removed
+   * in `X-Forwarded-Prefix`.
+   */
   get mountedAt(): string | undefined {
     const { baseUrl } = this.#incoming as IncomingMessage & { readonly baseUrl?: unknown };
-    return typeof baseUrl === 'string' && baseUrl !== '' ? baseUrl : undefined;
+    return typeof baseUrl === 'string' && baseUrl !== '' ? baseUrl : forwardedPrefix(this.#incoming, this.#trusted);
   }
 
   get peer(): Peer {

@@ -5,14 +5,16 @@ import type { BlockList } from 'node:net';
 import type { HttpResponse } from '#bindings';
 import type { UnsentBudget } from '../../access/limits/unsent-budget.ts';
 import { createUnsentBudget } from '../../access/limits/unsent-budget.ts';
+import { requestIdHeader } from '../../access/request-id.ts';
 import type { Handler } from '../../handler.ts';
 import type { ServerLimits } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
+import { METRICS } from '../../observability/metric-table.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { NO_SNIFF } from '../../routes/responses.ts';
 import { checkHead } from './check-head.ts';
 import { ConnectionLimits } from './connection-limits.ts';
-import type { GrpcPort } from './grpc-port.ts';
+import type { GrpcPort, GrpcServices } from './grpc-port.ts';
 import { createGrpcPort } from './grpc-port.ts';
 import { NodeHttpRequest } from './http-request.ts';
 import { drained } from './linger.ts';
@@ -24,7 +26,7 @@ import { writeAnswer } from './write-response.ts';
 
 /** Options of `createHttpHost`. */
 export interface HttpHostOptions {
-  readonly handler: Handler;
+  readonly handler: Pick<Handler, 'admit' | 'isServing' | 'respond'>;
   readonly limits: ServerLimits;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -33,6 +35,8 @@ export interface HttpHostOptions {
   readonly limitLoopback?: boolean | undefined;
   /** Serves HTTP/2, gRPC, gRPC-Web and Connect on the same port. Default false. */
   readonly grpc?: boolean | undefined;
+  /** The services of gRPC. Default: those of A2A. */
+  readonly grpcServices?: GrpcServices | undefined;
 }
 
 /** Node's HTTP server with a handler behind it. */
@@ -54,7 +58,7 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** Options of `handleRequest`. */
 export interface HandleRequestOptions {
-  readonly handler: Handler;
+  readonly handler: Pick<Handler, 'respond'>;
   readonly limits: Pick<ServerLimits, 'headersMax' | 'streamIdleMsMax'>;
   /** Whether to close the connection after the response. */
   readonly isLast?: () => boolean;
@@ -71,7 +75,10 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
   const { handler, limits, isLast, onCut, trusted, budget, connections } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
   const refused = connections?.refuse(incoming, outgoing) ?? checkHead(incoming, limits.headersMax);
-  const answer = refused === undefined ? await handler.respond(request) : { ...refused, headers: { ...refused.headers, ...NO_SNIFF } };
+  const answer =
+    refused === undefined
+      ? await handler.respond(request)
+      : { ...refused, headers: { ...refused.headers, ...NO_SNIFF, ...requestIdHeader(request) } };
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {
@@ -87,29 +94,16 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
 
 /** Creates Node's HTTP server for a handler, with stricter timeouts and limits than Node's defaults (docs/faults.md, H7 to H9). */
 export function createHttpHost(given: HttpHostOptions): HttpHost {
-  const { handler, limits, log, metrics, tls, trusted, limitLoopback = false, grpc = false } = given;
+  const { handler, limits, log, metrics, tls, trusted, limitLoopback = false, grpc = false, grpcServices: services } = given;
   let busy = 0;
   let isStopping = false;
-  const cut = metrics.counter({
-    name: 'parley_streams_cut_total',
-    help: 'Streams and other responses closed because the client did not read them.',
-  });
-  const dropped = metrics.counter({
-    name: 'parley_connections_dropped_total',
-    help: 'Connections refused because of a connection limit.',
-  });
+  const cut = metrics.counter(METRICS.streamsCut);
+  const dropped = metrics.counter(METRICS.connectionsDropped);
   const budget = createUnsentBudget(limits);
-  metrics.gauge({ name: 'parley_unsent_bytes', help: 'Content that slow readers have not taken yet.' }, () => budget.bytes);
+  metrics.gauge(METRICS.unsentBytes, () => budget.bytes);
   const connections = new ConnectionLimits({ limits, trusted, limitLoopback, onRefused: () => dropped.add([]) });
-  const options: HandleRequestOptions = {
-    handler,
-    limits,
-    isLast: () => isStopping,
-    onCut: () => cut.add([]),
-    trusted,
-    budget,
-    connections,
-  };
+  const shared = { limits, trusted, budget, connections, onCut: () => cut.add([]) };
+  const options: HandleRequestOptions = { handler, isLast: () => isStopping, ...shared };
 
   let port: GrpcPort | undefined;
   const track = (response: Promise<void>): void => {
@@ -132,8 +126,7 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
   server.on('checkExpectation', take); // `checkHead` refuses it
   answerParserErrors(server);
   server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
-  const shared = { handler, limits, log, trusted, budget, connections, onCut: () => cut.add([]), isStopping: () => isStopping, track };
-  if (grpc) port = createGrpcPort(server, shared);
+  if (grpc) port = createGrpcPort(server, { handler, services, log, track, isStopping: () => isStopping, ...shared });
   connections.watch(server);
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { newRequestId } from '../../access/request-id.ts';
 
 /**
  * What Node's parser rejects never becomes a request. By default Node answers it without our headers.
@@ -26,5 +27,5 @@ const STATUS: Readonly<Record<string, string>> = {
 
 function answerTo(code: string | undefined): string {
   const status = STATUS[code ?? ''] ?? '400 Bad Request';
-  return `HTTP/1.1 ${status}\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+  return `HTTP/1.1 ${status}\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${newRequestId()}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
+import { METRICS } from '../../observability/metric-table.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 
 /** Event loop delay and memory of the process. */
@@ -14,7 +15,7 @@ const LOOK_MS = 50;
 /** The sampling interval of the event loop delay. Node's figures include it, so it is subtracted. */
 const BEAT_MS = 10;
 const OVERLOADED = 0.8;
-const QUANTILES = [50, 90, 99] as const;
+const PERCENTILES = [50, 90, 99] as const;
 
 /** Adds gauges of the process to the metrics, and watches its memory. */
 export function watchProcess(metrics: Metrics): ProcessStats {
@@ -24,14 +25,13 @@ export function watchProcess(metrics: Metrics): ProcessStats {
   const memoryMax = process.constrainedMemory();
   let isOverloaded = false;
   let lookedAt = 0;
-  const help = 'How late timers fire, since the last scrape.';
-  metrics.gauge({ name: 'parley_event_loop_delay_seconds', help, labels: ['quantile'] }, () => {
-    const late = QUANTILES.map((quantile) => Math.max(0, delay.percentile(quantile) / 1e9 - BEAT_MS / 1000));
+  metrics.gauge(METRICS.eventLoopDelay, () => {
+    const late = PERCENTILES.map((percentile) => Math.max(0, delay.percentile(percentile) / 1e9 - BEAT_MS / 1000));
     delay.reset();
-    return QUANTILES.map((quantile, at) => [[String(quantile / 100)], late[at] ?? 0]);
+    return PERCENTILES.map((percentile, at) => [[String(percentile)], late[at] ?? 0]);
   });
-  metrics.gauge({ name: 'process_resident_memory_bytes', help: 'Resident memory.' }, () => process.memoryUsage.rss());
-  metrics.gauge({ name: 'process_heap_used_bytes', help: 'Heap in use.' }, () => process.memoryUsage().heapUsed);
+  metrics.gauge(METRICS.residentMemory, () => process.memoryUsage.rss());
+  metrics.gauge(METRICS.heapUsed, () => process.memoryUsage().heapUsed);
   return {
     isOverloaded: () => {
       const now = performance.now();

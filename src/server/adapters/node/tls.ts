@@ -4,8 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { BlockList, isIP } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { createSecureContext, TLSSocket, Server as TlsServer } from 'node:tls';
 import type { Peer, PeerCertificate } from '#bindings';
+import { withoutEndSlashes } from '#protocol';
 import { namesIn } from '../../access/authentication/mtls.ts';
 import { ConfigError } from '../../config/read-value.ts';
 
@@ -32,6 +33,15 @@ export function httpsOptions({ cert, key, ca }: TlsOptions, hasHttp2 = false): S
     // Public routes need no certificate. Authentication refuses other requests without one with a 401, not with a failed handshake.
     ...(ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }),
   };
+}
+
+/** Gives new connections another certificate. Throws if certificate and key do not belong together, or if the server has no TLS. */
+export function replaceTls(server: object, tls: TlsOptions): void {
+  if (!(server instanceof TlsServer)) throw new Error('this node has no TLS; that needs a restart');
+  const { cert, key, ca } = tls;
+  const context = ca === undefined ? { cert, key } : { cert, key, ca };
+  createSecureContext(context);
+  server.setSecureContext(context);
 }
 
 /** Reads the PEM files. Throws a ConfigError that names the file. */
@@ -115,6 +125,15 @@ export function clientAddress(incoming: ReceivedHead, trusted: BlockList | undef
     .map((text) => plain(text.trim()) ?? '');
   const stranger = forwarded.reverse().find((address) => isIP(address) === 0 || !isTrusted(address, trusted));
   return stranger !== undefined && isIP(stranger) !== 0 ? stranger : direct;
+}
+
+/** The prefix that a trusted proxy has removed from the path, as `/parley`. */
+export function forwardedPrefix({ socket, headers }: ReceivedHead, trusted: BlockList | undefined): string | undefined {
+  const given = headers['x-forwarded-prefix'];
+  if (typeof given !== 'string' || trusted === undefined) return undefined;
+  const direct = directAddress(socket);
+  const prefix = withoutEndSlashes(given);
+  return direct !== undefined && isTrusted(direct, trusted) && /^(?:\/[\w.~-]+){1,8}$/.test(prefix) ? prefix : undefined;
 }
 
 /** The address at the other end of the connection, which may be a proxy. Undefined for a Unix socket. */

@@ -26,16 +26,18 @@ export const AUTH_SETTINGS = {
   },
   token: {
     type: 'secret',
+    reload: 'live',
     doc: "The token of the node's owner, at least 32 characters. Default on loopback: one that is created and kept in `authFolder`.",
   },
 } as const;
 
 /** TLS, and callers who authenticate with a certificate. */
 export const TLS_SETTINGS = {
-  'tls.cert': { type: 'text', flag: 'tls-cert', placeholder: 'FILE', doc: 'PEM file with the certificate chain.' },
+  'tls.cert': { type: 'text', flag: 'tls-cert', placeholder: 'FILE', reload: 'live', doc: 'PEM file with the certificate chain.' },
   'tls.key': {
     type: 'text',
     flag: 'tls-key',
+    reload: 'live',
     placeholder: 'FILE',
     doc: 'PEM file with the private key of the certificate.',
   },
@@ -48,12 +50,14 @@ export const TLS_SETTINGS = {
   'tls.clients': {
     type: 'list',
     flag: 'tls-client',
+    reload: 'live',
     placeholder: 'NAME',
     doc: 'Names in certificates that may call, as `URI:spiffe://example.org/agent` or `DNS:agent.example.org`. Default: all.',
   },
   'tls.scopes': {
     type: 'scopes',
     flag: 'tls-scope',
+    reload: 'live',
     placeholder: 'SCOPE',
     doc: 'Scopes of callers who authenticate with a certificate.',
   },
@@ -70,6 +74,7 @@ export const JWT_SETTINGS = {
   'jwt.audience': {
     type: 'list',
     flag: 'jwt-audience',
+    reload: 'live',
     placeholder: 'NAME',
     doc: 'Names of this node at the issuer. A token must be for one of them. Required with `jwt.issuer`.',
   },
@@ -77,6 +82,7 @@ export const JWT_SETTINGS = {
     type: 'list',
     default: ['RS256', 'PS256', 'ES256', 'EdDSA'],
     flag: 'jwt-algorithm',
+    reload: 'live',
     placeholder: 'NAME',
     doc: 'Accepted signature algorithms. `none` and those with a shared secret are never accepted.',
   },
@@ -89,12 +95,14 @@ export const JWT_SETTINGS = {
   'jwt.tenantClaim': {
     type: 'text',
     flag: 'jwt-tenant-claim',
+    reload: 'live',
     placeholder: 'CLAIM',
     doc: 'The claim that holds the tenant. A token without it belongs to no tenant.',
   },
   'jwt.scopes': {
     type: 'list',
     flag: 'jwt-scope',
+    reload: 'live',
     placeholder: 'SCOPE',
     doc: "Scopes that every token has besides its own, for issuers that do not know Parley's scopes.",
   },
@@ -108,6 +116,21 @@ export const RECORD_SETTINGS = {
     flag: 'no-audit',
     flagMeans: false,
     flagDoc: 'Keep no audit log of rejected callers and administrative changes.',
-    doc: 'Record rejected callers and administrative changes in `audit.jsonl` beside the tasks. Not with `memory`.',
+    doc: 'Record admitted work, rejected callers and administrative changes in `audit.jsonl` beside the tasks. Not with `memory`.',
+  },
+  auditFileBytesMax: {
+    type: 'number',
+    default: 67_108_864,
+    doc: 'The audit log continues in a new file when `audit.jsonl` has this size. The full file moves to the folder `audit`.',
+  },
+  auditFileMsMax: {
+    type: 'number',
+    default: 2_592_000_000,
+    doc: 'The audit log continues in a new file when the first record of `audit.jsonl` is this old: 30 days. 0: only by size.',
+  },
+  auditKeepMs: {
+    type: 'number',
+    default: 34_560_000_000,
+    doc: 'Files of the audit log are deleted when their last record is this old: 400 days. A record of the log says so. 0: never.',
   },
 } as const;

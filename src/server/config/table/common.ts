@@ -25,7 +25,7 @@ export const COMMON_SETTINGS = {
     type: 'text',
     flag: 'data',
     placeholder: 'DIR',
-    doc: 'The folder for tasks. Default: one for these agents, where the platform keeps application data.',
+    doc: 'The folder for tasks. Default: one for this project, where the platform keeps application data; the start line names it.',
   },
   memory: { type: 'boolean', flag: 'memory', doc: 'Keep tasks in memory only.' },
   acceptLoss: {
@@ -38,6 +38,7 @@ export const COMMON_SETTINGS = {
     oneOf: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
     flag: 'log',
+    reload: 'live',
     doc: 'The least important level to log. Logs go to standard error: text on a terminal, JSON lines elsewhere and with `--json`.',
   },
 } as const;

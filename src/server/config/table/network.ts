@@ -20,6 +20,14 @@ export const NETWORK_SETTINGS = {
     flagDoc: 'Do not serve the web console.',
     doc: 'Whether the web console is served at `/console/`. The admin API is served either way.',
   },
+  docs: {
+    type: 'boolean',
+    default: true,
+    flag: 'no-docs',
+    flagMeans: false,
+    flagDoc: 'Do not serve the documentation.',
+    doc: 'Whether the documentation is served at `/docs/`.',
+  },
   grpc: {
     type: 'boolean',
     default: true,
@@ -27,6 +35,15 @@ export const NETWORK_SETTINGS = {
     flagMeans: false,
     flagDoc: 'Do not serve HTTP/2, gRPC, gRPC-Web and Connect.',
     doc: 'Whether HTTP/2 is served on the same port, with gRPC, gRPC-Web and Connect. Cards then name the interface `GRPC`.',
+  },
+  lameDuckMs: {
+    type: 'number',
+    max: 600_000,
+    default: 2000,
+    flag: 'lame-duck-ms',
+    placeholder: 'MS',
+    reload: 'live',
+    doc: 'How long the node still serves after SIGTERM while `/readyz` says `draining`, so that load balancers stop sending requests before it refuses them. 0: not at all.',
   },
   insecureBehindProxy: {
     type: 'boolean',
@@ -72,10 +89,10 @@ export const WEBHOOK_SETTINGS = {
 export const PROTOCOL_SETTINGS = {
   card: {
     type: 'choice',
-    oneOf: ['superset', 'strict'],
+    oneOf: ['superset', 'strict', 'scope-lists'],
     default: 'superset',
     flag: 'card',
-    doc: '`superset`: cards that clients of every version read. `strict`: cards of A2A 1.0 only.',
+    doc: '`superset`: cards that clients of every version read. `strict`: cards of A2A 1.0 only, which a2a-java 1.0.0.Alpha3 needs. `scope-lists`: a superset for a2a-go 2. A client asks for one with `?card=` ([cards](cards.md)).',
   },
   profile: {
     type: 'choice',

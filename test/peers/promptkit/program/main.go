@@ -62,7 +62,7 @@ func serveMock(port string) error {
 	isHello := func(message a2a.Message) bool {
 		return len(message.Parts) > 0 && message.Parts[0].Text != nil && *message.Parts[0].Text == "hello there"
 	}
-	server := mock.NewA2AServer(card("mock"), mock.WithInputMatcher("talk", isHello, said("echo: hello there")), mock.WithSkillError("talk", "it broke"))
+	server := mock.NewA2AServer(card("mock"), mock.WithInputMatcher("", isHello, said("echo: hello there")), mock.WithSkillError("", "it broke"))
 	address, err := server.Start()
 	if err != nil {
 		return err

@@ -20,6 +20,8 @@ export interface Checkpoints {
   committed(): void;
   /** Empties the WAL now. `TRUNCATE` also truncates its file. */
   empty(mode: CheckpointMode): Promise<void>;
+  /** Rewrites the database and empties the WAL. Commits wait meanwhile. Rejects if the database can't be rewritten, for want of space. */
+  rewrite(): Promise<void>;
   /** Empties the WAL and stops the thread. */
   close(): Promise<void>;
 }
@@ -51,17 +53,15 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
   const { db, thread, walBytes, walBytesMax, commits, onEmptied, onFailed } = options;
   const size = query<{ log: number }>(db, 'PRAGMA wal_checkpoint(NOOP)');
   const file = openWal(options.path);
+  const space = walSpace(file, walBytesMax);
   let used = 0;
-  let allocated = fstatSync(file).size;
-  let mayGrow = true;
   let run: Promise<void> | undefined;
   let isFinishing = false;
 
   const finish = async (mode: CheckpointMode): Promise<void> => {
     const { isEmptied } = await thread.checkpoint(mode, commits());
     if (isEmptied) onEmptied();
-    allocated = fstatSync(file).size;
-    mayGrow = true;
+    space.reset();
   };
   const whole = async (mode: CheckpointMode): Promise<void> => {
     try {
@@ -82,33 +82,68 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
     run ??= whole(mode);
     return run;
   };
-  const growAhead = (): void => {
-    if (!mayGrow || used + STEP / 2 < allocated) return;
+  /** The WAL is emptied in any case: it has grown by the size of the database. */
+  const rewritten = async (): Promise<void> => {
+    isFinishing = true;
     try {
-      // At the current end of the file. Only this thread writes frames, so nothing can follow.
-      const end = fstatSync(file).size;
-      allocated = end < walBytesMax ? end + writeSync(file, ZEROS, 0, STEP, end) : end;
-      mayGrow = allocated < walBytesMax;
-    } catch {
-      // The disk is full. SQLite reports it when it needs the space.
-      mayGrow = false;
+      await thread.vacuum();
+    } finally {
+      await finish('TRUNCATE').catch(onFailed);
+      isFinishing = false;
+      run = undefined;
     }
   };
-
   return {
     gate: () => (isFinishing || used > walBytesMax ? run : undefined),
     committed: () => {
       used = (size.one()?.log ?? 0) * PAGE;
-      growAhead();
+      space.growAhead(used);
       if (used > walBytes) void start('RESTART');
     },
     empty: async (mode) => {
       await run;
       await start(mode);
     },
+    rewrite: async () => {
+      while (run !== undefined) await run;
+      const rewriting = rewritten();
+      run = rewriting.catch(() => {});
+      await rewriting;
+    },
     close: async () => {
       await run;
       closeSync(file);
+    },
+  };
+}
+
+interface WalSpace {
+  /** Extends the file if little of it is left. */
+  growAhead(used: number): void;
+  /** Must be called when the file may have been truncated. */
+  reset(): void;
+}
+
+/** The blocks of the WAL's file. */
+function walSpace(file: number, walBytesMax: number): WalSpace {
+  let allocated = fstatSync(file).size;
+  let mayGrow = true;
+  return {
+    growAhead: (used) => {
+      if (!mayGrow || used + STEP / 2 < allocated) return;
+      try {
+        // At the current end of the file. Only this thread writes frames, so nothing can follow.
+        const end = fstatSync(file).size;
+        allocated = end < walBytesMax ? end + writeSync(file, ZEROS, 0, STEP, end) : end;
+        mayGrow = allocated < walBytesMax;
+      } catch {
+        // The disk is full. SQLite reports it when it needs the space.
+        mayGrow = false;
+      }
+    },
+    reset: () => {
+      allocated = fstatSync(file).size;
+      mayGrow = true;
     },
   };
 }

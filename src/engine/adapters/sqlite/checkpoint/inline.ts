@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { vacuum } from '../database/connection.ts';
 import type { Checkpoints } from './in-thread.ts';
 
 interface InlineOptions {
@@ -29,6 +30,13 @@ export function createInlineCheckpoints({ db, path, walBytes, onEmptied }: Inlin
       if (statSync(`${path}-wal`).size > limit) empty();
     },
     empty: async () => empty(),
+    rewrite: async () => {
+      try {
+        vacuum(db);
+      } finally {
+        empty();
+      }
+    },
     close: async () => {},
   };
 }

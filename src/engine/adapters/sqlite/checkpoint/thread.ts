@@ -10,6 +10,8 @@ export interface StoreThread {
   checkpoint(mode: CheckpointMode, commits?: number): Promise<Checkpointed>;
   /** Checks the whole file. Resolves with the problems found. */
   verify(): Promise<readonly string[]>;
+  /** Rewrites the whole database. */
+  vacuum(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -71,6 +73,7 @@ export function createStoreThread(setup: ThreadSetup): StoreThread {
       const outcome = await outcomeOf({ kind: 'verify' });
       return 'problems' in outcome ? outcome.problems : [];
     },
+    vacuum: async () => void (await outcomeOf({ kind: 'vacuum' })),
     close: async () => {
       if (worker !== undefined) await ask('close');
     },

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { startMarks } from '../commit/marks.ts';
 import { structureProblems } from '../damage/integrity.ts';
-import { connect } from '../database/connection.ts';
+import { connect, vacuum } from '../database/connection.ts';
 
 /**
  * The thread for slow work. It has a connection of its own, so the event loop of the process is not
@@ -27,7 +27,10 @@ export type ThreadJob =
    * `commits` is the number of commits so far, given if no commit runs meanwhile. If the whole WAL is
    * copied, the marks restart at it.
    */
-  { readonly kind: 'checkpoint'; readonly mode: CheckpointMode; readonly commits?: number } | { readonly kind: 'verify' };
+  | { readonly kind: 'checkpoint'; readonly mode: CheckpointMode; readonly commits?: number }
+  | { readonly kind: 'verify' }
+  /** Rewrites the whole database. No commit runs meanwhile. */
+  | { readonly kind: 'vacuum' };
 
 /** The result of a checkpoint. */
 export interface Checkpointed {
@@ -37,7 +40,10 @@ export interface Checkpointed {
   readonly isEmptied: boolean;
 }
 
-export type ThreadOutcome = { readonly checkpointed: Checkpointed } | { readonly problems: readonly string[] };
+export type ThreadOutcome =
+  | { readonly checkpointed: Checkpointed }
+  | { readonly problems: readonly string[] }
+  | { readonly isRewritten: true };
 
 export interface ThreadRequest {
   readonly id: number;
@@ -78,6 +84,10 @@ parentPort?.on('message', ({ id, job }: ThreadRequest) => {
  */
 function run(db: DatabaseSync, job: ThreadJob): ThreadOutcome {
   if (job.kind === 'verify') return { problems: structureProblems(db) };
+  if (job.kind === 'vacuum') {
+    vacuum(db);
+    return { isRewritten: true };
+  }
   const row = db.prepare(`PRAGMA wal_checkpoint(${job.mode})`).get() ?? {};
   const [busy, log, checkpointed] = [Number(row['busy']), Number(row['log']), Number(row['checkpointed'])];
   const isEmptied = job.commits !== undefined && busy === 0 && log === checkpointed;

@@ -2,6 +2,7 @@ import { unreachable } from '#protocol';
 import type { Write } from '../../../ports.ts';
 import type { DeferredDeletes } from '../tables/deferred-deletes.ts';
 import type { OutboxTable } from '../tables/outbox.ts';
+import type { Owners } from '../tables/owners.ts';
 import type { PushConfigs } from '../tables/push-configs.ts';
 import type { Realms } from '../tables/realms.ts';
 import type { Sends } from '../tables/sends.ts';
@@ -16,11 +17,12 @@ export interface Tables {
   readonly sends: Sends;
   readonly pushes: PushConfigs;
   readonly outbox: OutboxTable;
+  readonly owners: Owners;
   readonly deferredDeletes: DeferredDeletes;
 }
 
 /** Applies one write in the current transaction. */
-export function apply(write: Write, { tasks, sends, pushes, outbox }: Tables): void {
+export function apply(write: Write, { tasks, sends, pushes, outbox, owners }: Tables): void {
   switch (write.kind) {
     case 'task':
       if (write.isNew) tasks.create(write.row, write.entries);
@@ -53,6 +55,9 @@ export function apply(write: Write, { tasks, sends, pushes, outbox }: Tables): v
       return;
     case 'forgetSends':
       sends.forgetBefore(write.before);
+      return;
+    case 'forgetOwner':
+      owners.forget(write.owner);
       return;
     default:
       unreachable(write);

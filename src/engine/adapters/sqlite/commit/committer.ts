@@ -12,6 +12,8 @@ import type { Transactions } from './transactions.ts';
 export interface Committer {
   /** Writes a batch. Returns a promise only if the commit had to wait for a checkpoint. */
   commit(batch: readonly Write[]): void | Promise<void>;
+  /** Resolves when the logs of all deleted tasks are deleted. */
+  purged(): Promise<void>;
   /** Stops deleting long logs. The next start continues. */
   stop(): void;
 }
@@ -79,6 +81,13 @@ export function createCommitter(options: CommitterOptions): Committer {
   if (deferredDeletes.isWaiting()) purgeSoon();
   return {
     commit,
+    purged: async () => {
+      while (deferredDeletes.isWaiting()) {
+        await checkpoints.gate();
+        transact(deferredDeletes.emptySome, '', 0);
+        await new Promise((resolve) => setTimeout(resolve, 0));
+      }
+    },
     stop: () => {
       isStopped = true;
       clearTimeout(purging);

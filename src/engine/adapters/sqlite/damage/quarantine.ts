@@ -73,7 +73,7 @@ export function createQuarantine(db: DatabaseSync, report: (what: string, cause:
       keep({ key: record.key, id: record.id, why: 'the checksum of its row is wrong' });
       report('a task is damaged and is not served', thrown);
     },
-    records: () => [...rows.values()],
+    records: () => [...rows.values()].filter(({ key }) => rowOf.one(key) !== undefined),
     all: () => [...byKey.values()].sort((a, b) => a.key - b.key),
   };
 }

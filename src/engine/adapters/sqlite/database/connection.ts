@@ -75,6 +75,16 @@ export function readPragma(db: DatabaseSync, pragma: string): unknown {
   return row === undefined ? undefined : Object.values(row)[0];
 }
 
+/** Rewrites the database without its free pages and without remains of deleted rows. The copy is a temporary file, not memory. */
+export function vacuum(db: DatabaseSync): void {
+  db.exec('PRAGMA temp_store = file');
+  try {
+    db.exec('VACUUM');
+  } finally {
+    db.exec('PRAGMA temp_store = memory');
+  }
+}
+
 /**
  * Up to SQLite 3.51.2, two connections that write and checkpoint at the same moment can corrupt the
  * database (the "WAL-reset bug"). With those versions one connection does both.

@@ -70,6 +70,7 @@ export function createReads(db: DatabaseSync, { guard, realms, counts, sends, pu
       }),
     has: (key) => guard.read(() => byKey.one(key) !== undefined || !quarantine.isServed(key)),
     send: (name) => guard.read(() => sends.get(name)),
+    directAnswers: (owner) => guard.read(() => realms.within(owner, undefined).flatMap(sends.withoutTask)),
     pushConfigs: (key) => guard.read(() => pushes.of(key)),
     outbox: (asked) => guard.read(() => outbox.list(asked)),
     outboxStats: () => guard.read(outbox.stats),

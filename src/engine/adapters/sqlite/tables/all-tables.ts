@@ -3,6 +3,7 @@ import type { Tables } from '../commit/apply-write.ts';
 import type { StoreMeta } from '../database/open.ts';
 import { createDeferredDeletes } from './deferred-deletes.ts';
 import { createOutboxTable } from './outbox.ts';
+import { createOwners } from './owners.ts';
 import { createPushConfigs } from './push-configs.ts';
 import { createRealms } from './realms.ts';
 import { createSends } from './sends.ts';
@@ -13,13 +14,17 @@ import { createTasks } from './tasks.ts';
 export function createTables(db: DatabaseSync, meta: StoreMeta): Tables {
   const realms = createRealms(db);
   const counts = createTaskCounts(db);
+  const tasks = createTasks(db, realms, counts);
+  const sends = createSends(db, realms, meta.named);
+  const [pushes, outbox] = [createPushConfigs(db), createOutboxTable(db)];
   return {
     realms,
     counts,
-    tasks: createTasks(db, realms, counts),
-    sends: createSends(db, realms, meta.named),
-    pushes: createPushConfigs(db),
-    outbox: createOutboxTable(db),
+    tasks,
+    sends,
+    pushes,
+    outbox,
+    owners: createOwners(db, { realms, tasks, sends, pushes, outbox }),
     deferredDeletes: createDeferredDeletes(db),
   };
 }

@@ -18,6 +18,8 @@ export interface Realms {
   /** Finds or creates the realm. Must be called in a transaction. */
   obtain(owner: Owner, agent: string): Realm;
   byKey(key: number): Realm;
+  /** Deletes a realm without tasks. Must be called in a transaction. */
+  drop(realm: Realm): void;
   /** The realms of a scope, for lists. */
   within(scope: TaskScope, agent: string | undefined): readonly Realm[];
   /** Must be called at the end of a transaction: keeps or drops the realms that it created. */
@@ -44,15 +46,17 @@ export function createRealms(db: DatabaseSync): Realms {
   const keyed = query<RealmRecord>(db, 'SELECT * FROM realm WHERE key = ?');
   const last = query<{ key: number | null }>(db, 'SELECT max(key) AS key FROM realm');
   const insert = command(db, 'INSERT INTO realm (key, tenant, principal, agent, sum) VALUES (?, ?, ?, ?, ?)');
+  const remove = command(db, 'DELETE FROM realm WHERE key = ?');
   const names = new Map<string, Realm>();
   const keys = new Map<number, Realm>();
   let fresh: Realm[] = [];
 
+  const uncache = ({ key, owner, agent }: Realm): void => {
+    names.delete(nameOf(owner, agent));
+    keys.delete(key);
+  };
   const keep = (realm: Realm): Realm => {
-    if (keys.size >= CACHED_MAX) {
-      names.clear();
-      keys.clear();
-    }
+    if (keys.size >= CACHED_MAX) for (const map of [names, keys]) map.clear();
     names.set(nameOf(realm.owner, realm.agent), realm);
     keys.set(realm.key, realm);
     return realm;
@@ -83,6 +87,10 @@ export function createRealms(db: DatabaseSync): Realms {
       if (record === undefined) throw new StoreError('damaged', `realm ${key} is missing`);
       return keep(read(record));
     },
+    drop: (realm) => {
+      remove(realm.key);
+      uncache(realm); // after a rollback it is read again
+    },
     within: (scope, agent) => {
       if (scope === 'any') return (agent === undefined ? every.all() : byAgent.all(toText(agent))).map(read);
       if (scope.principal === undefined) {
@@ -90,15 +98,10 @@ export function createRealms(db: DatabaseSync): Realms {
         return agent === undefined ? realms : realms.filter((realm) => realm.agent === agent);
       }
       if (agent === undefined) return byOwner.all(toText(scope.tenant), toText(scope.principal)).map(read);
-      const realm = find(scope, agent);
-      return realm === undefined ? [] : [realm];
+      return [find(scope, agent)].filter((realm) => realm !== undefined);
     },
     settle: (isCommitted) => {
-      if (fresh.length === 0) return;
-      for (const realm of isCommitted ? [] : fresh) {
-        names.delete(nameOf(realm.owner, realm.agent));
-        keys.delete(realm.key);
-      }
+      if (!isCommitted) fresh.forEach(uncache);
       fresh = [];
     },
   };

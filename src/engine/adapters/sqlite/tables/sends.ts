@@ -8,7 +8,7 @@ import { taskKey } from '../../../ports.ts';
 import { StoreError } from '../damage/store-error.ts';
 import { command, query } from '../database/statement.ts';
 import { fromText, toText } from '../database/text.ts';
-import type { Realms } from './realms.ts';
+import type { Realm, Realms } from './realms.ts';
 import type { NamedSend } from './send-name-index.ts';
 import type { SendNames } from './send-names.ts';
 import { createSendNames } from './send-names.ts';
@@ -22,6 +22,10 @@ export interface Sends {
   forgetTask(task: number): void;
   /** Deletes older records of sends without a task. */
   forgetBefore(at: number): void;
+  /** Deletes the records of a realm that have no task. */
+  forgetRealm(realm: number): void;
+  /** The records of a realm that have no task. */
+  withoutTask(realm: Realm): readonly SendRecord[];
   readonly names: Pick<SendNames, 'flush' | 'settle'>;
 }
 
@@ -52,6 +56,9 @@ export function createSends(db: DatabaseSync, realms: Realms, named: number): Se
   );
   const dropTask = query<NamedSend>(db, 'DELETE FROM send WHERE task = ? RETURNING n, name AS hash');
   const dropBefore = query<NamedSend>(db, 'DELETE FROM send WHERE task IS NULL AND at < ? RETURNING n, name AS hash');
+  // The condition on `at` makes SQLite use the index of sends without a task.
+  const dropRealm = query<NamedSend>(db, 'DELETE FROM send WHERE task IS NULL AND at >= 0 AND realm = ? RETURNING n, name AS hash');
+  const ofRealm = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE task IS NULL AND at >= 0 AND realm = ? ORDER BY n`);
   const idOf = query<{ id: string }>(db, 'SELECT id FROM task WHERE key = ?');
   const recent = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE n > ?`).all(named);
   const names = createSendNames(db, { named, recent: recent.map((stored) => ({ hash: whole(stored).name, n: stored.n })) });
@@ -98,6 +105,9 @@ export function createSends(db: DatabaseSync, realms: Realms, named: number): Se
     },
     forgetTask: (task) => dropTask.all(task).forEach(names.drop),
     forgetBefore: (at) => dropBefore.all(at).forEach(names.drop),
+    forgetRealm: (realm) => dropRealm.all(realm).forEach(names.drop),
+    withoutTask: ({ key, owner, agent }) =>
+      ofRealm.all(key).map((stored) => recordOf(whole(stored), { owner, agent, token: fromText(stored.token) }, undefined)),
   };
 }
 

@@ -1,0 +1,99 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSessions } from '#agents';
+import type { Owner } from '#engine';
+import { directAnswersOf, eraseStored, exportedTask, ownerData, tasksOf } from '#engine';
+import type { AdminErased, AdminExportPage, ContextId } from '#protocol';
+import { LOCAL_PRINCIPAL } from '#protocol';
+import { openBlobs } from '../../engine/adapters/blobs.ts';
+import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
+import { openAudit } from '../../server/adapters/audit-file.ts';
+import { authFolder } from '../../server/adapters/secret-files.ts';
+import { adminApi } from '../admin-api.ts';
+import { CliError } from '../command.ts';
+import type { ParsedFlags } from '../flags/parse.ts';
+import { textOf } from '../flags/parse.ts';
+import { localToken } from '../local-token.ts';
+import { dataNamed, nodeOn } from './folder.ts';
+import { ownerPath } from './owner.ts';
+
+/** Everything that a node has of one caller. */
+export interface PersonalData {
+  /** What there is. */
+  count(): Promise<AdminErased>;
+  erase(): Promise<AdminErased>;
+  pages(): AsyncGenerator<AdminExportPage, void>;
+}
+
+/** Uses the running node on the data folder, or opens the folder if none runs. */
+export async function withPersonalData<T>(flags: ParsedFlags, owner: Owner, use: (data: PersonalData) => Promise<T>): Promise<T> {
+  const auth = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
+  const data = dataNamed(textOf(flags, 'data'));
+  const url = nodeOn(data, auth);
+  if (url !== undefined) return await use(ofRunning(url, owner));
+  if (!existsSync(join(data, 'tasks.db')))
+    throw new CliError(`${data} has no tasks`, { hint: 'name the folder of the node with --data DIR', exit: 2 });
+  const store = openSqliteStore(join(data, 'tasks.db'), { create: false, ballastBytes: 0 });
+  try {
+    return await use(ofClosed(data, store, owner));
+  } finally {
+    await store.close();
+  }
+}
+
+function ofRunning(url: string, owner: Owner): PersonalData {
+  const api = adminApi(url, process.env['PARLEY_TOKEN'] ?? localToken(url));
+  const path = ownerPath(owner);
+  return {
+    count: async () => ((await api.ask('GET', path)) as { readonly data: AdminErased }).data,
+    erase: async () => ((await api.ask('DELETE', path)) as { readonly erased: AdminErased }).erased,
+    pages: async function* () {
+      for (let token: string | undefined; token !== ''; ) {
+        const query = token === undefined ? '' : `?pageToken=${encodeURIComponent(token)}`;
+        const page = (await api.ask('GET', `${path}/data${query}`)) as AdminExportPage;
+        yield page;
+        token = page.nextPageToken;
+      }
+    },
+  };
+}
+
+function ofClosed(data: string, store: ReturnType<typeof openSqliteStore>, owner: Owner): PersonalData {
+  const blobs = openBlobs(join(data, 'blobs'));
+  return {
+    count: async () => (await ownerData(store, owner)).counts,
+    erase: async () => {
+      const { counts, contexts } = await eraseStored({ store, blobs }, owner);
+      await blobs.sweep((task) => store.has(task));
+      await forgetSessions(join(data, 'runs'), owner, new Set([...contexts.values()].flatMap((ids) => [...ids])));
+      await noteErasure(data, owner);
+      return counts;
+    },
+    pages: async function* () {
+      for await (const row of tasksOf(store, owner)) yield { tasks: [await exportedTask({ store, blobs }, row)], nextPageToken: 'more' };
+      yield { tasks: [], directAnswers: await directAnswersOf(store, owner), nextPageToken: '' };
+    },
+  };
+}
+
+/** Coding agents keep a small file for each conversation, in a folder for each agent. */
+async function forgetSessions(runs: string, { principal }: Owner, contexts: ReadonlySet<ContextId>): Promise<void> {
+  if (!existsSync(runs)) return;
+  for (const agent of readdirSync(runs)) {
+    const sessions = openSessions(join(runs, agent, 'sessions'));
+    for (const contextId of contexts) await sessions.delete({ contextId, principal });
+  }
+}
+
+/** The same record as a running node writes. */
+async function noteErasure(data: string, owner: Owner): Promise<void> {
+  const audit = await openAudit(join(data, 'audit.jsonl'));
+  audit.append({
+    principal: LOCAL_PRINCIPAL.id,
+    action: 'admin.DELETE',
+    object: `/api/parley/v1${ownerPath(owner)}`,
+    decision: 'allowed',
+    reason: '200',
+  });
+  await audit.close();
+}

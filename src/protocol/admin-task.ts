@@ -1,0 +1,28 @@
+import type { ContextId, DialectId, ExternalId, Seq, TaskId, TenantId } from './ids.ts';
+import type { TaskState } from './states.ts';
+import type { Timestamp } from './task.ts';
+
+/** A task as a row of a list: what it is and who owns it, without its content. */
+export interface AdminTask {
+  readonly id: TaskId;
+  /** Name of the agent on this node. */
+  readonly agent: string;
+  /** Name of the owner. */
+  readonly principal: string;
+  readonly tenant?: TenantId;
+  readonly contextId: ContextId;
+  /** Dialect in which the task was created. */
+  readonly dialect: DialectId;
+  /** Task name that the caller chose, in dialects whose callers name tasks. */
+  readonly alias?: ExternalId;
+  readonly state: TaskState;
+  /** Time of the last status change. */
+  readonly statusAt: Timestamp;
+  /** Sequence number of the last entry in the log. */
+  readonly last: Seq;
+  /** Size of the log. */
+  readonly bytes: number;
+  /** How often the agent has been started for the current turn. 0 when no turn is running. */
+  readonly attempt: number;
+  readonly isRunning: boolean;
+}

@@ -1,0 +1,88 @@
+import type { OtlpTarget } from './environment.ts';
+import type { OtlpRequestName } from './protobuf.ts';
+import { otlpBytes } from './protobuf.ts';
+
+/** What an exporter of one signal needs. */
+export interface ExporterOptions<T> {
+  readonly target: OtlpTarget;
+  readonly name: OtlpRequestName;
+  /** The request for these items. */
+  readonly request: (items: readonly T[]) => object;
+  readonly everyMs: number;
+  /** Called when items could not be sent, once until it works again. */
+  readonly onProblem: (problem: string) => void;
+}
+
+/** Sends items of one signal in batches. */
+export interface BatchExporter<T> {
+  add(item: T): void;
+  /** Sends what has gathered. Never rejects. */
+  flush(): Promise<void>;
+  /** Sends the rest and stops. */
+  close(): Promise<void>;
+}
+
+/** As the SDKs: what does not fit is dropped, so that an unreachable receiver does not fill the memory. */
+const QUEUED_MAX = 2048;
+const BATCH_MAX = 512;
+/** OTLP/HTTP: the receiver may work again soon. */
+const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Starts without items. */
+export function createExporter<T>({ target, name, request, everyMs, onProblem }: ExporterOptions<T>): BatchExporter<T> {
+  let queue: T[] = [];
+  let isFailing = false;
+  let sending: Promise<void> = Promise.resolve();
+  const send = async (): Promise<void> => {
+    while (queue.length > 0) {
+      const items = queue.slice(0, BATCH_MAX);
+      const outcome = await post(target, name, request(items));
+      if (outcome !== undefined && !isFailing) onProblem(outcome.problem);
+      isFailing = outcome !== undefined;
+      // What the receiver refuses for good is dropped.
+      if (outcome?.mayRetry !== true) queue = queue.slice(items.length);
+      else return;
+    }
+  };
+  const flush = (): Promise<void> => {
+    sending = sending.then(send);
+    return sending;
+  };
+  const timer = setInterval(() => void flush(), everyMs).unref();
+  return {
+    add: (item) => {
+      if (queue.length >= QUEUED_MAX) queue.shift();
+      queue.push(item);
+      if (queue.length === BATCH_MAX) void flush();
+    },
+    flush,
+    close: async () => {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}
+
+/** Undefined: the receiver has taken it. */
+async function post(
+  { url, headers, protocol, timeoutMs }: OtlpTarget,
+  name: OtlpRequestName,
+  request: object,
+): Promise<{ readonly problem: string; readonly mayRetry: boolean } | undefined> {
+  const isJson = protocol === 'http/json';
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': isJson ? 'application/json' : 'application/x-protobuf' },
+      body: isJson ? JSON.stringify(request) : new Uint8Array(otlpBytes(name, request)),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await response.body?.cancel();
+    return response.ok ? undefined : { problem: `HTTP ${response.status}`, mayRetry: RETRIED.has(response.status) };
+  } catch (thrown) {
+    const { cause } = thrown as { readonly cause?: unknown };
+    const reason = cause instanceof Error ? cause.message : thrown instanceof Error ? thrown.message : String(thrown);
+    return { problem: reason, mayRetry: true };
+  }
+}

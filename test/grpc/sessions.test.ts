@@ -1,0 +1,89 @@
+import type { ClientHttp2Session } from 'node:http2';
+import { connect } from 'node:http2';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Requests } from '#protocol';
+import { messageId } from '#protocol';
+import { eventually } from '../support/eventually.ts';
+import { grpcClient } from '../support/grpc.ts';
+import { keysOf } from '../support/key-ring.ts';
+import { startServer } from '../support/server.ts';
+
+/** Many connections of HTTP/2, and many streams: the limits of HTTP/1.1 hold (docs/security.md). */
+const say = (text: string): Requests['stream'] => ({
+  message: { messageId: messageId(crypto.randomUUID()), role: 'ROLE_USER', parts: [{ text }] },
+});
+
+describe('H12: many sessions', () => {
+  const sessions: ClientHttp2Session[] = [];
+  afterEach(() => {
+    for (const session of sessions.splice(0)) session.destroy();
+  });
+
+  /** Opens connections of HTTP/2, and counts those whose server has greeted. */
+  function flood(url: string, count: number): { readonly greeted: () => number; readonly closed: () => number } {
+    let greeted = 0;
+    let closed = 0;
+    for (let at = 0; at < count; at += 1) {
+      const session = connect(url);
+      sessions.push(session);
+      session.on('error', () => undefined);
+      session.once('remoteSettings', () => {
+        greeted += 1;
+      });
+      session.once('close', () => {
+        closed += 1;
+      });
+    }
+    return { greeted: () => greeted, closed: () => closed };
+  }
+
+  it('of one address are refused beyond its limit, and accepted again when some are closed', async () => {
+    const node = await startServer({ limitLoopback: true, limits: { addressConnectionsMax: 20 } });
+    const { greeted, closed } = flood(node.url, 100);
+    await eventually(() => expect([greeted(), closed()]).toEqual([20, 80]));
+    for (const session of sessions.splice(0)) session.destroy();
+    await eventually(async () => {
+      const client = grpcClient(node.port);
+      expect((await client.call('list', {})).pageSize).toBeGreaterThan(0);
+      client.close();
+    });
+    await node.close();
+  });
+
+  it('of all clients leave connections for operators', async () => {
+    const limits = { connectionsMax: 40, addressConnectionsMax: 40, reservedConnections: 4 };
+    const node = await startServer({ limitLoopback: true, limits });
+    const { greeted } = flood(node.url, 36);
+    await eventually(() => expect(greeted()).toBe(36));
+    const client = grpcClient(node.port);
+    expect(await client.refusal('list', {})).toMatchObject({ code: 14, message: expect.stringContaining('no connections left') });
+    client.close();
+    expect((await fetch(`${node.url}/healthz`, { headers: { Connection: 'close' } })).status).toBe(200);
+    await node.close();
+  });
+
+  it('of a trusted proxy: the open calls of each forwarded address are counted', async () => {
+    const node = await startServer({ trustedProxies: ['127.0.0.1'], limits: { addressConnectionsMax: 2, drainMsMax: 100 } });
+    const client = grpcClient(node.port);
+    const from = (address: string) => client.stream('stream', say('sleep=20000'), { metadata: { 'x-forwarded-for': address } });
+    const open = [from('203.0.113.1'), from('203.0.113.1'), from('203.0.113.2')];
+    for (const { events } of open) await eventually(() => expect(events.length).toBeGreaterThan(0));
+    expect(await from('203.0.113.1').ended).toMatchObject({ code: 14 });
+    for (const stream of open) stream.cancel();
+    client.close();
+    await node.close();
+  });
+
+  it('of one caller: its open streams are counted', async () => {
+    const keys = keysOf([{}]);
+    const node = await startServer({ auth: [keys.auth], limits: { callerStreamsMax: 2, drainMsMax: 100 } });
+    const client = grpcClient(node.port);
+    const metadata = { authorization: `Bearer ${keys.key(0)}` };
+    const held = [0, 1].map(() => client.stream('stream', say('sleep=20000'), { metadata }));
+    for (const { events } of held) await eventually(() => expect(events.length).toBeGreaterThan(0));
+    expect(await client.stream('stream', say('chunks=1'), { metadata }).ended).toMatchObject({ code: 8 });
+    for (const stream of held) stream.cancel();
+    client.close();
+    await node.close();
+  });
+});

@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { parleyServe } from '../support/parley.ts';
+import { sendBody } from '../support/server.ts';
+
+/** A receiver of OTLP over HTTP that keeps what it gets. */
+interface Received {
+  readonly path: string;
+  readonly type: string;
+  readonly key: string;
+  readonly body: Buffer;
+}
+const received: Received[] = [];
+const receiver = createServer((incoming, response) => {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  incoming.on('end', () => {
+    const { 'content-type': type = '', 'x-key': key = '' } = incoming.headers;
+    received.push({ path: incoming.url ?? '', type, key: String(key), body: Buffer.concat(chunks) });
+    response.writeHead(200, { 'Content-Type': type }).end(type === 'application/json' ? '{}' : '');
+  });
+});
+beforeAll(() => new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve)));
+afterAll(() => void receiver.close());
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+
+it.each(['http/json', 'http/protobuf'])(
+  'parley serve sends traces, metrics and logs, as the variables of OpenTelemetry say: %s',
+  async (protocol) => {
+    received.length = 0;
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=abc',
+      OTEL_SERVICE_NAME: 'node-of-the-test',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_METRIC_EXPORT_INTERVAL: '200',
+    };
+    const node = await parleyServe({ args: ['echo', '--memory'], env });
+    const headers = { 'Content-Type': 'application/json', traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
+    await (await fetch(`${node.url}/message:send`, { method: 'POST', headers, body: JSON.stringify(sendBody('hello')) })).text();
+    const texts = (signal: string): string =>
+      received
+        .filter(({ path }) => path === `/v1/${signal}`)
+        .map(({ body }) => body.toString('latin1'))
+        .join('\n');
+    await eventually(() => texts('traces').includes('a2a run echo') && texts('metrics').includes('parley_run_seconds'));
+    expect(await node.stop()).toBe(0);
+    for (const signal of ['traces', 'metrics', 'logs']) expect(texts(signal)).toContain('node-of-the-test');
+    expect(texts('logs')).toContain('the node is ready');
+    expect(texts('logs')).toContain('the node has stopped');
+    const type = protocol === 'http/json' ? 'application/json' : 'application/x-protobuf';
+    expect(new Set(received.map((each) => `${each.type} ${each.key}`))).toEqual(new Set([`${type} abc`]));
+    const trace = protocol === 'http/json' ? TRACE : Buffer.from(TRACE, 'hex').toString('latin1');
+    expect(texts('traces')).toContain(trace);
+  },
+);
