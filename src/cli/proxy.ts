@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { usage } from './command.ts';
 import { helpFor } from './flags/help.ts';
 import { argumentsOf, listOf, parse, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
@@ -7,6 +8,7 @@ import { proxied } from './remote/proxy-agent.ts';
 import { readServeFlags, serveFlags } from './serve/flags.ts';
 import type { FindAgent } from './serve.ts';
 import { serveAgents } from './serve.ts';
+import { durationMs, TIMER_MS_MAX } from './settings/duration.ts';
 
 const SPEC: CommandSpec = {
   name: 'proxy',
@@ -25,6 +27,13 @@ every one is also at /agents/{name}/.`,
       value: 'FILE',
       doc: 'Sign the card with this private key, a JWK. A missing file is created, with the public key in FILE.pub.',
     },
+    {
+      name: 'timeout',
+      kind: 'text',
+      value: 'TIME',
+      default: '10m, or timeout of a2a.remoteAgents',
+      doc: 'The longest wait for one answer of the agent, as 90s. A stream may be silent for longer.',
+    },
     { name: 'record', kind: 'text', value: 'FILE', doc: 'Record all traffic with the agent in FILE, for parley mock.' },
     ...serveFlags(['Coding agents and commands']),
   ],
@@ -41,6 +50,7 @@ export const proxyCommand: Command = {
     argumentsOf(parsed);
     const [name, tokenEnv, trustKeys] = [textOf(parsed, 'name'), textOf(parsed, 'token-env'), textOf(parsed, 'trust-keys')];
     const [record, cardKey] = [textOf(parsed, 'record'), textOf(parsed, 'card-key')];
+    const timeoutMs = limitIn(textOf(parsed, 'timeout'));
     const find: FindAgent = (given, settings) =>
       proxied(String(given), settings, {
         headers: listOf(parsed, 'header'),
@@ -48,8 +58,17 @@ export const proxyCommand: Command = {
         ...(tokenEnv === undefined ? {} : { tokenEnv }),
         ...(trustKeys === undefined ? {} : { trustKeys }),
         ...(record === undefined ? {} : { record }),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
       });
     const signer = cardKey === undefined ? {} : { signer: await cardSigner(cardKey) };
     return await serveAgents(readServeFlags(parsed), { find, ...signer });
   },
 };
+
+/** A timer can't measure more, and a limit of nothing would refuse every answer. */
+function limitIn(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = durationMs('--timeout', text);
+  if (ms === 0 || ms > TIMER_MS_MAX) throw usage(`--timeout: ${text} is no limit for an answer`, 'example: --timeout 90s');
+  return ms;
+}

@@ -20,6 +20,11 @@ export function cardProblems(card: unknown): readonly CardProblem[] {
   return messageProblems(raw, 'AgentCard', '');
 }
 
+/** The members of a card that A2A 1.0 does not have: those of older versions and of products. */
+export function foreignMembers(card: JsonObject): readonly string[] {
+  return Object.keys(card).filter((name) => !CARD_FIELDS.AgentCard.has(name));
+}
+
 /**
  * Checks one message of the schema: its members, and that exactly one member of each oneof is present.
  */

@@ -1,6 +1,6 @@
 import type { Caller, HttpResponse, OnHangUp } from '#bindings';
 import type { AroundRun, Blobs, EngineLimits, ReplyPublisher, Store } from '#engine';
-import type { AdminBackups, AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
+import type { AdminBackups, AdminMesh, AdminStore, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuthMethod } from './access/authentication/auth-method.ts';
 import type { Authenticate } from './access/authentication/caller.ts';
 import type { HostOriginOptions } from './access/host-origin.ts';
@@ -58,8 +58,11 @@ export interface ServingOptions extends HostOriginOptions {
   readonly authenticate?: Authenticate;
   /** Records refusals and changes. The server closes it. */
   readonly audit?: AuditLog;
-  /** `superset` (default) serves cards that clients of every version read, `strict` pure 1.0. */
-  readonly card?: 'superset' | 'strict';
+  /**
+   * `superset` (default) serves cards that clients of every version read, `strict` pure 1.0, `scope-lists` what a2a-go 2 reads. A client
+   * can ask for another form with `?card=`.
+   */
+  readonly card?: 'superset' | 'strict' | 'scope-lists';
   /** The domain that publishes the agents, for the catalog. */
   readonly publisher?: string;
   /**
@@ -88,6 +91,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly mesh?: MeshPort;
   /** Backs up the data of the node for `POST /api/parley/v1/backup`. */
   readonly backups?: AdminBackups;
+  /** The files of the store, for the admin API. */
+  readonly storeFiles?: AdminStore;
   /** Default: nothing is logged. */
   readonly log?: Log;
   /** Default: a new set, which `/metrics` serves. */

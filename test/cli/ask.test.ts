@@ -1,7 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
@@ -10,8 +8,8 @@ import { scratchFolder } from '../support/scratch.ts';
 import type { SdkVersion } from '../support/sdk-server.ts';
 import { sdkExpress } from '../support/sdk-server.ts';
 import { fakeAgent, taskOf } from './fake-agent.ts';
-import type { Ran } from './run.ts';
-import { BIN, HOME, jsonOf, run, start } from './run.ts';
+import { HAS_PYTHON, onTerminal } from './on-terminal.ts';
+import { jsonOf, run, start } from './run.ts';
 
 let script: Parley;
 let demo: Parley;
@@ -130,22 +128,6 @@ describe('parley ask', () => {
     expect((await run(['remote', 'ls'])).err).toContain('no agents are named here');
   });
 });
-
-const PTY = fileURLToPath(new URL('terminal.py', import.meta.url));
-const HAS_PYTHON = spawnSync('python3', ['--version']).status === 0;
-
-/** Runs on a terminal of its own. Each step is a text to wait for and a text to type then. */
-function onTerminal(args: readonly string[], ...steps: readonly string[]): Promise<Ran> {
-  const child = spawn('python3', [PTY, process.execPath, BIN, ...args, '--', ...steps], {
-    env: { ...process.env, HOME, TERM: 'xterm', NO_COLOR: '' },
-    cwd: HOME,
-  });
-  let out = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err: '' })));
-}
 
 suiteNeeding('python3', HAS_PYTHON, 'on a terminal', () => {
   it('a question is answered in place', async () => {

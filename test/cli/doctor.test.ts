@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
+import { scratchFolder } from '../support/scratch.ts';
 import type { SdkVersion } from '../support/sdk-server.ts';
 import { sdkExpress } from '../support/sdk-server.ts';
 import { PATIENTS } from './doctor-cases.ts';
@@ -49,6 +50,19 @@ describe('parley doctor with healthy agents', () => {
     expect(jsonOf<Diagnosis>(ran).findings.filter(({ level }) => level === 'error')).toEqual([]);
     expect(ran.code).toBe(0);
     await sdk.close();
+  });
+
+  it('names the SDKs that can’t read the card, until it has the form for them', async () => {
+    const folder = scratchFolder();
+    const locked = await parleyServe({ args: ['script', '--memory', '--require-auth', '--auth-folder', folder] });
+    const noted = async (form: string): Promise<readonly string[]> => {
+      const ran = await run(['doctor', `${locked.url}/.well-known/agent-card.json?card=${form}`, '--json']);
+      return jsonOf<Diagnosis>(ran).findings.flatMap(({ id }) => (/^card-(?:go|java)/.test(id) ? [id] : []));
+    };
+    expect(await noted('superset')).toEqual(['card-go', 'card-java-alpha']);
+    expect(await noted('strict')).toEqual(['card-go']);
+    expect(await noted('scope-lists')).toEqual(['card-java-alpha']);
+    await locked.stop();
   });
 
   it('rejects an invalid address', async () => {

@@ -1,14 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtInAgents } from '#agents';
 import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { startServer } from '../support/server.ts';
-import { BIN, begun, HOME, run } from './run.ts';
+import { HAS_PYTHON, terminalIn } from './on-terminal.ts';
+import { begun, run } from './run.ts';
 
 let node: NodeServer;
 beforeAll(async () => {
@@ -45,41 +44,35 @@ describe('the address of an agent', () => {
   });
 });
 
-const PTY = fileURLToPath(new URL('terminal.py', import.meta.url));
-const HAS_PYTHON = spawnSync('python3', ['--version']).status === 0;
 const folder = scratchFolder();
-
-/** Runs on a terminal of its own. Each step is a text to wait for and a text to type then. */
-function onTerminal(args: readonly string[], ...steps: readonly string[]): Promise<string> {
-  const child = spawn('python3', [PTY, process.execPath, BIN, ...args, '--', ...steps], {
-    env: { ...process.env, HOME, TERM: 'xterm', NO_COLOR: '1' },
-    cwd: folder,
-  });
-  let out = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  return new Promise((resolve) => child.on('close', () => resolve(out)));
-}
+const onTerminal = terminalIn(folder, '1');
 
 suiteNeeding('python3', HAS_PYTHON, 'on a terminal', () => {
   it('task list shows a task in one line', async () => {
     const { task } = await begun(node.url, 'about');
-    const out = await onTerminal(['task', 'list', node.url]);
+    const { out } = await onTerminal(['task', 'list', node.url]);
     expect(out).toMatch(new RegExp(`^\\d\\d:\\d\\d  demo  \\S+ +about .*${task}`, 'm'));
   });
 
   it('a chat has /help, /tasks and /save, and says which files it can save', async () => {
     const steps = ['> ', '/help\\r', '/quit +leaves[\\s\\S]*> ', 'file\\r', '/save writes this file[\\s\\S]*> ', '/save out\\r'];
     const more = ['wrote out[\\s\\S]*> ', '/tasks\\r', 'completed[\\s\\S]*> ', '/new\\r', 'new context[\\s\\S]*> ', '/quit\\r'];
-    const out = await onTerminal(['chat', node.url], ...steps, ...more);
+    const { out } = await onTerminal(['chat', node.url], ...steps, ...more);
     expect(out).toContain('/save writes this file into this folder');
     expect(out).toMatch(/\d\d:\d\d {2}demo {2}completed +file/);
     expect(existsSync(join(folder, 'out/hello.md'))).toBe(true);
   });
 
   it('a chat says once that a task was canceled', async () => {
-    const out = await onTerminal(['chat', node.url], '> ', 'slow\\r', 'Step 1 of', '\\x03', 'The task was canceled[\\s\\S]*> ', '/quit\\r');
+    const { out } = await onTerminal(
+      ['chat', node.url],
+      '> ',
+      'slow\\r',
+      'Step 1 of',
+      '\\x03',
+      'The task was canceled[\\s\\S]*> ',
+      '/quit\\r',
+    );
     const lines = out.replaceAll('\u001b[K', '\n').split(/[\r\n]+/);
     expect(lines.filter((line) => line === 'The task was canceled.')).toHaveLength(1);
     expect(lines).not.toContain('canceled');

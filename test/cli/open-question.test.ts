@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { suiteNeeding } from '../support/needs.ts';
 import type { OpenQuestionServer } from '../support/open-question-server.ts';
 import { openQuestionServer } from '../support/open-question-server.ts';
+import { HAS_PYTHON, onTerminal } from './on-terminal.ts';
 import { run } from './run.ts';
 
 let server: OpenQuestionServer;
@@ -31,5 +33,13 @@ describe('an agent that keeps its stream open at a question', () => {
     expect(code).toBe(0);
     expect(answers.map(({ state }) => state)).toEqual(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_COMPLETED']);
     expect(answers[1]?.text).toBe('before after yes ');
+  });
+});
+
+suiteNeeding('python3', HAS_PYTHON, 'on a terminal', () => {
+  it('the question is answered in place, on the stream that stays open', async () => {
+    const { code, out } = await onTerminal(['ask', server.url, '1'], 'Approve: rm 1\\?[\\s\\S]*> ', 'yes\\r');
+    expect([code, out]).toEqual([0, expect.stringContaining('after yes')]);
+    expect(server.answers).toEqual(['yes']);
   });
 });

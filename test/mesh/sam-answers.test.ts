@@ -12,6 +12,7 @@ afterEach(closeSamClients);
 const bytes = new Uint8Array(200_000).fill(7);
 const base64 = Buffer.from(bytes).toString('base64');
 const MB_11 = 'x'.repeat(11_000_000);
+const MIB_50 = Buffer.alloc(50 * 1024 * 1024, 'parley');
 
 /** Does what its message says. Its name has capital letters. */
 const validator: Agent = defineAgent({
@@ -21,6 +22,8 @@ const validator: Agent = defineAgent({
   outputModes: ['*/*'],
   async *run(turn) {
     if (turn.text.includes('file')) yield { kind: 'artifact', name: 'plan.pdf', parts: [{ raw: base64, filename: 'plan.pdf' }] };
+    else if (turn.text.includes('huge'))
+      yield { kind: 'artifact', name: 'all.bin', parts: [{ raw: MIB_50.toString('base64'), filename: 'all.bin' }] };
     else if (turn.text.includes('large')) yield MB_11;
     else if (turn.text.includes('wait')) await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
     else if (turn.text.includes('break')) yield fail('it broke');
@@ -55,6 +58,17 @@ onEveryBroker('an answer to a SAM client', (start) => {
     const owner = { app: 'OrderValidator', user: 'ann', session: 'gdk-session-1' };
     expect(await artifacts.versions(owner, 'plan.pdf')).toEqual([0]);
     expect((await artifacts.load(owner, 'plan.pdf'))?.content).toEqual(bytes);
+  });
+
+  it('has a file of 50 MiB, which is stored whole', async () => {
+    const artifacts = store();
+    const { ask, on } = await samClient(start, { agents, mesh: { artifacts } });
+    await ask(realRequest('t1', 'huge'), propertiesTo('t1'), 'OrderValidator');
+    await eventually(() => expect(on(FINAL)).toHaveLength(1));
+    expect(on(FINAL)[0]?.body.result?.['metadata']).toMatchObject({ produced_artifacts: [{ filename: 'all.bin', version: 0 }] });
+    const kept = await artifacts.load({ app: 'OrderValidator', user: 'ann', session: 'gdk-session-1' }, 'all.bin');
+    // `toEqual` compares each byte as a value of its own, which takes minutes.
+    expect(Buffer.compare(kept?.content ?? new Uint8Array(), MIB_50)).toBe(0);
   });
 
   it('above the limit of the broker is a clear failure', async () => {

@@ -13,7 +13,7 @@ export interface Conversation<T extends Talk = Talk> {
 
 /** What a conversation can do to the agent's side, beside talking. */
 export interface World {
-  /** The address of our node. */
+  /** The address of the agent. */
   readonly url?: string;
   /** Kills our node with SIGKILL and starts it again, with the same address and data. Absent: the node is not ours. */
   restart?(): Promise<void>;

@@ -8,11 +8,16 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+export interface DriverOptions extends Pick<Talk, 'losesFileNames'> {
+  readonly hasList: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
 /**
  * A peer's own client in a program of its own language. The program reads one JSON command a line from standard input and writes one
  * JSON result a line: `{"result": …}` or `{"error": {"message", "code"}}`. `list` is left out where the version has none.
  */
-export function driverTalk(command: readonly string[], options: { readonly hasList: boolean; readonly env?: NodeJS.ProcessEnv }): Talk {
+export function driverTalk(command: readonly string[], options: DriverOptions): Talk {
   const [program = '', ...args] = command;
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...options.env } });
   const waiting: Waiting[] = [];
@@ -38,6 +43,7 @@ export function driverTalk(command: readonly string[], options: { readonly hasLi
     });
   return {
     joinsText: true,
+    ...(options.losesFileNames === undefined ? {} : { losesFileNames: options.losesFileNames }),
     send: (say: Say) => call<Reply>('send', say),
     stream: (say: Say) => call<readonly Reply[]>('stream', say),
     begin: (say: Say) => call<Reply>('begin', say),

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,8 +56,7 @@ export function goProgram(
 ): string | undefined {
   const { folder, mark } = folderOf(name);
   const program = join(folder, 'peer');
-  const isCurrent = (): boolean => existsSync(mark) && filesOf(sources).every((file) => statSync(file).mtimeMs < statSync(mark).mtimeMs);
-  if (isCurrent()) return program;
+  if (isOlder(filesOf(sources), mark)) return program;
   return installed(mark, () => {
     for (const file of filesOf(sources)) copyFileSync(file, join(folder, basename(file)));
     writeFileSync(join(folder, 'go.mod'), 'module peer\n\ngo 1.24\n');
@@ -67,6 +66,45 @@ export function goProgram(
   })
     ? program
     : undefined;
+}
+
+/**
+ * A Java program of these folders' sources, in the package `peer`, and one pom.xml among them. Returns the folder that Maven built it in. It is built
+ * anew when a source has changed.
+ */
+export function javaProgram(name: string, sources: readonly string[]): string | undefined {
+  const { folder, mark } = folderOf(name);
+  const built = join(folder, 'target');
+  if (isOlder(filesOf(sources), mark)) return built;
+  return installed(mark, () => {
+    const code = join(folder, 'src/main/java/peer');
+    rmSync(code, { recursive: true, force: true });
+    mkdirSync(code, { recursive: true });
+    for (const file of filesOf(sources)) copyFileSync(file, join(file.endsWith('.xml') ? folder : code, basename(file)));
+    run('mvn', ['--quiet', '--batch-mode', `-Dmaven.repo.local=${join(CACHE, 'maven')}`, 'clean', 'package'], folder);
+  })
+    ? built
+    : undefined;
+}
+
+/** A Rust program: a folder with a Cargo.toml and `src`. It is built anew when a file has changed. */
+export function rustProgram(name: string, source: string): string | undefined {
+  const { folder, mark } = folderOf(name);
+  const program = join(folder, 'target/debug/peer');
+  const files = [join(source, 'Cargo.toml'), ...filesOf([join(source, 'src')])];
+  if (isOlder(files, mark)) return program;
+  return installed(mark, () => {
+    run('cargo', ['build', '--quiet', '--manifest-path', copiedTo(folder, source), '--target-dir', join(folder, 'target')], folder);
+  })
+    ? program
+    : undefined;
+}
+
+/** Copies a Rust program's sources, so that its lock file is not written into the tree. */
+function copiedTo(folder: string, source: string): string {
+  cpSync(join(source, 'src'), join(folder, 'src'), { recursive: true });
+  copyFileSync(join(source, 'Cargo.toml'), join(folder, 'Cargo.toml'));
+  return join(folder, 'Cargo.toml');
 }
 
 /** A published Go program, and the folder with the source of its module. Undefined where it can't be installed. */
@@ -90,6 +128,10 @@ export function goBuilt(checkout: string, main: string): string {
   const program = join(mkdtempSync(join(tmpdir(), 'peer-')), 'program');
   run('go', ['build', '-o', program, main], checkout);
   return program;
+}
+
+function isOlder(files: readonly string[], mark: string): boolean {
+  return existsSync(mark) && files.every((file) => statSync(file).mtimeMs < statSync(mark).mtimeMs);
 }
 
 function filesOf(folders: readonly string[]): readonly string[] {

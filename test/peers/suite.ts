@@ -56,16 +56,22 @@ export interface PeerServer {
   readonly env?: NodeJS.ProcessEnv;
   /** Further flags of `parley proxy`. */
   readonly proxyFlags?: string[];
+  /** Its server drops the names of files. */
+  readonly losesFileNames?: true;
 }
 
-/** A server that offers only gRPC, on a port of its own. The proxy calls that port only with a flag. */
-export const OVER_GRPC: Pick<PeerServer, 'env' | 'proxyFlags'> = {
-  env: { PEER_BINDING: 'GRPC' },
-  proxyFlags: ['--allow-loopback-targets'],
-};
+/** A server that offers only this binding. The proxy calls a port of gRPC on this machine only with a flag. */
+export function onlyOver(binding: string): Pick<PeerServer, 'env' | 'proxyFlags'> {
+  return { env: { PEER_BINDING: binding }, ...(binding === 'GRPC' ? { proxyFlags: ['--allow-loopback-targets'] } : {}) };
+}
+
+/** A server that offers only gRPC. */
+export const OVER_GRPC: Pick<PeerServer, 'env' | 'proxyFlags'> = onlyOver('GRPC');
 
 /** Our client, their server: directly, and through a proxy of ours that re-publishes it. */
-export function describeServer({ title, command, except = {}, also = [], env = {}, proxyFlags = [] }: PeerServer): void {
+export function describeServer({ title, command, except = {}, also = [], env = {}, proxyFlags = [], losesFileNames }: PeerServer): void {
+  const loss = losesFileNames === undefined ? {} : { losesFileNames };
+  const talkTo = async (url: string, joinsText: boolean): Promise<Talk> => ({ ...(await ourTalk(url, joinsText)), ...loss });
   suiteNeeding('its package', command !== undefined, `their server: ${title}`, () => {
     let server: ServedPeer;
     let proxy: OurNode;
@@ -79,8 +85,8 @@ export function describeServer({ title, command, except = {}, also = [], env = {
     });
     for (const { id, title: what, needsRestart, run } of [...CONVERSATIONS, ...also]) {
       if (except[id] !== undefined) continue;
-      if (needsRestart !== true) it(what, () => having(() => ourTalk(server.url, false), run, {}));
-      it(`${what}, through parley proxy`, () => having(() => ourTalk(proxy.url, true), run, proxy));
+      if (needsRestart !== true) it(what, () => having(() => talkTo(server.url, false), run, { url: server.url }));
+      it(`${what}, through parley proxy`, () => having(() => talkTo(proxy.url, true), run, proxy));
     }
   });
   if (command === undefined || except[SLOW.id] !== undefined) return;

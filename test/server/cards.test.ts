@@ -3,10 +3,16 @@ import { defineAgent } from '#agents';
 import { builtIn, handlerOf, jsonRequest } from '../support/server.ts';
 
 const PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json', '/.well-known/a2a-agent-card.json', '/api/a2a/agent-card.json'];
+const REQUIRED = [{ schemes: { key: {}, login: { list: ['read'] } } }];
 const secured = defineAgent({
   name: 'Ünsere Agentin',
   description: 'has a scheme',
-  securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
+  securitySchemes: {
+    key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } },
+    login: { openIdConnectSecurityScheme: { openIdConnectUrl: 'https://login.example' } },
+  },
+  securityRequirements: REQUIRED,
+  skills: [{ id: 's', name: 'S', description: 'A skill.', tags: ['t'], securityRequirements: REQUIRED }],
   run: () => 'x',
 });
 /** With a custom `authenticate`, the card keeps the security schemes that the agent declares. */
@@ -46,6 +52,23 @@ describe('the card', () => {
       expect(url).toBe(`${BASE}/agents/echo/`);
     });
   }
+
+  it('has the form that the client asks for', async () => {
+    const strict = await cardAt('/.well-known/agent-card.json?card=strict');
+    expect(Object.keys(strict)).not.toContain('url');
+    const forms = ['superset', 'strict', 'scope-lists'].map((form) => get(`/.well-known/agent-card.json?card=${form}`));
+    const tags = (await Promise.all(forms)).map(({ headers }) => headers.get('etag'));
+    expect(new Set(tags).size).toBe(3);
+    const refused = await get('/.well-known/agent-card.json?card=other');
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('superset, strict, scope-lists')]);
+  });
+
+  it('has its scopes in lists for a2a-go 2, at the card and its skills', async () => {
+    const form = (name: string): Promise<Card> => cardAt(`/.well-known/agent-card.json?card=${name}`);
+    const required = { securityRequirements: [{ schemes: { key: [], login: ['read'] } }] };
+    expect(await form('scope-lists')).toMatchObject({ ...required, skills: [{ ...required, security: [{ key: [], login: ['read'] }] }] });
+    expect(await form('superset')).toMatchObject({ securityRequirements: [{ schemes: { key: {}, login: { list: ['read'] } } }] });
+  });
 
   it('is not sent again to a client that has the current version', async () => {
     const first = await get('/.well-known/agent-card.json');

@@ -66,7 +66,8 @@ describe('0.3', () => {
     ['an unknown method', { method: 'tasks/frobnicate', params: {} }, -32601],
     ['bad params', { method: 'message/send', params: {} }, -32602],
     ['nothing else wrong', { method: 'tasks/get', params: { id: 't' } }, -32600],
-  ])('answers a request without id and with %s', async (_, request, code) => {
-    expect((await call({ jsonrpc: '2.0', ...request })).error?.code).toBe(code);
+    ['an unknown method of messages, at the root', { method: 'message/ssend', params: {} }, -32601, '/'],
+  ])('answers a request without id and with %s', async (_, request, code, path?: string) => {
+    expect((await call({ jsonrpc: '2.0', ...request }, path)).error?.code).toBe(code);
   });
 });

@@ -194,9 +194,13 @@ export async function resubscribe(session: ContractSession, connection: AgentCon
   }
 }
 
-/** A finished task accepts no subscription (A2A 1.0.1 §3.1.6), and some agents accept none at all. The task is read instead. */
+/**
+ * A finished task accepts no subscription (A2A 1.0.1 §3.1.6), and some agents accept none at all. The task is read instead. Python's SDK 0.3
+ * refuses a finished task with -32602.
+ */
 export function refusesSubscriptions(thrown: unknown): boolean {
-  return isA2AError(thrown) && (thrown.kind === 'TASK_FINISHED' || NOT_STREAMED.has(thrown.kind));
+  if (!isA2AError(thrown)) return false;
+  return thrown.kind === 'TASK_FINISHED' || thrown.kind === 'INVALID_PARAMS' || NOT_STREAMED.has(thrown.kind);
 }
 
 export async function pollInstead(session: ContractSession, connection: AgentConnection, { seen, onEvent }: FollowedStream): Promise<void> {

@@ -22,6 +22,8 @@ export interface ReachFlags {
   readonly forMe?: boolean;
   /** A JWKS file. Only cards signed by one of its keys are accepted. */
   readonly trustKeys?: string;
+  /** The longest wait for one answer, in milliseconds. Default: `timeout` of the configured agent. */
+  readonly timeoutMs?: number;
 }
 
 /** A remote agent that answered. */
@@ -41,7 +43,7 @@ export function targetOf(given: string, settings: Pick<Settings, 'a2a'>, flags: 
       exit: 2,
     });
   }
-  const { tokenEnv } = flags;
+  const { tokenEnv, timeoutMs = known?.timeout } = flags;
   const url = known === undefined ? addressOf(given) : (known.agentCardUrl ?? known.endpoint);
   const token = known?.authToken ?? (flags.forMe === true ? localToken(url) : undefined);
   const auth = tokenEnv === undefined ? (token === undefined ? undefined : { token }) : { tokenEnv };
@@ -50,7 +52,7 @@ export function targetOf(given: string, settings: Pick<Settings, 'a2a'>, flags: 
     ...(known === undefined ? {} : { name: given }),
     headers: Object.fromEntries((flags.headers ?? []).map(headerIn)),
     ...(auth === undefined ? {} : { auth }),
-    ...(known?.timeout === undefined ? {} : { timeoutMs: known.timeout }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
 }
 

@@ -1,11 +1,12 @@
 import { readBytes } from '#bindings';
-import type { AgentCard, Dialect, Fetch } from '#protocol';
+import type { AgentCard, Dialect, Fetch, Json } from '#protocol';
 import { CURRENT_DIALECT, cardProblems, createRegistry, DEFAULT_READ_LIMITS, DIALECTS, kept, linkSignals, randomIds } from '#protocol';
 import { isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
 import { error, note, ok, warning } from './finding.ts';
 import { networkFinding } from './network.ts';
+import { readerFindings } from './readers.ts';
 
 /** A card that the examination found. */
 export interface ExaminedCard {
@@ -86,7 +87,7 @@ async function bodyOf(response: Response, url: string, { signal, timeoutMs }: Ca
     return failed(bodyFinding(thrown, url));
   }
   const text = new TextDecoder().decode(bytes);
-  let raw: unknown;
+  let raw: Json;
   try {
     raw = JSON.parse(text);
   } catch (thrown) {
@@ -124,7 +125,7 @@ function failed(finding: Finding): CardSearchResult {
 }
 
 /** Reads the card in any dialect, and checks what it declares. */
-function readCard(raw: unknown, { url, type }: { readonly url: string; readonly type: string }): CardSearchResult {
+function readCard(raw: Json, { url, type }: { readonly url: string; readonly type: string }): CardSearchResult {
   const found = registry.readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   if (found === undefined)
     return failed(
@@ -171,12 +172,15 @@ const SHOWN_MAX = 5;
 const registry = createRegistry(DIALECTS);
 
 /** Violations of the 1.0 schema. Cards of older versions are only noted. */
-function validity(raw: unknown, dialect: Dialect): readonly Finding[] {
+function validity(raw: Json, dialect: Dialect): readonly Finding[] {
   if (dialect.id !== CURRENT_DIALECT) return [note('card-older', `it is written for ${dialect.title}; parley supports that too`)];
   const problems = cardProblems(raw);
-  return problems
-    .slice(0, SHOWN_MAX)
-    .map(({ path, problem }) => warning('card-not-valid', `the card’s ${path} ${problem}`, { fix: 'strict clients refuse such a card' }));
+  return [
+    ...problems
+      .slice(0, SHOWN_MAX)
+      .map(({ path, problem }) => warning('card-not-valid', `the card’s ${path} ${problem}`, { fix: 'strict clients refuse such a card' })),
+    ...readerFindings(raw),
+  ];
 }
 
 /** Clients of this dialect look for cards at the official path. Products before it have paths of their own. */

@@ -11,6 +11,7 @@ import type { Registry } from './registry.ts';
 const ANSWERS: readonly { readonly path?: string; readonly method?: RegExp; readonly versioned?: boolean; readonly dialect: string }[] = [
   { path: '/api/a2a', dialect: 'cortex' },
   { method: /^[A-Z]/, dialect: 'v10' },
+  { path: '/', method: /^message\//, versioned: false, dialect: 'v03' },
   { path: '/', versioned: false, dialect: 'society' },
   { path: '/a2a/jsonrpc', versioned: false, dialect: 'v03' },
   { method: /\//, dialect: 'v03' },

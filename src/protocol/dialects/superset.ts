@@ -126,6 +126,30 @@ function withSchemes(card: JsonObject, shape: 'wrapped' | 'flat'): JsonObject {
   return { ...card, securitySchemes: mapValues(securitySchemes, only) };
 }
 
+/**
+ * A written card with the scopes of each security requirement as a plain list, which a2a-go 2 wants. A2A 1.0 has an object there, so
+ * other readers may refuse it (docs/cards.md).
+ */
+export function withScopeLists(card: Json): Json {
+  if (!isObject(card)) return card;
+  const { skills } = card;
+  return {
+    ...scopesListed(card),
+    ...(Array.isArray(skills) ? { skills: skills.map((skill: Json) => (isObject(skill) ? scopesListed(skill) : skill)) } : {}),
+  };
+}
+
+function scopesListed(object: JsonObject): JsonObject {
+  const { securityRequirements: requirements } = object;
+  if (!Array.isArray(requirements)) return object;
+  const listOf = (scopes: Json): Json => (isObject(scopes) ? (scopes['list'] ?? []) : scopes);
+  const listed = (requirement: Json): Json =>
+    isObject(requirement) && isObject(requirement['schemes'])
+      ? { ...requirement, schemes: mapValues(requirement['schemes'], listOf) }
+      : requirement;
+  return { ...object, securityRequirements: requirements.map(listed) };
+}
+
 function mapValues(object: JsonObject, map: (value: Json, name: string) => Json): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]));
 }

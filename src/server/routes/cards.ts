@@ -1,14 +1,23 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
 import { BINDINGS, grpcInterfaces } from '#bindings';
-import type { AgentCard, CardSigner } from '#protocol';
-import { interfacesFor, negotiateCard, signCard, writeCard } from '#protocol';
+import type { AgentCard, CardSigner, SchemeShape } from '#protocol';
+import { A2AError, interfacesFor, negotiateCard, signCard, withScopeLists, writeCard } from '#protocol';
 import type { CardSecurity } from '../access/authentication/card-security.ts';
 import { errorAnswer } from './responses.ts';
 
+/**
+ * `superset` is read by clients of most versions. `strict` is pure 1.0, and `scope-lists` a superset for a2a-go 2 (docs/cards.md). A client
+ * asks for one with `?card=`.
+ */
+export const CARD_FORMS = ['superset', 'strict', 'scope-lists'] as const;
+
+/** One of `CARD_FORMS`. */
+export type CardForm = (typeof CARD_FORMS)[number];
+
 /** How cards are served. */
 export interface CardsOptions {
-  /** `strict` serves pure 1.0; `superset` is read by clients of every version. */
-  readonly form: 'superset' | 'strict';
+  /** The form without `?card=`. */
+  readonly form: CardForm;
   readonly ageMsMax: number;
   /** The time of the last change, for `Last-Modified`. */
   readonly changed: Date;
@@ -68,15 +77,17 @@ export function createCards({ form, ageMsMax, changed, security, signer, grpc, h
   return {
     cardAt,
     answer: async ({ httpRequest, card, base }) => {
-      const version = httpRequest.header('a2a-version') ?? new URLSearchParams(httpRequest.query).get('A2A-Version');
-      const { schemes, headers } = negotiateCard({ path: httpRequest.path, version });
-      const key = `${base}\n${schemes}`;
-      const kept = written.get(card) ?? new Map<string, Promise<Written>>();
-      written.set(card, kept);
-      const known = kept.get(key);
-      const body = known ?? write(writeCard(cardAt(card, base), { form, schemes }), signer);
-      if (known === undefined && kept.size < KEPT_MAX) kept.set(key, body);
       try {
+        const query = new URLSearchParams(httpRequest.query);
+        const version = httpRequest.header('a2a-version') ?? query.get('A2A-Version');
+        const wanted = formIn(query) ?? form;
+        const { schemes, headers } = negotiateCard({ path: httpRequest.path, version });
+        const key = `${base}\n${schemes}\n${wanted}`;
+        const kept = written.get(card) ?? new Map<string, Promise<Written>>();
+        written.set(card, kept);
+        const known = kept.get(key);
+        const body = known ?? write(cardAt(card, base), { form: wanted, schemes, signer });
+        if (known === undefined && kept.size < KEPT_MAX) kept.set(key, body);
         return fresh(httpRequest, await body, {
           ...headers,
           'Cache-Control': `public, max-age=${Math.floor(ageMsMax / 1000)}`,
@@ -93,9 +104,26 @@ function withoutExtended({ capabilities: { extendedAgentCard: _, ...capabilities
   return { ...card, capabilities };
 }
 
-async function write(card: ReturnType<typeof writeCard>, signer: CardSigner | undefined): Promise<Written> {
-  // The signature covers the served document, including the fields for older clients (A2A 1.0.1 §8.4).
-  const body = JSON.stringify(signer === undefined ? card : await signCard(card as unknown as AgentCard, signer));
+function formIn(query: URLSearchParams): CardForm | undefined {
+  const named = query.get('card');
+  const found = CARD_FORMS.find((form) => form === named);
+  if (named !== null && found === undefined) {
+    throw new A2AError('INVALID_REQUEST', `unknown form of the card; known: ${CARD_FORMS.join(', ')}`, { field: 'card' });
+  }
+  return found;
+}
+
+interface WriteOptions {
+  readonly form: CardForm;
+  readonly schemes: SchemeShape;
+  readonly signer: CardSigner | undefined;
+}
+
+async function write(card: AgentCard, { form, schemes, signer }: WriteOptions): Promise<Written> {
+  const document = writeCard(card, { form: form === 'strict' ? 'strict' : 'superset', schemes });
+  // The signature covers the served document, including the fields for older clients (A2A 1.0.1 §8.4). Scope lists are no form of 1.0.
+  const signed = JSON.stringify(signer === undefined ? document : await signCard(document as unknown as AgentCard, signer));
+  const body = form === 'scope-lists' ? JSON.stringify(withScopeLists(JSON.parse(signed))) : signed;
   return { body, etag: `"${await digestOf(body)}"` };
 }
 

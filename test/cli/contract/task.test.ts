@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
@@ -180,6 +180,25 @@ describe('task subscribe', () => {
     const events = linesOf(await run(['task', 'subscribe', '-a', agent.url, 't-1', '--stream', '-o', 'json']));
     expect(events.map((event) => Object.keys(event)[0])).toEqual(['task', 'task', 'statusUpdate']);
     expect(agent.calls('GetTask')).toHaveLength(0);
+    await agent.close();
+  });
+});
+
+describe('task subscribe to a finished task', () => {
+  const refused = { error: { code: -32602, message: 'Task t-1 is in terminal state: canceled' } };
+  it.each([
+    ['at once', [refused]],
+    ['after an empty stream', [{ frames: [] }, refused]],
+  ])('reads the task if the agent refuses the subscription with -32602, %s', async (_, replies) => {
+    let at = 0;
+    const agent = await fakeAgent({
+      on: {
+        SubscribeToTask: () => replies[at++] ?? refused,
+        GetTask: () => ({ result: taskOf('CANCELED') }),
+      },
+    });
+    const ran = await run(['task', 'subscribe', '-a', agent.url, 't-1', '-o', 'json']);
+    expect([ran.code, jsonOf(ran)]).toEqual([0, taskOf('CANCELED')]);
     await agent.close();
   });
 });

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { describeCards } from '../cards.ts';
 import { driverTalk } from '../driver.ts';
 import { goProgram } from '../install.ts';
 import { describeClient, describeLong, describeServer, OVER_GRPC } from '../suite.ts';
@@ -28,6 +29,10 @@ for (const { version, module, folder, bindings } of RELEASES) {
   }
   const command = program === undefined ? undefined : (port: number): readonly string[] => [program, 'server', String(port)];
   describeServer({ title: `a2a-go ${version}`, command, except: SERVER_EXCEPT });
+  if (folder === 'v2') {
+    const card = program === undefined ? undefined : (url: string, form: string): readonly string[] => [program, 'card', url, form];
+    describeCards({ title: `a2a-go ${version}`, command: card, form: 'scope-lists' });
+  }
   if (bindings.includes('GRPC')) describeServer({ title: `a2a-go ${version}, GRPC`, command, except: SERVER_EXCEPT, ...OVER_GRPC });
 }
 

@@ -1,6 +1,7 @@
 import { driverTalk } from '../driver.ts';
 import { pythonWith } from '../install.ts';
 import { describeClient, describeLong, describeServer, OVER_GRPC } from '../suite.ts';
+import { CANCELED } from './subscribe.ts';
 
 const HERE = new URL('.', import.meta.url).pathname;
 
@@ -58,7 +59,7 @@ for (const { version, client, server, bindings, hasGrpc, hasList, serverExcept }
   }
   const serve = python === undefined ? undefined : (port: number) => [python, `${HERE}${server}`, String(port)];
   const common = { command: serve, except: { ...SERVER_EXCEPT, ...serverExcept } };
-  describeServer({ title: `Python a2a-sdk ${version}`, ...common });
+  describeServer({ title: `Python a2a-sdk ${version}`, ...common, also: version === '0.3.26' ? [CANCELED] : [] });
   if (hasGrpc === true) describeServer({ title: `Python a2a-sdk ${version}, GRPC`, ...common, ...OVER_GRPC });
 }
 

@@ -89,10 +89,10 @@ export const WEBHOOK_SETTINGS = {
 export const PROTOCOL_SETTINGS = {
   card: {
     type: 'choice',
-    oneOf: ['superset', 'strict'],
+    oneOf: ['superset', 'strict', 'scope-lists'],
     default: 'superset',
     flag: 'card',
-    doc: '`superset`: cards that clients of every version read. `strict`: cards of A2A 1.0 only.',
+    doc: '`superset`: cards that clients of every version read. `strict`: cards of A2A 1.0 only, which a2a-java 1.0.0.Alpha3 needs. `scope-lists`: a superset for a2a-go 2. A client asks for one with `?card=` ([cards](cards.md)).',
   },
   profile: {
     type: 'choice',

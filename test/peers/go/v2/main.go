@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"log"
@@ -10,20 +11,43 @@ import (
 	"os"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"google.golang.org/grpc"
 )
 
 func main() {
-	if os.Args[1] == "server" {
+	switch os.Args[1] {
+	case "server":
 		log.Fatal(serve(os.Args[2]))
+	case "card":
+		log.Fatal(printCard(os.Args[2], os.Args[3]))
 	}
 	made, err := newClient(os.Args[2], os.Args[3])
 	if err != nil {
 		log.Fatal(err)
 	}
 	drive(made)
+}
+
+// printCard prints the schemes that a card requires, and exits. The form of the card is a query of the address.
+func printCard(url, form string) error {
+	card, err := agentcard.DefaultResolver.Resolve(context.Background(), url+"?card="+form)
+	if err != nil {
+		return err
+	}
+	names := []a2a.SecuritySchemeName{}
+	for _, requirement := range card.SecurityRequirements {
+		for name := range requirement {
+			names = append(names, name)
+		}
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(names); err != nil {
+		return err
+	}
+	os.Exit(0)
+	return nil
 }
 
 type executor struct{}

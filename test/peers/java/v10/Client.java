@@ -1,0 +1,86 @@
+package peer;
+
+import io.a2a.A2A;
+import io.a2a.client.ClientBuilder;
+import io.a2a.client.ClientEvent;
+import io.a2a.client.MessageEvent;
+import io.a2a.client.TaskEvent;
+import io.a2a.client.TaskUpdateEvent;
+import io.a2a.client.config.ClientConfig;
+import io.a2a.client.transport.jsonrpc.JSONRPCTransport;
+import io.a2a.client.transport.jsonrpc.JSONRPCTransportConfig;
+import io.a2a.client.transport.rest.RestTransport;
+import io.a2a.client.transport.rest.RestTransportConfig;
+import io.a2a.spec.A2AError;
+import io.a2a.spec.AgentCard;
+import io.a2a.spec.ListTasksParams;
+import io.a2a.spec.Task;
+import io.a2a.spec.TaskIdParams;
+import io.a2a.spec.TaskQueryParams;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/** The client of the Java SDK 1.0: `Client URL JSONRPC|HTTP+JSON`. */
+public final class Client implements Talker {
+    /** Its reader refuses a card with any member that 1.0 does not have. */
+    private static final String CARD_PATH = "/.well-known/agent-card.json?card=strict";
+
+    private final io.a2a.client.Client streaming;
+    private final io.a2a.client.Client unary;
+
+    private Client(AgentCard card, String binding) throws Exception {
+        streaming = open(card, binding, true);
+        unary = open(card, binding, false);
+    }
+
+    public static void main(String[] args) throws Exception {
+        Driver.drive(new Client(A2A.getAgentCard(args[0], CARD_PATH, Map.of()), args[1]));
+    }
+
+    private static io.a2a.client.Client open(AgentCard card, String binding, boolean isStreaming) throws Exception {
+        ClientBuilder builder = io.a2a.client.Client.builder(card)
+                .clientConfig(ClientConfig.builder().setStreaming(isStreaming).build());
+        if (binding.equals("JSONRPC")) builder.withTransport(JSONRPCTransport.class, new JSONRPCTransportConfig());
+        else builder.withTransport(RestTransport.class, new RestTransportConfig());
+        return builder.build();
+    }
+
+    @Override
+    public Reply send(Say message) throws Exception {
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        unary.sendMessage(Replies.message(message), List.of((event, card) -> answer.complete(reply(event))), error -> {}, null);
+        return answer.get();
+    }
+
+    @Override
+    public void stream(Say message, Consumer<Reply> each, Consumer<Throwable> ended) throws Exception {
+        streaming.sendMessage(Replies.message(message), List.of((event, card) -> each.accept(reply(event))), ended, null);
+    }
+
+    @Override
+    public Reply get(String taskId) throws Exception {
+        return Replies.of(unary.getTask(new TaskQueryParams(taskId)));
+    }
+
+    @Override
+    public Reply cancel(String taskId) throws Exception {
+        return Replies.of(unary.cancelTask(new TaskIdParams(taskId)));
+    }
+
+    @Override
+    public List<String> list(String contextId) throws Exception {
+        return unary.listTasks(ListTasksParams.builder().contextId(contextId).build()).tasks().stream().map(Task::id).toList();
+    }
+
+    @Override
+    public Integer codeOf(Throwable error) {
+        return error instanceof A2AError known ? known.getCode() : null;
+    }
+
+    private static Reply reply(ClientEvent event) {
+        if (event instanceof TaskUpdateEvent update) return Replies.of(update.getUpdateEvent());
+        return event instanceof TaskEvent task ? Replies.of(task.getTask()) : Replies.of(((MessageEvent) event).getMessage());
+    }
+}

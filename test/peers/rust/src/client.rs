@@ -1,0 +1,79 @@
+//! Reads one JSON command a line from standard input, calls the SDK's client with it, and writes one JSON result a line.
+use std::sync::Arc;
+
+use a2a::*;
+use a2a_client::agent_card::AgentCardResolver;
+use a2a_client::{A2AClient, A2AClientFactory, Transport};
+use a2a_grpc::GrpcTransportFactory;
+use futures::StreamExt;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use crate::replies::{event_reply, message_reply, request, task_reply};
+
+type Client = A2AClient<Box<dyn Transport>>;
+
+pub async fn drive(url: &str, binding: &str) {
+    let mut card = AgentCardResolver::new(None).resolve(url).await.unwrap();
+    card.supported_interfaces.retain(|each| each.protocol_binding == binding);
+    let factory = A2AClientFactory::builder().register(Arc::new(GrpcTransportFactory::new())).build();
+    let client = factory.create_from_card(&card).await.unwrap();
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        let command: Value = serde_json::from_str(&line).unwrap();
+        let answer = match run(&client, &command).await {
+            Ok(result) => json!({ "result": result }),
+            Err(error) => json!({ "error": { "message": error.message, "code": error.code } }),
+        };
+        println!("{answer}");
+    }
+}
+
+async fn run(client: &Client, command: &Value) -> Result<Value, A2AError> {
+    let id = || command["taskId"].as_str().unwrap_or_default().to_string();
+    match command["op"].as_str().unwrap() {
+        "send" => match client.send_message(&request(command)).await? {
+            SendMessageResponse::Task(task) => Ok(task_reply(task)),
+            SendMessageResponse::Message(message) => Ok(message_reply(message)),
+        },
+        "stream" => {
+            let mut events = client.send_streaming_message(&request(command)).await?;
+            let mut seen = vec![];
+            while let Some(event) = events.next().await {
+                seen.push(event_reply(event?));
+            }
+            Ok(json!(seen))
+        }
+        "begin" => begin(client, command).await,
+        "get" => Ok(task_reply(client.get_task(&GetTaskRequest { id: id(), history_length: None, tenant: None }).await?)),
+        "cancel" => Ok(task_reply(client.cancel_task(&CancelTaskRequest { id: id(), metadata: None, tenant: None }).await?)),
+        _ => list(client, command).await,
+    }
+}
+
+async fn begin(client: &Client, command: &Value) -> Result<Value, A2AError> {
+    let mut events = client.send_streaming_message(&request(command)).await?;
+    while let Some(event) = events.next().await {
+        let reply = event_reply(event?);
+        if reply["taskId"].is_string() {
+            tokio::spawn(async move { while events.next().await.is_some() {} });
+            return Ok(reply);
+        }
+    }
+    Err(A2AError::internal("the stream ended before it named a task"))
+}
+
+async fn list(client: &Client, command: &Value) -> Result<Value, A2AError> {
+    let wanted = ListTasksRequest {
+        context_id: command["contextId"].as_str().map(String::from),
+        status: None,
+        page_size: None,
+        page_token: None,
+        history_length: None,
+        status_timestamp_after: None,
+        include_artifacts: None,
+        tenant: None,
+    };
+    let page = client.list_tasks(&wanted).await?;
+    Ok(json!(page.tasks.into_iter().map(|task| task.id).collect::<Vec<_>>()))
+}
