@@ -19,7 +19,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   { what: 'the console and browser security, in Chromium', files: ['test/e2e/**/*.test.ts', 'test/security/browser-matrix.test.ts'] },
   {
     what: 'the packed package, the client in Node 22 and 26, Bun, Deno and workerd, and the server in Bun and Deno',
-    files: ['test/package/tarball.test.ts', 'test/runtimes/**'],
+    files: ['test/package/{first-day,tarball}.test.ts', 'test/runtimes/**'],
   },
   { what: 'a node behind a real nginx', files: ['test/grpc/nginx.test.ts'] },
   {

@@ -59,7 +59,7 @@ async function run(args: readonly string[]): Promise<number> {
     const auth = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
     const data = dataNamed(textOf(flags, 'data'));
     const url = nodeOn(data, auth);
-    const made = url === undefined ? await ofClosed(data, auth, to) : await ofRunning(url, to);
+    const made = url === undefined ? await ofClosed(data, auth, to) : await ofRunning(url, auth, to);
     return say(json, { ...made }, wordsFor(made));
   } catch (thrown) {
     throw asCliError(thrown);
@@ -72,8 +72,8 @@ function wordsFor({ folder, tasks, damagedTasks, bytes }: Made): string {
 }
 
 /** The node makes the backup itself: only the process that writes the database can copy it without stopping. */
-async function ofRunning(url: string, to: string): Promise<Made> {
-  const api = adminApi(url, process.env['PARLEY_TOKEN'] ?? localToken(url));
+async function ofRunning(url: string, auth: string, to: string): Promise<Made> {
+  const api = adminApi(url, process.env['PARLEY_TOKEN'] ?? localToken(url, { ...process.env, PARLEY_AUTH_FOLDER: auth }));
   const line = progressLine();
   let { backup } = (await api.ask('POST', '/backup', { folder: to })) as { readonly backup: AdminBackup };
   while (backup.state === 'running') {

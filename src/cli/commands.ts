@@ -71,6 +71,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./restore.ts')).restoreCommand,
   },
   {
+    name: 'store',
+    summary: 'Say what takes the space of a node, and give free space back',
+    load: async () => (await import('./store.ts')).storeCommand,
+  },
+  {
     name: 'export',
     summary: 'Print everything that a node has of one caller, as JSON',
     load: async () => (await import('./export.ts')).exportCommand,

@@ -1,6 +1,7 @@
 import type { AdminBackups } from './admin-backups.ts';
 import type { AdminErased, AdminEraseRequest, AdminExportPage, AdminOwner } from './admin-erase.ts';
 import type { AdminMesh } from './admin-mesh.ts';
+import type { AdminStore } from './admin-store.ts';
 import type { AdminTask } from './admin-task.ts';
 import type { AdminWire } from './admin-wire.ts';
 import type { AuditPage, AuditRequest } from './audit.ts';
@@ -70,6 +71,8 @@ export interface AdminService {
   mesh?(): AdminMesh;
   /** The traffic recorder. Absent when this node has none. */
   readonly wire?: AdminWire;
+  /** What takes the space of the node's data folder, or frees it. Absent when the node's data is not in a folder. */
+  readonly store?: AdminStore;
   /** Backups. Absent when the node's data is not in a folder. */
   readonly backups?: AdminBackups;
 }

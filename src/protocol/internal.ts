@@ -5,6 +5,7 @@ export * from './admin.ts';
 export * from './admin-backups.ts';
 export * from './admin-erase.ts';
 export * from './admin-mesh.ts';
+export * from './admin-store.ts';
 export * from './admin-wire.ts';
 export * from './agent.ts';
 export * from './audit.ts';

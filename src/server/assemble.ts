@@ -207,7 +207,7 @@ interface AdminParts extends Pick<ServedNode, 'log' | 'health' | 'traffic'> {
  */
 function adminOf(
   engine: Engine | undefined,
-  { audit, backups }: HandlerOptions,
+  { audit, backups, storeFiles }: HandlerOptions,
   { log, health, traffic, mesh }: AdminParts,
 ): AdminService | undefined {
   if (engine === undefined) return undefined;
@@ -223,6 +223,7 @@ function adminOf(
     wire: traffic,
     ...(mesh === undefined ? {} : { mesh: mesh.shown }),
     ...(backups === undefined ? {} : { backups }),
+    ...(storeFiles === undefined ? {} : { store: storeFiles }),
     ...(audit === undefined ? {} : { audit: (request) => audit.read(request) }),
     ...(log.recent === undefined ? {} : { logs: ({ after = 0, limit = 1000 }) => log.recent?.(after, limit) ?? [] }),
   };

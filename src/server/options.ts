@@ -1,6 +1,6 @@
 import type { Caller, HttpResponse, OnHangUp } from '#bindings';
 import type { AroundRun, Blobs, EngineLimits, ReplyPublisher, Store } from '#engine';
-import type { AdminBackups, AdminMesh, Agent, CardSigner, Fetch } from '#protocol';
+import type { AdminBackups, AdminMesh, AdminStore, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuthMethod } from './access/authentication/auth-method.ts';
 import type { Authenticate } from './access/authentication/caller.ts';
 import type { HostOriginOptions } from './access/host-origin.ts';
@@ -91,6 +91,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly mesh?: MeshPort;
   /** Backs up the data of the node for `POST /api/parley/v1/backup`. */
   readonly backups?: AdminBackups;
+  /** The files of the store, for the admin API. */
+  readonly storeFiles?: AdminStore;
   /** Default: nothing is logged. */
   readonly log?: Log;
   /** Default: a new set, which `/metrics` serves. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AdminErased, AdminExportedTask, AuditRecord, TaskState } from '#protocol';
+import type { AdminErased, AdminExportedTask, AdminStoreStats, AuditRecord, TaskState } from '#protocol';
 import { filesWith } from '../support/find-in-files.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
@@ -142,5 +142,27 @@ describe('parley erase', () => {
     expect(await states('bob')).toEqual([]);
     expect(await states('cleo')).not.toEqual([]);
     expect(existsSync(join(data, 'tasks.db-wal.lost'))).toBe(false);
+  });
+});
+
+describe('parley store', () => {
+  it('says what takes the space, and compacts, on a running node and a closed one', async () => {
+    const stats = (...more: string[]) => run(['store', 'stats', '--data', data, ...more], { env });
+    const expectAll = async (): Promise<void> => {
+      const { tasks, bytes, files } = jsonOf<AdminStoreStats>(await stats('--json'));
+      expect(tasks).toBeGreaterThan(20);
+      for (const part of ['tasks', 'events', 'conversations', 'idempotency', 'blobs', 'audit'] as const)
+        expect([part, bytes[part] > 0]).toEqual([part, true]);
+      expect(files).toMatchObject({ audit: 1 });
+    };
+    await expectAll();
+    expect((await stats()).out).toMatch(/^events +\d.*\n[\s\S]*free pages +\d.*\n[\s\S]*total +\d/m);
+    expect(jsonOf(await run(['store', 'compact', '--data', data, '--json'], { env }))).toMatchObject({ bytes: { free: 0 } });
+    await node.stop();
+    await expectAll();
+    expect(await run(['store', 'compact', '--data', data], { env })).toMatchObject({ code: 0 });
+    expect(await run(['store', 'shrink', '--data', data], { env })).toMatchObject({ code: 2 });
+    node = await serve();
+    expect(await states('cleo')).not.toEqual([]);
   });
 });

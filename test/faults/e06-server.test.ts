@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -50,6 +50,38 @@ suiteNeeding('the right to mount a file system', mayMount(), 'E6: a full disk un
         20_000,
       );
       expect(await getJson(`${server.url}/readyz`)).toEqual({ status: 'ready' });
+    } finally {
+      await server.kill();
+      disk.unmount();
+    }
+  });
+
+  it('starts again without a free byte, and serves reads', async () => {
+    const disk = mountTmpfs(64 * MIB);
+    if (disk === undefined) throw new Error('it could be mounted a moment ago');
+    const [filler, data] = [join(disk.path, 'filler'), join(disk.path, 'data')];
+    let server = await startParley({ data });
+    try {
+      const done = await sendTask(server.url, 'chunks=5');
+      writeFileSync(filler, new Uint8Array(30 * MIB));
+      expect((await fillUp(server)).status).toBe(503);
+      await server.kill();
+      const rest = openSync(join(disk.path, 'rest'), 'w');
+      expect(() => {
+        for (;;) writeSync(rest, new Uint8Array(4096));
+      }).toThrow('ENOSPC');
+      closeSync(rest);
+      for (let start = 0; start < 2; start += 1) {
+        server = await startParley({ data });
+        expect(textOf(await getTask(server.url, done.id))).toBe(chunksText(5));
+        const page = (await getJson(`${server.url}/tasks?pageSize=5`)) as { tasks: object[] };
+        expect(page.tasks.length).toBeGreaterThan(0);
+        await server.kill();
+      }
+      rmSync(filler);
+      rmSync(join(disk.path, 'rest'));
+      server = await startParley({ data });
+      expect(textOf(await sendTask(server.url, 'chunks=2'))).toBe(chunksText(2));
     } finally {
       await server.kill();
       disk.unmount();

@@ -6,9 +6,11 @@ import { directAnswersOf, eraseStored, exportedTask, ownerData, tasksOf } from '
 import type { AdminErased, AdminExportPage, ContextId } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
+import type { SqliteStore } from '../../engine/adapters/sqlite.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import { openAudit } from '../../server/adapters/audit-file.ts';
 import { authFolder } from '../../server/adapters/secret-files.ts';
+import type { AdminApi } from '../admin-api.ts';
 import { adminApi } from '../admin-api.ts';
 import { CliError } from '../command.ts';
 import type { ParsedFlags } from '../flags/parse.ts';
@@ -25,24 +27,38 @@ export interface PersonalData {
   pages(): AsyncGenerator<AdminExportPage, void>;
 }
 
-/** Uses the running node on the data folder, or opens the folder if none runs. */
-export async function withPersonalData<T>(flags: ParsedFlags, owner: Owner, use: (data: PersonalData) => Promise<T>): Promise<T> {
+/** What a command does with a running node, and with an open store that no node uses. */
+interface OnData<T> {
+  running(api: AdminApi): Promise<T>;
+  closed(opened: { readonly store: SqliteStore; readonly data: string }): Promise<T>;
+}
+
+/** Uses the running node on the data folder that the flags name, or opens the folder if none runs. */
+export async function onData<T>(flags: ParsedFlags, { running, closed }: OnData<T>): Promise<T> {
   const auth = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
   const data = dataNamed(textOf(flags, 'data'));
   const url = nodeOn(data, auth);
-  if (url !== undefined) return await use(ofRunning(url, owner));
+  if (url !== undefined)
+    return await running(adminApi(url, process.env['PARLEY_TOKEN'] ?? localToken(url, { ...process.env, PARLEY_AUTH_FOLDER: auth })));
   if (!existsSync(join(data, 'tasks.db')))
     throw new CliError(`${data} has no tasks`, { hint: 'name the folder of the node with --data DIR', exit: 2 });
   const store = openSqliteStore(join(data, 'tasks.db'), { create: false, ballastBytes: 0 });
   try {
-    return await use(ofClosed(data, store, owner));
+    return await closed({ store, data });
   } finally {
     await store.close();
   }
 }
 
-function ofRunning(url: string, owner: Owner): PersonalData {
-  const api = adminApi(url, process.env['PARLEY_TOKEN'] ?? localToken(url));
+/** The data of one caller, on a running node or in a folder. */
+export function withPersonalData<T>(flags: ParsedFlags, owner: Owner, use: (data: PersonalData) => Promise<T>): Promise<T> {
+  return onData(flags, {
+    running: (api) => use(ofRunning(api, owner)),
+    closed: ({ store, data }) => use(ofClosed(data, store, owner)),
+  });
+}
+
+function ofRunning(api: AdminApi, owner: Owner): PersonalData {
   const path = ownerPath(owner);
   return {
     count: async () => ((await api.ask('GET', path)) as { readonly data: AdminErased }).data,
@@ -58,7 +74,7 @@ function ofRunning(url: string, owner: Owner): PersonalData {
   };
 }
 
-function ofClosed(data: string, store: ReturnType<typeof openSqliteStore>, owner: Owner): PersonalData {
+function ofClosed(data: string, store: SqliteStore, owner: Owner): PersonalData {
   const blobs = openBlobs(join(data, 'blobs'));
   return {
     count: async () => (await ownerData(store, owner)).counts,

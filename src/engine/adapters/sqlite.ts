@@ -15,6 +15,7 @@ export type { CopyProgress } from './sqlite/files/copy-database.ts';
 export type { SqliteOptions, SqliteStore } from './sqlite/options.ts';
 export type { SqliteReader } from './sqlite/read/open-reader.ts';
 export { openSqliteReader } from './sqlite/read/open-reader.ts';
+export type { PageUse } from './sqlite/read/page-use.ts';
 
 /**
  * Opens the SQLite store in a file, or creates it. Throws a StoreError that states the cause and what

@@ -30,7 +30,7 @@ export interface Recovered {
  * After a start: tasks that wait for their caller keep waiting. Every other unfinished task is started,
  * repeated or failed, as its agent's `recovery` says, so that no task of a served agent stays `working`
  * without a run.
- * All failures are durable when this resolves.
+ * All failures are durable when this resolves, unless the disk is full: reads must be served then too.
  */
 export async function recover(parts: TurnParts): Promise<Recovered> {
   const unfinished = await parts.store.unfinished();
@@ -59,9 +59,17 @@ export async function recover(parts: TurnParts): Promise<Recovered> {
     }
     task.release();
   }
-  if (counts.ended + counts.oneAtATime > 0) await parts.commits.settled();
+  if (counts.ended + counts.oneAtATime > 0) await settledUnlessFull(parts);
   restarts?.next();
   return counts;
+}
+
+async function settledUnlessFull({ commits }: TurnParts): Promise<void> {
+  try {
+    await commits.settled();
+  } catch (thrown) {
+    if (!commits.isStalled) throw thrown;
+  }
 }
 
 function planFor(parts: TurnParts, rows: readonly TaskRow[]): RestartPlan {

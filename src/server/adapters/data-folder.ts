@@ -15,6 +15,7 @@ import { openKeys } from './node-keys-file.ts';
 import { packageVersion } from './package-version.ts';
 import { openPostgresData } from './postgres-data.ts';
 import { authFolder } from './secret-files.ts';
+import { storeStats } from './store-stats.ts';
 
 /**
  * The folder for application data on this platform: XDG on Linux, the system's own folder on macOS and
@@ -92,7 +93,7 @@ export function folderFor(sources: readonly string[]): string {
 }
 
 /** What a data folder holds, opened. */
-type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>>;
+type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups' | 'storeFiles'>>;
 
 /** Opens the folder with everything that outlives the process: tasks, files and keys. */
 export async function openData(
@@ -120,5 +121,6 @@ export async function openData(
   const swept = await blobs.sweep((task) => store.has(task));
   if (swept > 0) log.info('removed files that belong to no task', { files: swept });
   const backups = createBackups({ store, folder: path, authFolder: authFolder(named), version: packageVersion() }, log);
-  return { store, blobs, secret: store.secret, keys, backups };
+  const storeFiles = { stats: () => storeStats(path, store), compact: async () => void (await store.compact?.()) };
+  return { store, blobs, secret: store.secret, keys, backups, storeFiles };
 }

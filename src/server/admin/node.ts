@@ -1,9 +1,9 @@
 import type { HttpResponse } from '#bindings';
-import type { AdminLogsRequest, AdminService, AdminWire, Mutable } from '#protocol';
+import type { AdminLogsRequest, AdminService, AdminStore, AdminWire, Mutable } from '#protocol';
 import { A2AError } from '#protocol';
 import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
-/** `/logs`, `/health`, `/mesh` and `/wire`: the node itself. Undefined for another path. */
+/** `/logs`, `/health`, `/mesh`, `/store` and `/wire`: the node itself. Undefined for another path. */
 export function nodeRoutes(admin: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
   if (path === '/health') {
     return {
@@ -14,6 +14,15 @@ export function nodeRoutes(admin: AdminService, path: string, query: URLSearchPa
     };
   }
   if (path === '/mesh') return { GET: async () => shown({ mesh: admin.mesh?.() ?? null }) };
+  if (path === '/store') return { GET: async () => shown({ store: await storeOf(admin).stats() }) };
+  if (path === '/store:compact') {
+    return {
+      POST: async () => {
+        await storeOf(admin).compact();
+        return shown({ store: await storeOf(admin).stats() });
+      },
+    };
+  }
   if (path.startsWith('/wire')) return wireRoutes(admin, path, query);
   if (path !== '/logs') return undefined;
   return {
@@ -26,6 +35,11 @@ export function nodeRoutes(admin: AdminService, path: string, query: URLSearchPa
       return shown({ lines: admin.logs(request) });
     },
   };
+}
+
+function storeOf({ store }: AdminService): AdminStore {
+  if (store !== undefined) return store;
+  throw new A2AError('UNSUPPORTED_OPERATION', 'this node keeps its tasks in memory, so it has no files');
 }
 
 /** `/wire`: reading, starting, stopping and clearing the recording of traffic. */

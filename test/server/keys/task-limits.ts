@@ -62,7 +62,7 @@ export const TASK_LIMIT_CHECKS: Checks = {
     ),
   'limits.openContextMsMax': () =>
     served(
-      { limits: { openContextMsMax: 100, sweepMs: 50, tickMs: 20 } },
+      { limits: { openContextMsMax: 2000, sweepMs: 50, tickMs: 20 } },
       async (server) => {
         await send(server, 'x');
         expect(await metric(server.url, 'parley_contexts_open')).toBe(1);

@@ -1,6 +1,7 @@
 import type { Store, TaskKey } from '../../ports.ts';
 import type { Quarantined } from './damage/quarantine.ts';
 import type { CopyProgress } from './files/copy-database.ts';
+import type { PageUse } from './read/page-use.ts';
 
 /** Options of `openSqliteStore`. */
 export interface SqliteOptions {
@@ -43,6 +44,8 @@ export interface SqliteStore extends Store {
   has(task: TaskKey): boolean;
   /** Empties the WAL and truncates its file. */
   checkpoint(): Promise<void>;
+  /** What takes the space of the database, in bytes. Reads every page, in a thread. */
+  pageUse(): Promise<PageUse>;
   /** Copies the database to a new file while commits continue. The copy needs no other file. */
   backup(to: string, onProgress?: (progress: CopyProgress) => void): Promise<void>;
 }

@@ -9,6 +9,7 @@ import { createStoreThread } from './checkpoint/thread.ts';
 import { createCommitter } from './commit/committer.ts';
 import type { Marks } from './commit/marks.ts';
 import { openMarks, startMarks } from './commit/marks.ts';
+import { createShrinking } from './commit/shrink.ts';
 import { createTransactions } from './commit/transactions.ts';
 import { checkFile } from './damage/check-file.ts';
 import { createFailureGuard } from './damage/failure-guard.ts';
@@ -24,6 +25,7 @@ import { createDiskSpace } from './files/disk-space.ts';
 import type { StoreLock } from './files/lock.ts';
 import type { StoreFiles } from './files/store-files.ts';
 import type { SqliteOptions, SqliteStore } from './options.ts';
+import { readPageUse } from './read/page-use.ts';
 import { createReads } from './read/reads.ts';
 import { createTables } from './tables/all-tables.ts';
 
@@ -40,8 +42,7 @@ export interface OpenedStore {
 /** Connects the parts of an opened store. */
 export function assemble({ db, files, lock, meta, losses, settings }: OpenedStore): SqliteStore {
   const { report, ballastBytes, verifyBytesMax, cacheBytes } = settings;
-  const guard = createFailureGuard(report);
-  const tables = createTables(db, meta);
+  const [guard, tables] = [createFailureGuard(report), createTables(db, meta)];
   const quarantine = createQuarantine(db, report);
   const transactions = createTransactions(db, meta, { ...tables, names: tables.sends.names });
   const thread = createStoreThread({ path: files.path, marks: files.marks, store: meta.store, cacheBytes });
@@ -64,10 +65,12 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
   const commits = (): number => transactions.commits;
   const checkpoints = chooseCheckpoints({ db, files, settings, thread, commits, onFailed: onCheckpointFailed, marks, restartMarks });
   const space = createDiskSpace({ path: files.path, ballastBytes, onLow: () => void checkpoints.empty('TRUNCATE') });
-  const committer = createCommitter({ tables, transactions, guard, space, marks, checkpoints, onCheckpointFailed, report });
+  const shrinking = createShrinking(db, { checkpoints, isBroken: () => guard.broken !== undefined, report });
+  const committer = createCommitter({ tables, transactions, guard, space, marks, checkpoints, shrinking, onCheckpointFailed, report });
 
   const close = async (): Promise<void> => {
     committer.stop();
+    shrinking.stop();
     await checkpoints.close();
     await space.settled();
     await thread.close().catch((thrown: unknown) => report('the store’s thread ended with an error', thrown));
@@ -89,14 +92,13 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
     damaged: quarantine.all,
     verified,
     secret: new Uint8Array(hash('sha256', `page tokens of ${meta.store}`, 'buffer')),
+    pageUse: async () => (mayShareWal(versionOf(db)) ? await thread.pageUse() : readPageUse(db)),
     checkpoint: () => checkpoints.empty('TRUNCATE'),
     compact: async () => {
       await committer.purged();
-      try {
-        await checkpoints.rewrite();
-      } catch (thrown) {
+      await checkpoints.rewrite().catch((thrown: unknown) => {
         throw troubleOf(thrown) === 'full' ? space.ranOut(thrown) : thrown;
-      }
+      });
       // A copy of a damaged WAL may hold content of deleted tasks.
       rmSync(`${files.wal}.lost`, { force: true });
     },

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { PageUse } from '../read/page-use.ts';
 import type { Checkpointed, CheckpointMode, ThreadJob, ThreadOutcome, ThreadReply, ThreadRequest, ThreadSetup } from './worker.ts';
 
 /**
@@ -10,6 +11,8 @@ export interface StoreThread {
   checkpoint(mode: CheckpointMode, commits?: number): Promise<Checkpointed>;
   /** Checks the whole file. Resolves with the problems found. */
   verify(): Promise<readonly string[]>;
+  /** Reads what each page is used for. */
+  pageUse(): Promise<PageUse>;
   /** Rewrites the whole database. */
   vacuum(): Promise<void>;
   close(): Promise<void>;
@@ -72,6 +75,11 @@ export function createStoreThread(setup: ThreadSetup): StoreThread {
     verify: async () => {
       const outcome = await outcomeOf({ kind: 'verify' });
       return 'problems' in outcome ? outcome.problems : [];
+    },
+    pageUse: async () => {
+      const outcome = await outcomeOf({ kind: 'pages' });
+      if (!('use' in outcome)) throw new Error('the store’s thread sent the reply of another job');
+      return outcome.use;
     },
     vacuum: async () => void (await outcomeOf({ kind: 'vacuum' })),
     close: async () => {

@@ -3,6 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { startMarks } from '../commit/marks.ts';
 import { structureProblems } from '../damage/integrity.ts';
 import { connect, vacuum } from '../database/connection.ts';
+import type { PageUse } from '../read/page-use.ts';
+import { readPageUse } from '../read/page-use.ts';
 
 /**
  * The thread for slow work. It has a connection of its own, so the event loop of the process is not
@@ -30,7 +32,9 @@ export type ThreadJob =
   | { readonly kind: 'checkpoint'; readonly mode: CheckpointMode; readonly commits?: number }
   | { readonly kind: 'verify' }
   /** Rewrites the whole database. No commit runs meanwhile. */
-  | { readonly kind: 'vacuum' };
+  | { readonly kind: 'vacuum' }
+  /** Reads what each page is used for. */
+  | { readonly kind: 'pages' };
 
 /** The result of a checkpoint. */
 export interface Checkpointed {
@@ -43,7 +47,8 @@ export interface Checkpointed {
 export type ThreadOutcome =
   | { readonly checkpointed: Checkpointed }
   | { readonly problems: readonly string[] }
-  | { readonly isRewritten: true };
+  | { readonly isRewritten: true }
+  | { readonly use: PageUse };
 
 export interface ThreadRequest {
   readonly id: number;
@@ -84,6 +89,7 @@ parentPort?.on('message', ({ id, job }: ThreadRequest) => {
  */
 function run(db: DatabaseSync, job: ThreadJob): ThreadOutcome {
   if (job.kind === 'verify') return { problems: structureProblems(db) };
+  if (job.kind === 'pages') return { use: readPageUse(db) };
   if (job.kind === 'vacuum') {
     vacuum(db);
     return { isRewritten: true };

@@ -5,6 +5,7 @@ import type { DiskSpace } from '../files/disk-space.ts';
 import type { Tables } from './apply-write.ts';
 import { apply } from './apply-write.ts';
 import type { Marks } from './marks.ts';
+import type { Shrinking } from './shrink.ts';
 import { touchedBy } from './touched-tasks.ts';
 import type { Transactions } from './transactions.ts';
 
@@ -25,6 +26,7 @@ interface CommitterOptions {
   readonly space: DiskSpace;
   readonly marks: Marks;
   readonly checkpoints: Checkpoints;
+  readonly shrinking: Shrinking;
   readonly onCheckpointFailed: (thrown: unknown) => void;
   readonly report: (what: string, cause: unknown) => void;
 }
@@ -34,7 +36,7 @@ const PURGE_MS = 10;
 
 /** Connects transactions, marks, checkpoints and the handling of a full disk. */
 export function createCommitter(options: CommitterOptions): Committer {
-  const { tables, transactions, guard, space, marks, checkpoints, onCheckpointFailed, report } = options;
+  const { tables, transactions, guard, space, marks, checkpoints, shrinking, onCheckpointFailed, report } = options;
   const { deferredDeletes } = tables;
   let purging: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -60,6 +62,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     try {
       if (checkpoints.gate() === undefined && deferredDeletes.isWaiting()) transact(deferredDeletes.emptySome, '', 0);
       if (deferredDeletes.isWaiting()) purgeSoon();
+      else shrinking.soon();
     } catch (thrown) {
       report('the logs of deleted tasks could not be deleted yet', thrown);
     }
@@ -78,7 +81,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     if (batch.some((write) => write.kind === 'forget')) purgeSoon();
   };
 
-  if (deferredDeletes.isWaiting()) purgeSoon();
+  purgeSoon();
   return {
     commit,
     purged: async () => {

@@ -36,6 +36,8 @@ export function connect(path: string, { cacheBytes, busyMs = BUSY_MS }: SqliteCo
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   try {
     db.exec(`PRAGMA busy_timeout = ${busyMs}`);
+    // A new database can shrink. An older one can after it was rewritten.
+    db.exec('PRAGMA auto_vacuum = incremental');
     for (const [pragma, value] of SETTINGS) db.exec(`PRAGMA ${pragma} = ${value}`);
     db.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
     assertSettings(db);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError, troubleOf } from '../damage/store-error.ts';
+import { rollBack } from '../database/connection.ts';
 import { query } from '../database/statement.ts';
 
 /**
@@ -32,14 +33,30 @@ export function lockStore(path: string): StoreLock {
       const { pid, started } = holderOf(db) ?? { pid: 0, started: '' };
       // The transaction that stays open must write nothing: the next holder would have to roll it back.
       if (pid === me.pid && started === me.started) return { release: () => db.close() };
-      db.exec('DELETE FROM holder');
-      db.prepare('INSERT INTO holder (pid, started) VALUES (?, ?)').run(me.pid, me.started);
-      db.exec('COMMIT');
+      if (!isRecorded(db, me)) {
+        // The disk is full. The lock itself needs no space; only its error message can't name this process.
+        begin(db, path);
+        return { release: () => db.close() };
+      }
     }
     throw new StoreError('locked', `${path} is being opened by other processes at this moment`);
   } catch (thrown) {
     db.close();
     throw thrown instanceof StoreError ? thrown : new StoreError('failed', `the lock file ${file} can't be written`, thrown);
+  }
+}
+
+/** Writes the name of the holder. Returns false if the disk is full. */
+function isRecorded(db: DatabaseSync, { pid, started }: Holder): boolean {
+  try {
+    db.exec('DELETE FROM holder');
+    db.prepare('INSERT INTO holder (pid, started) VALUES (?, ?)').run(pid, started);
+    db.exec('COMMIT');
+    return true;
+  } catch (thrown) {
+    if (troubleOf(thrown) !== 'full') throw thrown;
+    rollBack(db);
+    return false;
   }
 }
 

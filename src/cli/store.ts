@@ -1,0 +1,68 @@
+import type { AdminStoreBytes, AdminStoreStats } from '#protocol';
+import { storeStats } from '../server/adapters/store-stats.ts';
+import type { Command } from './command.ts';
+import { AUTH_FOLDER_FLAG, DATA_FLAG, JSON_FLAG } from './data/flags.ts';
+import { asCliError, sizeText } from './data/folder.ts';
+import { onData } from './data/person.ts';
+import { helpFor } from './flags/help.ts';
+import { parse, switchOf } from './flags/parse.ts';
+import type { CommandSpec } from './flags/spec.ts';
+import { unknownSubcommand } from './flags/subcommands.ts';
+
+const SPEC: CommandSpec = {
+  name: 'store',
+  summary: 'what takes the space of a node, and give free space back.',
+  args: [{ name: 'COMMAND' }],
+  usage: ['parley store stats [OPTIONS]', 'parley store compact [OPTIONS]'],
+  details: `Works on a running node and on a data folder without one. stats says how much tasks, events, large content, the audit log and free pages take. A node gives
+the space of deleted tasks back by itself; compact rewrites the whole database, which also does that for a store of an older version. Sends wait for compact;
+it takes a few seconds for each gigabyte.`,
+  flags: [DATA_FLAG, AUTH_FOLDER_FLAG, JSON_FLAG],
+  examples: ['parley store stats --json'],
+  exits: '0 done; 1 failed; 2 wrong call.',
+};
+
+export const storeCommand: Command = { name: 'store', help: helpFor(SPEC), spec: SPEC, run };
+
+const NAMES: readonly (readonly [keyof AdminStoreBytes, string])[] = [
+  ['tasks', 'tasks'],
+  ['events', 'events'],
+  ['conversations', 'conversations (index)'],
+  ['idempotency', 'idempotency records'],
+  ['push', 'push configs and webhooks'],
+  ['other', 'other'],
+  ['free', 'free pages'],
+  ['blobs', 'blobs'],
+  ['audit', 'audit log'],
+  ['wal', 'write-ahead log'],
+  ['reserve', 'reserve for a full disk'],
+];
+
+/** Runs `stats` or `compact`. */
+async function run(args: readonly string[]): Promise<number> {
+  const flags = parse(SPEC, args);
+  const [action] = flags.positionals;
+  if (action !== 'stats' && action !== 'compact') throw unknownSubcommand('store', action, ['stats', 'compact']);
+  const isStats = action === 'stats';
+  try {
+    const stats = await onData(flags, {
+      running: async (api) =>
+        ((await api.ask(isStats ? 'GET' : 'POST', isStats ? '/store' : '/store:compact')) as { readonly store: AdminStoreStats }).store,
+      closed: async ({ store, data }) => {
+        if (!isStats) await store.compact?.();
+        return await storeStats(data, store);
+      },
+    });
+    process.stdout.write(switchOf(flags, 'json') ? `${JSON.stringify(stats)}\n` : tableOf(stats));
+    return 0;
+  } catch (thrown) {
+    throw asCliError(thrown);
+  }
+}
+
+function tableOf({ tasks, bytes, files }: AdminStoreStats): string {
+  const rows = NAMES.map(([name, words]) => [words, sizeText(bytes[name])] as const);
+  const total = NAMES.reduce((sum, [name]) => sum + bytes[name], 0);
+  const lines = [...rows, ['total', sizeText(total)] as const].map(([words, size]) => `${words.padEnd(28)}${size.padStart(12)}`);
+  return `${lines.join('\n')}\n${tasks} tasks, ${files.blobs} files with large content, ${files.audit} files of the audit log\n`;
+}

@@ -1,0 +1,46 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AdminStoreStats } from '#protocol';
+import type { SqliteStore } from '../../engine/adapters/sqlite.ts';
+
+/** What the files of a data folder hold. Reads every page of the database once, in another thread where that is possible. */
+export async function storeStats(folder: string, store: Pick<SqliteStore, 'pageUse' | 'count'>): Promise<AdminStoreStats> {
+  const use = await store.pageUse();
+  const size = (name: string): Promise<number> => sizeOf(join(folder, name));
+  const [wal, blobs, full, current] = await Promise.all([
+    size('tasks.db-wal'),
+    filesIn(join(folder, 'blobs')),
+    filesIn(join(folder, 'audit')),
+    size('audit.jsonl'),
+  ]);
+  return {
+    tasks: await store.count({ owner: 'any' }),
+    bytes: {
+      ...use,
+      blobs: blobs.bytes,
+      audit: full.bytes + current,
+      wal,
+      reserve: await size('tasks.db.ballast'),
+    },
+    files: { blobs: blobs.files, audit: full.files + (current > 0 ? 1 : 0) },
+  };
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+/** A file that is deleted meanwhile counts nothing. */
+async function filesIn(folder: string): Promise<{ readonly files: number; readonly bytes: number }> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  let [files, bytes] = [0, 0];
+  for (const entry of entries) {
+    if (!entry.isFile()) continue;
+    files += 1;
+    bytes += await sizeOf(join(entry.parentPath, entry.name));
+  }
+  return { files, bytes };
+}
