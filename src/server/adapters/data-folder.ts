@@ -93,7 +93,7 @@ export function folderFor(sources: readonly string[]): string {
 }
 
 /** What a data folder holds, opened. */
-type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups' | 'storeFiles'>>;
+type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>> & Pick<ServingOptions, 'storeFiles'>;
 
 /** Opens the folder with everything that outlives the process: tasks, files and keys. */
 export async function openData(
