@@ -29,7 +29,7 @@ const REMOVED = /•••|\[removed\]/;
 /** The request as a curl command. */
 export function asCurl(sent: Sent): string {
   const { method, url, body, isStream } = sent;
-  const call = /\/([\w.]+\.A2AService\/\w+)$/.exec(new URL(url).pathname)?.[1];
+  const call = /\/((?:lf\.)?a2a\.v1\.A2AService\/\w{1,60})$/.exec(new URL(url).pathname)?.[1];
   if (call !== undefined) return asGrpcurl(sent, call);
   const lines = [`curl${isStream ? ' -N' : ''}${method === 'GET' ? '' : ` -X ${method}`} ${quoted(url)}`];
   for (const [name, value] of headersOf(sent)) {
@@ -46,7 +46,10 @@ interface Said {
 }
 
 function saidIn({ url, body }: Sent): Said {
-  const agent = url.replace(/\/([\w.]+\.A2AService\/\w+|a2a(\/jsonrpc)?|message:(send|stream)|tasks.*|\.well-known.*|v1\/.*)$/s, '');
+  const agent = url.replace(
+    /\/((?:lf\.)?a2a\.v1\.A2AService\/\w{1,60}|a2a(\/jsonrpc)?|message:(send|stream)|tasks.*|\.well-known.*|v1\/.*)$/s,
+    '',
+  );
   const text = /"text"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body)?.[1];
   const taskId = /"(?:taskId|task_id)"\s*:\s*"([^"]+)"/.exec(body)?.[1];
   return { agent, text: text === undefined ? undefined : (JSON.parse(text) as string), taskId };
