@@ -35,7 +35,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
   let browser: Browser;
   let watched: Watched;
   beforeAll(async () => {
-    const agents = [createDemo({ wordMs: 2, stepMs: 100 }), builtIn('script'), builtIn('echo'), weather];
+    const agents = [createDemo({ wordMs: 2, stepMs: 2000 }), builtIn('script'), builtIn('echo'), weather];
     server = await startServer({ agents, console: createConsole(), log: createLog({ write: () => {} }), allowLoopbackTargets: true });
     browser = await openBrowser();
     watched = await openPage(browser, server.url);

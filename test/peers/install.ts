@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -28,19 +27,22 @@ export function pythonWith(name: string, packages: readonly string[]): string | 
 }
 
 /**
- * The same by uv, which installs hundreds of packages in seconds. `excludes` is a file with packages that are left out although others ask for them.
+ * The same by uv, which installs hundreds of packages in seconds. `excludes` is a file with packages that are left out although others ask for
+ * them.
  */
 export function pythonByUv(
   name: string,
-  { packages, excludes }: { readonly packages: readonly string[]; readonly excludes: string },
+  { packages, excludes }: { readonly packages: readonly string[]; readonly excludes?: string },
 ): string | undefined {
   const { folder, mark } = folderOf(name);
   const python = join(folder, 'venv/bin/python');
-  if (existsSync(mark) && statSync(excludes).mtimeMs < statSync(mark).mtimeMs) return python;
+  const isCurrent = (): boolean => excludes === undefined || statSync(excludes).mtimeMs < statSync(mark).mtimeMs;
+  if (existsSync(mark) && isCurrent()) return python;
+  const left = excludes === undefined ? [] : ['--excludes', excludes];
   return installed(mark, () => {
     run('python3', ['-m', 'venv', '--clear', join(folder, 'venv')], folder);
     run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'uv'], folder);
-    run(join(folder, 'venv/bin/uv'), ['pip', 'install', '--quiet', '--python', python, '--excludes', excludes, ...packages], folder);
+    run(join(folder, 'venv/bin/uv'), ['pip', 'install', '--quiet', '--python', python, ...left, ...packages], folder);
   })
     ? python
     : undefined;
@@ -121,13 +123,6 @@ export function goTool(
     execFileSync('go', ['mod', 'download', '-json', module], { cwd: folder, encoding: 'utf8', timeout: INSTALL_MS_MAX }),
   );
   return { program: join(folder, basename(command)), source };
-}
-
-/** A program of a checkout in another folder, built outside of both trees. */
-export function goBuilt(checkout: string, main: string): string {
-  const program = join(mkdtempSync(join(tmpdir(), 'peer-')), 'program');
-  run('go', ['build', '-o', program, main], checkout);
-  return program;
 }
 
 function isOlder(files: readonly string[], mark: string): boolean {

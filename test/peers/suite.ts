@@ -25,17 +25,20 @@ export interface PeerClient<T extends Talk = Talk> {
   readonly also?: readonly Conversation<T>[];
   /** The file of another agent than `agent.ts`. */
   readonly agent?: string;
+  /** Further flags of `parley serve`. */
+  readonly serveFlags?: readonly string[];
   /** The long answer, where this peer reads it in its own way. */
   readonly slow?: Conversation<T>;
 }
 
 /** Their client, our server: every conversation, each with a new client. */
-export function describeClient<T extends Talk>({ title, talk, except = {}, also = [], slow = SLOW, agent = AGENT }: PeerClient<T>): void {
+export function describeClient<T extends Talk>(peer: PeerClient<T>): void {
+  const { title, talk, except = {}, also = [], slow = SLOW, agent = AGENT, serveFlags = [] } = peer;
   const open = talk ?? missing;
   suiteNeeding('its package', talk !== undefined, `their client: ${title}`, () => {
     let node: OurNode;
     beforeAll(async () => {
-      node = await ourNode({ args: [agent] });
+      node = await ourNode({ args: [agent, ...serveFlags] });
     });
     afterAll(() => node.stop());
     for (const { id, title: what, run } of [...CONVERSATIONS, ...also]) {
@@ -44,7 +47,14 @@ export function describeClient<T extends Talk>({ title, talk, except = {}, also 
     }
   });
   if (talk === undefined || except[slow.id] !== undefined) return;
-  long.push({ peer: `their client: ${title}`, title: slow.title, run: (url) => twice(() => having(() => talk(url), slow.run, {})) });
+  long.push({
+    peer: `their client: ${title}`,
+    title: slow.title,
+    run: async (shared) => {
+      const own = serveFlags.length === 0 ? undefined : await ourNode({ args: [agent, ...serveFlags] });
+      await twice(() => having(() => talk(own?.url ?? shared), slow.run, {})).finally(() => own?.stop());
+    },
+  });
 }
 
 export interface PeerServer {
@@ -54,6 +64,9 @@ export interface PeerServer {
   readonly except?: Readonly<Record<string, string>>;
   readonly also?: readonly Conversation[];
   readonly env?: NodeJS.ProcessEnv;
+  /** Instead of those that every peer has: for agents with a model. */
+  readonly conversations?: readonly Conversation[];
+  readonly slow?: Conversation;
   /** Further flags of `parley proxy`. */
   readonly proxyFlags?: string[];
   /** Its server drops the names of files. */
@@ -69,7 +82,18 @@ export function onlyOver(binding: string): Pick<PeerServer, 'env' | 'proxyFlags'
 export const OVER_GRPC: Pick<PeerServer, 'env' | 'proxyFlags'> = onlyOver('GRPC');
 
 /** Our client, their server: directly, and through a proxy of ours that re-publishes it. */
-export function describeServer({ title, command, except = {}, also = [], env = {}, proxyFlags = [], losesFileNames }: PeerServer): void {
+export function describeServer(peer: PeerServer): void {
+  const {
+    title,
+    command,
+    except = {},
+    also = [],
+    env = {},
+    proxyFlags = [],
+    losesFileNames,
+    conversations = CONVERSATIONS,
+    slow = SLOW,
+  } = peer;
   const loss = losesFileNames === undefined ? {} : { losesFileNames };
   const talkTo = async (url: string, joinsText: boolean): Promise<Talk> => ({ ...(await ourTalk(url, joinsText)), ...loss });
   suiteNeeding('its package', command !== undefined, `their server: ${title}`, () => {
@@ -83,23 +107,23 @@ export function describeServer({ title, command, except = {}, also = [], env = {
       await proxy.stop();
       await server.stop();
     });
-    for (const { id, title: what, needsRestart, run } of [...CONVERSATIONS, ...also]) {
+    for (const { id, title: what, needsRestart, run } of [...conversations, ...also]) {
       if (except[id] !== undefined) continue;
       if (needsRestart !== true) it(what, () => having(() => talkTo(server.url, false), run, { url: server.url }));
       it(`${what}, through parley proxy`, () => having(() => talkTo(proxy.url, true), run, proxy));
     }
   });
-  if (command === undefined || except[SLOW.id] !== undefined) return;
+  if (command === undefined || except[slow.id] !== undefined) return;
   long.push({
     peer: `their server: ${title}`,
-    title: SLOW.title,
+    title: slow.title,
     run: async () => {
       const server = await servePeer(command, env);
       const proxy = await ourNode({ command: ['proxy', server.url], args: proxyFlags });
       try {
         await Promise.all([
-          twice(() => having(() => ourTalk(server.url, false), SLOW.run, {})),
-          twice(() => having(() => ourTalk(proxy.url, true), SLOW.run, {})),
+          twice(() => having(() => ourTalk(server.url, false), slow.run, {})),
+          twice(() => having(() => ourTalk(proxy.url, true), slow.run, {})),
         ]);
       } finally {
         await proxy.stop();
@@ -109,6 +133,8 @@ export function describeServer({ title, command, except = {}, also = [], env = {
   });
 }
 
+/** With the start of the peer, which can take most of a minute too. */
+const LONG_MS_MAX = 240_000;
 /** Conversations that wait for most of a minute. */
 const long: { readonly peer: string; readonly title: string; readonly run: (url: string) => Promise<void> }[] = [];
 
@@ -122,7 +148,7 @@ export function describeLong(): void {
   afterAll(() => node.stop());
   for (const { peer, title, run } of long) {
     describe.concurrent(peer, () => {
-      it.concurrent(title, () => run(node.url));
+      it.concurrent(title, () => run(node.url), LONG_MS_MAX);
     });
   }
 }

@@ -33,6 +33,26 @@ describe('a proxied agent whose origin has no streams', () => {
   });
 });
 
+describe('a proxied agent whose card rules out streams', () => {
+  it('is polled and never asked for a stream, which fasta2a answers with HTTP 500', async () => {
+    const step = gate();
+    const origin = agent(async function* () {
+      await step.wait;
+      yield { kind: 'text', text: 'done' };
+    });
+    const broken = (): never => {
+      throw new A2AError('INVALID_AGENT_RESPONSE', 'HTTP 500 with text/plain is not a JSON-RPC answer');
+    };
+    const card = { ...origin.card, capabilities: { ...origin.card.capabilities, streaming: false } };
+    const { here } = await proxied(origin, { card }, (service) => ({ ...service, stream: broken, subscribe: broken }));
+    const { seen, done } = reader(here.service.stream(request('go'), ctx()));
+    await eventually(() => seen.length > 0);
+    step.open();
+    await done;
+    expect(textOf(taskOf({ task: (await here.service.list({ includeArtifacts: true }, ctx())).tasks[0] as never }))).toBe('done');
+  });
+});
+
 describe('an interrupted proxied task', () => {
   it('is resumed at the origin after a restart, without loss or repetition', async () => {
     const step = gate();

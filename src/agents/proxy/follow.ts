@@ -18,6 +18,8 @@ interface Following {
   readonly id: TaskId;
   readonly ctx: CallContext;
   readonly patience: ProxyTimeouts;
+  /** The agent's card does not rule out streams. fasta2a answers 500 to a subscription that its card rules out. */
+  readonly streams: boolean;
 }
 
 /** The task is finished, or it waits for its caller. */
@@ -37,7 +39,7 @@ export function stateIn({ task, statusUpdate }: TaskEvent): TaskState | undefine
  */
 export async function* follow(following: Following): AsyncGenerator<TaskEvent> {
   const { ctx, patience } = following;
-  let hasStreams = true;
+  let hasStreams = following.streams;
   let reachedAt = performance.now();
   for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
     try {

@@ -179,7 +179,7 @@ async function* sending(proxy: Proxy, turn: Turn, message: Message = turn.messag
   const later = contextFor(proxy, turn, request.message.messageId);
   const ctx = { ...later, signal: lingering.signal };
   try {
-    for await (const event of talk({ service, request, ctx, later, patience, streams: origin.capabilities.streaming !== false })) {
+    for await (const event of talk({ service, request, ctx, later, patience, streams: hasStreams(origin) })) {
       yield event;
       lingering.end();
     }
@@ -189,7 +189,13 @@ async function* sending(proxy: Proxy, turn: Turn, message: Message = turn.messag
 }
 
 function following(proxy: Proxy, turn: Turn, id: TaskId): AsyncGenerator<TaskEvent> {
-  return follow({ service: proxy.service, id, ctx: contextFor(proxy, turn), patience: proxy.patience });
+  const { service, origin, patience } = proxy;
+  return follow({ service, id, ctx: contextFor(proxy, turn), patience, streams: hasStreams(origin) });
+}
+
+/** A card that says nothing may belong to an agent that streams. */
+function hasStreams({ capabilities }: AgentCard): boolean {
+  return capabilities.streaming !== false;
 }
 
 /** Whether the origin continues; false if the caller has sent a message first. */

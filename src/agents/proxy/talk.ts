@@ -31,7 +31,7 @@ export async function* talk({ service, request, ctx, later = ctx, patience, stre
   }
   const id = idIn(last);
   if (id === undefined) throw new A2AError('INVALID_AGENT_RESPONSE', 'the agent ended its stream without an event');
-  yield* follow({ service, id, ctx: later, patience });
+  yield* follow({ service, id, ctx: later, patience, streams });
 }
 
 interface Begin {

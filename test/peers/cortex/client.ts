@@ -3,25 +3,27 @@ import { eventually } from '../../support/eventually.ts';
 import type { Conversation } from '../conversations.ts';
 import { BY_CONTEXT, must } from '../conversations.ts';
 import type { Reply, Say, Talk } from '../talk.ts';
-import type { CortexMessage, CortexPart, CortexTask, StatusEvent } from './player.ts';
-import { call, createToolWrapper, fetchCard, requestOf, sendStreaming } from './player.ts';
+import type { CortexApi, CortexMessage, CortexPart, CortexTask, StatusEvent } from './player.ts';
+import { requestOf } from './player.ts';
 
 export interface CortexTalk extends Talk {
   readonly url: string;
+  readonly api: CortexApi;
   readonly call: (method: string, params: object) => Promise<unknown>;
 }
 
-export async function cortexTalk(url: string): Promise<CortexTalk> {
-  const card = await fetchCard(url);
-  const calling = (method: string, params: object) => call(card, method, params);
+export async function cortexTalk(url: string, api: CortexApi & { close?(): void }): Promise<CortexTalk> {
+  const card = await api.fetchCard(url);
+  const calling = (method: string, params: object) => api.call(card, method, params);
   return {
     url,
+    api,
     call: calling,
     joinsText: true,
     send: async (say) => taskReply((await calling('SendMessage', requestOf(messageOf(say)))) as CortexTask),
     stream: async (say) => {
       const seen: Reply[] = [];
-      const task = await sendStreaming(card, messageOf(say), {
+      const task = await api.sendStreaming(card, messageOf(say), {
         chunk: (text) => seen.push({ texts: [text], files: [], data: [] }),
         status: (event) => seen.push(statusReply(event)),
       });
@@ -41,7 +43,7 @@ export async function cortexTalk(url: string): Promise<CortexTalk> {
     begin: async (say) => {
       const message = messageOf(say);
       let failure: unknown;
-      sendStreaming(card, message, { chunk: () => {}, status: () => {} }).catch((error: unknown) => {
+      api.sendStreaming(card, message, { chunk: () => {}, status: () => {} }).catch((error: unknown) => {
         failure = error;
       });
       // It learns the id of a stream's task at the end of the stream, or from the list.
@@ -56,7 +58,7 @@ export async function cortexTalk(url: string): Promise<CortexTalk> {
     get: async (id) => taskReply((await calling('GetTask', { id })) as CortexTask),
     cancel: async (id) => taskReply((await calling('CancelTask', { id })) as CortexTask),
     list: async () => (await listed(calling)).map(({ id }) => id),
-    close: async () => {},
+    close: async () => api.close?.(),
   };
 }
 
@@ -122,9 +124,10 @@ export const ALSO: readonly Conversation<CortexTalk>[] = [
   {
     id: 'cortex-tool',
     title: 'the agent as a tool: one text, memory by context, a question, a failure',
-    run: async ({ url }) => {
-      const tool = createToolWrapper(url);
-      assert.deepEqual(await tool({ message: 'hello tool' }), { success: true, output: 'echo: hello tool', truncated: false });
+    run: async ({ url, api }) => {
+      const tool = api.createToolWrapper(url);
+      const { success, output, truncated } = await tool({ message: 'hello tool' });
+      assert.deepEqual({ success, output, truncated }, { success: true, output: 'echo: hello tool', truncated: false });
       const words = Array.from({ length: 20 }, (_, at) => `${at + 1} `).join('');
       assert.equal((await tool({ message: 'chunks 20' })).output, words);
       const contextId = crypto.randomUUID();

@@ -4,9 +4,11 @@ import type { Conversation } from '../conversations.ts';
 import { whole } from '../conversations.ts';
 import { describeClient, describeLong, describeServer, nodeCommand } from '../suite.ts';
 import { ALSO, cortexTalk, EXCEPT } from './client.ts';
+import { player } from './player.ts';
+import { denoCommand, isProgramThere, programApi } from './program.ts';
 import { describeSwarm } from './swarm.ts';
 
-describeClient({ title: 'CortexPrism 0c44657 (player)', talk: cortexTalk, except: EXCEPT, also: ALSO });
+describeClient({ title: 'CortexPrism 0c44657 (player)', talk: (url) => cortexTalk(url, player), except: EXCEPT, also: ALSO });
 
 /** What CortexPrism's server can't do. */
 const SERVER_EXCEPT: Readonly<Record<string, string>> = {
@@ -43,6 +45,21 @@ describeServer({
   except: SERVER_EXCEPT,
   also: SERVER_ALSO,
 });
+
+if (isProgramThere()) {
+  describeClient({
+    title: 'CortexPrism, its own code under Deno',
+    talk: (url) => cortexTalk(url, programApi()),
+    except: EXCEPT,
+    also: ALSO,
+  });
+  describeServer({
+    title: 'CortexPrism, its own code under Deno',
+    command: (port) => [...denoCommand('program-server.ts'), String(port)],
+    except: SERVER_EXCEPT,
+    also: SERVER_ALSO,
+  });
+}
 
 describeSwarm('CortexPrism 0c44657, swarm (player)');
 describeLong();

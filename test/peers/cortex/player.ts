@@ -32,6 +32,19 @@ export interface StatusEvent {
   readonly final: boolean;
 }
 
+/** What its callers use: of this player, or of CortexPrism's own code. */
+export interface CortexApi {
+  fetchCard(endpoint: string): Promise<Card>;
+  call(card: Card, method: string, params: object): Promise<unknown>;
+  sendStreaming(card: Card, message: CortexMessage, on: StreamReader): Promise<CortexTask>;
+  createToolWrapper(endpoint: string): (args: { message: string; contextId?: string }) => Promise<ToolResult>;
+}
+
+interface StreamReader {
+  readonly chunk: (text: string) => void;
+  readonly status: (event: StatusEvent) => void;
+}
+
 const CALL_MS = 120_000;
 const HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 
@@ -73,11 +86,7 @@ export function requestOf({ parts, contextId, metadata }: CortexMessage): object
 }
 
 /** Returns the last task of the stream. Text comes from `result.message` only; artifact events are not read. */
-export async function sendStreaming(
-  card: Card,
-  message: CortexMessage,
-  on: { readonly chunk: (text: string) => void; readonly status: (event: StatusEvent) => void },
-): Promise<CortexTask> {
+export async function sendStreaming(card: Card, message: CortexMessage, on: StreamReader): Promise<CortexTask> {
   const answer = await post(card, 'SendStreamingMessage', requestOf(message));
   if (!answer.ok) throw new Error(`A2A streaming error: ${answer.status}`);
   const decoder = new TextDecoder();
@@ -104,10 +113,7 @@ interface Frame {
   readonly result?: { readonly task?: CortexTask; readonly message?: { readonly parts?: readonly CortexPart[] } };
 }
 
-function readFrame(
-  data: string,
-  on: { readonly chunk: (text: string) => void; readonly status: (event: StatusEvent) => void },
-): CortexTask | undefined {
+function readFrame(data: string, on: StreamReader): CortexTask | undefined {
   let frame: Frame;
   try {
     frame = JSON.parse(data);
@@ -192,3 +198,5 @@ function parsedOf(output: string | undefined): { readonly response?: string; rea
     return undefined;
   }
 }
+
+export const player: CortexApi = { fetchCard, call, sendStreaming, createToolWrapper };

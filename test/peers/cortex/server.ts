@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { behave } from '../behaviour.ts';
+import { executed } from './execute.ts';
 import type { CortexPart } from './player.ts';
 
 /**
@@ -111,7 +111,7 @@ async function send(message: Message = {}): Promise<object | null> {
   const kept = create(id);
   const context = typeof message.metadata?.contextId === 'string' ? message.metadata.contextId : id;
   try {
-    const text = await execute(message, context);
+    const text = await executed(textOf(message), context);
     kept.history.push(message, said(text));
     kept.artifacts.push({ parts: [{ text }] });
     kept.status = statusOf('TASK_STATE_COMPLETED', said(text));
@@ -126,7 +126,7 @@ async function stream(message: Message = {}, write: (frame: object | string) => 
   const kept = create(taskId);
   write({ jsonrpc: '2.0', id: rpcId, result: { task: { id: taskId, status: kept.status, history: [] } } });
   try {
-    const text = await execute(message, taskId);
+    const text = await executed(textOf(message), taskId);
     kept.artifacts.push({ parts: [{ text }] });
     write({
       type: 'TaskArtifactUpdateEvent',
@@ -143,26 +143,6 @@ async function stream(message: Message = {}, write: (frame: object | string) => 
   write('[DONE]');
 }
 
-/** The agent loop: a text in, a text out. It can't ask, and it returns no parts. */
-async function execute({ parts = [] }: Message, contextId: string): Promise<string> {
-  let text = '';
-  let failure: string | undefined;
-  const add = (chunk: string): void => {
-    text += chunk;
-  };
-  await behave(
-    { text: parts.flatMap((part) => (part.text ? [part.text] : [])).join('\n'), contextId, taskId: contextId, isCanceled: () => false },
-    {
-      text: add,
-      ask: add,
-      fail: (reason) => {
-        failure = reason;
-      },
-      echo: () => {},
-      complete: () => {},
-      canceled: () => {},
-    },
-  );
-  if (failure !== undefined) throw new Error(failure);
-  return text;
+function textOf({ parts = [] }: Message): string {
+  return parts.flatMap((part) => (part.text ? [part.text] : [])).join('\n');
 }

@@ -2,20 +2,21 @@ import assert from 'node:assert/strict';
 import type { Conversation } from '../conversations.ts';
 import { BY_CONTEXT, must, whole } from '../conversations.ts';
 import type { Reply, Say, Talk } from '../talk.ts';
-import type { OutgoingMessage, Part, PromptKitTask, Status, StreamEvent } from './player.ts';
+import type { OutgoingMessage, Part, PromptKitApi, PromptKitTask, Status, StreamEvent } from './player.ts';
 import { PromptKitClient } from './player.ts';
-import { execute, registerAgent } from './tools.ts';
+import type { ToolApi } from './tools.ts';
 
 export interface PromptKitTalk extends Talk {
   readonly url: string;
-  readonly client: PromptKitClient;
+  readonly client: PromptKitApi;
+  readonly tools: ToolApi;
 }
 
-export function promptKitTalk(url: string): PromptKitTalk {
-  const client = new PromptKitClient(url);
+export function promptKitTalk(url: string, client: PromptKitApi, tools: ToolApi): PromptKitTalk {
   return {
     url,
     client,
+    tools,
     joinsText: true,
     send: async (say) => taskReply(await client.send(messageOf(say))),
     stream: async (say) => {
@@ -33,7 +34,7 @@ export function promptKitTalk(url: string): PromptKitTalk {
       return taskReply(await client.get(id));
     },
     list: async (contextId = '') => (await client.list(contextId)).map(({ id }) => id),
-    close: async () => {},
+    close: async () => void client.close(),
   };
 }
 
@@ -74,11 +75,12 @@ export const ALSO: readonly Conversation<PromptKitTalk>[] = [
   {
     id: 'promptkit-tools',
     title: 'the skills are tools, and their answers come whole from one send',
-    run: async ({ url }) => {
-      const [tool] = await registerAgent(url);
-      assert.match(must(tool, 'the card has a skill').name, /^a2a__peer_test__/);
-      assert.deepEqual(tool?.inputs.slice(0, 1), ['query']);
-      const call = (query: string) => execute(must(tool, 'the card has a skill'), { query });
+    run: async ({ tools }) => {
+      const [first] = await tools.register();
+      const { name, inputs } = must(first, 'the card has a skill');
+      assert.match(name, /^a2a__peer_test__/);
+      assert.ok(inputs.includes('query'));
+      const call = (query: string) => tools.execute(name, { query });
       assert.equal((await call('hello tool')).response, 'echo: hello tool');
       assert.equal((await call('chunks 20')).response.split('\n').length, 1);
       assert.equal((await call('question')).response, 'Which color?');
@@ -115,10 +117,10 @@ export const ALSO: readonly Conversation<PromptKitTalk>[] = [
   {
     id: 'promptkit-subscribe',
     title: 'a subscription to a finished task is one status and the end',
-    run: async ({ client }) => {
+    run: async ({ client, url }) => {
       const { id } = await client.send({ parts: [{ text: 'hello' }] });
       const events: StreamEvent[] = [];
-      for await (const event of client.subscribe(id)) events.push(event);
+      for await (const event of new PromptKitClient(url).subscribe(id)) events.push(event);
       assert.deepEqual(
         events.map(({ status, artifact }) => [status?.state, artifact]),
         [['completed', undefined]],

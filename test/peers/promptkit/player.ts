@@ -50,6 +50,16 @@ export class RpcError extends Error {
   }
 }
 
+/** What its callers use: of this player, or of PromptKit's own client. */
+export interface PromptKitApi {
+  send(message: OutgoingMessage, configuration?: object): Promise<PromptKitTask>;
+  get(id: string): Promise<PromptKitTask>;
+  cancel(id: string): Promise<void>;
+  list(contextId: string): Promise<readonly PromptKitTask[]>;
+  stream(message: OutgoingMessage): AsyncGenerator<StreamEvent>;
+  close(): unknown;
+}
+
 const CLIENT_MS = 60_000;
 const SSE_MS = 1_800_000;
 /** Its scanner stops for good at a longer line. */
@@ -57,7 +67,7 @@ const LINE_BYTES_MAX = 1 << 20;
 const STATES = new Set(['submitted', 'working', 'completed', 'failed', 'canceled', 'input_required', 'rejected', 'auth_required']);
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-export class PromptKitClient {
+export class PromptKitClient implements PromptKitApi {
   readonly base: string;
   #id = 0;
 
@@ -92,6 +102,8 @@ export class PromptKitClient {
   stream(message: OutgoingMessage): AsyncGenerator<StreamEvent> {
     return this.#events('message/stream', paramsOf(message));
   }
+
+  close(): void {}
 
   subscribe(id: string): AsyncGenerator<StreamEvent> {
     return this.#events('tasks/subscribe', { id });

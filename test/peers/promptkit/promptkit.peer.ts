@@ -4,8 +4,27 @@ import type { Conversation } from '../conversations.ts';
 import { must, whole } from '../conversations.ts';
 import { describeClient, describeLong, describeServer, nodeCommand } from '../suite.ts';
 import { ALSO, promptKitTalk } from './client.ts';
+import { PromptKitClient } from './player.ts';
+import { isProgramThere, PROGRAM, programClient } from './program.ts';
+import { playerTools } from './tools.ts';
 
-describeClient({ title: 'PromptKit 86d9f367 (player)', talk: promptKitTalk, also: ALSO });
+describeClient({
+  title: 'PromptKit 86d9f367 (player)',
+  talk: (url) => promptKitTalk(url, new PromptKitClient(url), playerTools(url)),
+  also: ALSO,
+});
+if (isProgramThere) {
+  const open = (url: string) => {
+    const client = programClient(url);
+    return promptKitTalk(url, client, client.tools);
+  };
+  describeClient({
+    title: 'PromptKit, its own code',
+    talk: open,
+    except: { 'promptkit-subscribe': 'its client has no subscribe' },
+    also: ALSO,
+  });
+}
 
 /** What PromptKit's server can't do. */
 const SERVER_EXCEPT: Readonly<Record<string, string>> = {
@@ -39,11 +58,39 @@ const SERVER_ALSO: readonly Conversation[] = [
   },
 ];
 
+/** The mock has rules for texts and one method, and keeps no tasks. */
+const MOCK: readonly Conversation[] = [
+  {
+    id: 'answer',
+    title: 'an answer by a rule, and a failure by another',
+    run: async (talk) => {
+      assert.equal(whole(await talk.send({ text: 'hello there' })), 'echo: hello there');
+      const failed = await talk.send({ text: 'something else' });
+      assert.deepEqual([failed.state, failed.note], ['failed', 'it broke']);
+    },
+  },
+];
+
 describeServer({
   title: 'PromptKit 86d9f367 (player)',
   command: nodeCommand(fileURLToPath(new URL('server.ts', import.meta.url))),
   except: SERVER_EXCEPT,
   also: SERVER_ALSO,
 });
+
+if (isProgramThere) {
+  describeServer({
+    title: 'PromptKit, its own code',
+    command: (port) => [PROGRAM, 'server', String(port)],
+    except: SERVER_EXCEPT,
+    also: SERVER_ALSO,
+  });
+  describeServer({
+    title: 'PromptKit, its own mock',
+    command: (port) => [PROGRAM, 'mock', String(port)],
+    conversations: MOCK,
+    except: { slow: 'answers at once' },
+  });
+}
 
 describeLong();

@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { goBuilt } from '../install.ts';
 import { describeClient, describeLong, describeServer, nodeCommand } from '../suite.ts';
 import type { Society } from './client.ts';
 import { ALSO, EXCEPT, SLOW_THREAD, societyTalk } from './client.ts';
@@ -19,10 +18,10 @@ function person(title: string, open: (registry: string) => Society): void {
 
 person('Society 0.3.0 (player)', (file) => (args, input) => society(file, args, input));
 
-/** A checkout of lucharo/society in the folder that PARLEY_PEERS names. It is built outside of both trees. */
-const checkout = join(process.env['PARLEY_PEERS'] ?? '', 'society');
-if (process.env['PARLEY_PEERS'] !== undefined && existsSync(checkout)) {
-  const program = goBuilt(checkout, './cmd/society');
+/** Society's own program in the folder that PARLEY_PEERS names: `society/society`, built in a checkout of lucharo/society. */
+const program = join(process.env['PARLEY_PEERS'] ?? '', 'society/society');
+const isProgramThere = process.env['PARLEY_PEERS'] !== undefined && existsSync(program);
+if (isProgramThere) {
   person('Society, its own program', (file) => (args, input) => run(program, ['--registry', file, ...args], input));
 }
 
@@ -43,6 +42,11 @@ describeServer({
   command: nodeCommand(fileURLToPath(new URL('server.ts', import.meta.url))),
   except: SERVER_EXCEPT,
 });
+
+if (isProgramThere) {
+  const command = nodeCommand(fileURLToPath(new URL('program-server.ts', import.meta.url)), program);
+  describeServer({ title: 'Society, its own program', command, except: SERVER_EXCEPT });
+}
 
 describeLong();
 

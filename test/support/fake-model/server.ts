@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, JsonObject } from '#protocol';
 import { anthropic } from './anthropic.ts';
 import type { FaultCounts } from './faults.ts';
@@ -103,6 +104,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, { id,
     `${provider.name}: ${asked.turns.length} turns, last ${last?.role}: ${last?.text.slice(0, 200)}; ${asked.tools.length} tools → ${JSON.stringify(act)}`,
   );
   if (!provider.isStreamed(body, path)) {
+    if (act.kind === 'mumble') await sleep(act.words * act.everyMs);
     outgoing.writeHead(200, { 'content-type': 'application/json' });
     outgoing.end(JSON.stringify(provider.whole(act, id)));
     return;

@@ -193,6 +193,7 @@ export function readEvent(raw: unknown, env: ReadEnv): TaskEvent {
   const statusUpdate = e.statusUpdate ?? e.status_update;
   const artifactUpdate = e.artifactUpdate ?? e.artifact_update;
   const found = Number(isRaw(e.task)) + Number(isRaw(e.message)) + Number(isRaw(statusUpdate)) + Number(isRaw(artifactUpdate));
+  if (found === 0 && typeof e.kind === 'string') return readBareEvent(e.kind, e, env);
   if (found !== 1) return fail('', `must have exactly one of task, message, statusUpdate, artifactUpdate; has ${found}`);
   if (isRaw(artifactUpdate)) return { artifactUpdate: member(artifactUpdate, 'artifactUpdate', readArtifactUpdate, env) };
   if (isRaw(statusUpdate)) return { statusUpdate: member(statusUpdate, 'statusUpdate', readStatusUpdate, env) };
@@ -222,4 +223,23 @@ export function withoutGeneration<T extends { readonly generation?: Seq }>(value
 export function withGeneration<T extends { readonly generation?: Seq }>(value: T, seq?: Seq): Json {
   const generation = value.generation ?? seq;
   return jsonOf(generation === undefined ? value : { ...value, generation: String(generation) });
+}
+
+/**
+ * LangGraph's Agent Server announces 1.0 and streams updates as 0.3 does, without a member around them
+ * and with their `kind`.
+ */
+function readBareEvent(kind: string, e: Raw, env: ReadEnv): TaskEvent {
+  switch (kind) {
+    case 'status-update':
+      return { statusUpdate: readStatusUpdate(e, env) };
+    case 'artifact-update':
+      return { artifactUpdate: readArtifactUpdate(e, env) };
+    case 'task':
+      return { task: readTask(e, env) };
+    case 'message':
+      return { message: readMessage(e, env) };
+    default:
+      return fail('kind', 'must be task, message, status-update or artifact-update');
+  }
 }

@@ -3,7 +3,7 @@ import { bytesToBase64, parseJson } from '#protocol';
 import type { StoredArtifact } from '../../../artifacts/service.ts';
 import type { LoadFile } from '../../grammar.ts';
 import { EMBED, resolveEmbeds } from './embeds.ts';
-import type { Content } from './modifiers.ts';
+import type { QuotedContent } from './modifiers.ts';
 import { contentText, ModifierError, modify, templateContext } from './modifiers.ts';
 import { readCsv } from './tables.ts';
 import { fillTemplate } from './template.ts';
@@ -98,7 +98,7 @@ async function loaded(spec: string, { load, used }: Resolving): Promise<StoredAr
 const TEMPLATE = 'apply_to_template';
 
 /** Fills a template from a file. Embeds of the template may be made of its values. */
-async function filled(spec: string, context: Json, resolving: Resolving): Promise<Content> {
+async function filled(spec: string, context: Json, resolving: Resolving): Promise<QuotedContent> {
   const failed = (why: string): ModifierError => new ModifierError(`Error applying modifier '${TEMPLATE}': ${why}`);
   const template = await loaded(spec, resolving).catch(() => {
     throw failed(`Template artifact '${spec}' (latest) not found.`);
@@ -133,7 +133,7 @@ function chainOf(steps: readonly string[], format: string | undefined): Chain {
 }
 
 /** Embeds in a text file are resolved, too. JSON and CSV are parsed, if they can be. */
-async function contentOf({ content, mediaType }: StoredArtifact, resolving: Resolving): Promise<Content> {
+async function contentOf({ content, mediaType }: StoredArtifact, resolving: Resolving): Promise<QuotedContent> {
   const type = mediaType.toLowerCase();
   if (!TEXT_TYPES.test(type)) return { kind: 'bytes', bytes: content };
   const text = await textIn(new TextDecoder().decode(content), resolving);

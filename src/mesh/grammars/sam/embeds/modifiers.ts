@@ -4,7 +4,7 @@ import { valuesAt } from './json-path.ts';
 import { cellText, readCsv, writeCsv } from './tables.ts';
 
 /** The content of a file on its way through a chain of modifiers. */
-export type Content =
+export type QuotedContent =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'json'; readonly json: Json }
@@ -15,7 +15,7 @@ export class ModifierError extends Error {}
 /** The content is not of a kind that the modifier takes. */
 class ConversionError extends ModifierError {}
 
-type Modifier = (content: Content, value: string, mediaType: string) => Content;
+type Modifier = (content: QuotedContent, value: string, mediaType: string) => QuotedContent;
 
 const MODIFIERS: Readonly<Record<string, Modifier>> = {
   jsonpath: (content, value) => ({ kind: 'json', json: [...valuesAt(jsonIn(content), value)] }),
@@ -30,7 +30,7 @@ const MODIFIERS: Readonly<Record<string, Modifier>> = {
 };
 
 /** Applies one step of a chain. */
-export function modify(content: Content, [name, value]: readonly [string, string], mediaType: string): Content {
+export function modify(content: QuotedContent, [name, value]: readonly [string, string], mediaType: string): QuotedContent {
   const modifier = Object.hasOwn(MODIFIERS, name) ? MODIFIERS[name] : undefined;
   if (modifier === undefined) throw new ModifierError(`Unknown modifier prefix: '${name}'`);
   try {
@@ -42,7 +42,7 @@ export function modify(content: Content, [name, value]: readonly [string, string
 }
 
 /** The content as a text in a format of SAM. An unknown format is `text`. */
-export function contentText(content: Content, format: string, mediaType: string): string {
+export function contentText(content: QuotedContent, format: string, mediaType: string): string {
   switch (format.trim().toLowerCase()) {
     case 'json':
       return JSON.stringify(jsonIn(content));
@@ -58,7 +58,7 @@ export function contentText(content: Content, format: string, mediaType: string)
 }
 
 /** What a template is filled with. */
-export function templateContext(content: Content, mediaType: string): Json {
+export function templateContext(content: QuotedContent, mediaType: string): Json {
   if (content.kind === 'text') return { text: content.text };
   if (content.kind === 'rows' && mediaType.includes('csv'))
     return { headers: Object.keys(content.rows[0] ?? {}), data_rows: content.rows.map((row) => Object.values(row)) };
@@ -66,15 +66,15 @@ export function templateContext(content: Content, mediaType: string): Json {
   return Array.isArray(json) ? { items: json } : json;
 }
 
-function rows(found: readonly JsonObject[]): Content {
+function rows(found: readonly JsonObject[]): QuotedContent {
   return { kind: 'rows', rows: found };
 }
 
-function lines(found: readonly string[]): Content {
+function lines(found: readonly string[]): QuotedContent {
   return { kind: 'text', text: found.join('') };
 }
 
-function textIn(content: Content): string {
+function textIn(content: QuotedContent): string {
   switch (content.kind) {
     case 'bytes':
       throw new ConversionError('Cannot convert binary data to a text');
@@ -87,7 +87,7 @@ function textIn(content: Content): string {
   }
 }
 
-function jsonIn(content: Content): Json {
+function jsonIn(content: QuotedContent): Json {
   if (content.kind === 'rows') return [...content.rows];
   if (content.kind === 'json') return content.json;
   try {
@@ -97,7 +97,7 @@ function jsonIn(content: Content): Json {
   }
 }
 
-function rowsIn(content: Content, mediaType: string): readonly JsonObject[] {
+function rowsIn(content: QuotedContent, mediaType: string): readonly JsonObject[] {
   if (content.kind === 'rows') return content.rows;
   if (content.kind === 'text' && mediaType.includes('csv')) return readCsv(content.text);
   const json = jsonIn(content);
@@ -107,7 +107,7 @@ function rowsIn(content: Content, mediaType: string): readonly JsonObject[] {
 }
 
 /** The lines of a text, each with its end. */
-function linesIn(content: Content): readonly string[] {
+function linesIn(content: QuotedContent): readonly string[] {
   return textIn(content).match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
@@ -131,7 +131,7 @@ function filtered(all: readonly JsonObject[], value: string): readonly JsonObjec
 
 /** `start:end` of Python. Negative numbers count from the end, in both languages. */
 function sliceIn(value: string): [number, number | undefined] {
-  const [, start, end] = /^\s*(-?\d*)\s*:\s*(-?\d*)\s*$/.exec(value) ?? [];
+  const [, start, end] = /^(-?\d*)\s*:\s*(-?\d*)$/.exec(value.trim()) ?? [];
   if (start === undefined || end === undefined) throw new ModifierError(`Invalid slice format '${value}'. Expected 'start:end'.`);
   return [Number(start), end === '' ? undefined : Number(end)];
 }
@@ -142,7 +142,7 @@ function countIn(value: string): number {
 }
 
 /** A literal, an escape or a class: each matches one character, so a search takes linear time. */
-const ONE_BY_ONE = /^(?:\\[dwsDWSb.^$*+?()[\]{}\\/-]|\[\^?(?:\\.|[^\]\\])+\]|[^\\*+?(){}[\]])*$/u;
+const ONE_BY_ONE = /^(?:\\[dwsDWSb.^$*+?()[\]{}\\/-]|\[(?:\\.|[^\]\\])+\]|[^\\*+?(){}[\]])*$/u;
 
 /**
  * Whether a line matches a regular expression. An agent writes the expression, so only `.*` and what

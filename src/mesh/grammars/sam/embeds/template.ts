@@ -2,7 +2,7 @@ import type { Json } from '#protocol';
 import { isObject } from '#protocol';
 
 /** A tag of Mustache: `{{name}}`, `{{{name}}}`, `{{#name}}`, `{{^name}}`, `{{/name}}`, `{{!comment}}`. */
-const TAG = /\{\{\{\s*([\w.-]+)\s*\}\}\}|\{\{([#^/!&]?)\s*([^{}]*?)\s*\}\}/g;
+const TAG = /\{\{\{([^{}]*)\}\}\}|\{\{([#^/!&]?)([^{}]*)\}\}/g;
 const CHARS_MAX = 10_000_000;
 const DEPTH_MAX = 50;
 
@@ -22,7 +22,8 @@ function nodesIn(template: string): readonly Node[] {
     { name: '', isInverted: false, inside: [] },
   ];
   let end = 0;
-  for (const { 0: all, 1: raw, 2: sign = '', 3: name = '', index } of template.matchAll(TAG)) {
+  for (const { 0: all, 1: whole, 2: sign = '', 3: tagged = '', index } of template.matchAll(TAG)) {
+    const [raw, name] = [whole?.trim(), tagged.trim()];
     const into = open.at(-1)?.inside;
     into?.push({ kind: 'text', text: template.slice(end, index) });
     end = index + all.length;

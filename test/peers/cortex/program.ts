@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { runtimesFolder } from '../../runtimes/install.ts';
+import type { CortexApi, CortexTask, StatusEvent, ToolResult } from './player.ts';
+import { requestOf } from './player.ts';
+
+/** A checkout of CortexPrism/cortex in the folder that PARLEY_PEERS names. */
+export const CHECKOUT: string = join(process.env['PARLEY_PEERS'] ?? '', 'cortex');
+
+/** Whether its own code can be run: Deno and the checkout are there. */
+export function isProgramThere(): boolean {
+  return process.env['PARLEY_PEERS'] !== undefined && existsSync(CHECKOUT) && runtimesFolder() !== undefined;
+}
+
+/** The command that runs a file of ours with CortexPrism's code under Deno. */
+export function denoCommand(file: string): readonly string[] {
+  const deno = join(runtimesFolder() ?? '', 'node_modules/.bin/deno');
+  const path = fileURLToPath(new URL(file, import.meta.url));
+  return [deno, 'run', '--no-config', '--no-lock', '--no-remote', '--allow-net', '--allow-read', '--allow-env', path, CHECKOUT];
+}
+
+interface Streamed {
+  readonly steps: readonly { readonly chunk?: string; readonly status?: StatusEvent }[];
+  readonly task: CortexTask;
+}
+
+/** CortexPrism's own client, in a process of its own. */
+export function programApi(): CortexApi & { close(): void } {
+  const [deno = '', ...args] = denoCommand('program-client.ts');
+  const child = spawn(deno, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  let last = 0;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { id, result, error } = JSON.parse(line) as { id: number; result?: unknown; error?: string };
+    if (error === undefined) waiting.get(id)?.resolve(result);
+    else waiting.get(id)?.reject(new Error(error));
+    waiting.delete(id);
+  });
+  const ask = <T>(command: object): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      last += 1;
+      waiting.set(last, { resolve: resolve as (value: unknown) => void, reject });
+      child.stdin.write(`${JSON.stringify({ id: last, params: {}, ...command })}\n`);
+    });
+  return {
+    fetchCard: (url) => ask({ op: 'card', url }),
+    call: (card, method, params) => ask({ op: 'call', card, method, params }),
+    sendStreaming: async (card, message, on) => {
+      const { steps, task } = await ask<Streamed>({ op: 'stream', card, params: requestOf(message) });
+      for (const { chunk, status } of steps) {
+        if (chunk !== undefined) on.chunk(chunk);
+        if (status !== undefined) on.status(status);
+      }
+      return task;
+    },
+    createToolWrapper: (url) => (params) => ask<ToolResult>({ op: 'tool', url, params }),
+    close: () => child.kill(),
+  };
+}
