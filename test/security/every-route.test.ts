@@ -10,6 +10,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   'HTTP+JSON': ['/message:send', '/message:stream', '/v1/message:send', '/tasks/x:cancel', '/tasks/x'],
   admin: ['/api/parley/v1/tasks', '/api/parley/v1/relay?url=http%3A%2F%2F127.0.0.1%3A1', '/api/parley/v1/approvals/x'],
   console: ['/console/x'],
+  docs: ['/docs/x'],
   grpc: ['/lf.a2a.v1.A2AService/ListTasks'],
   'grpc-operators': ['/grpc.health.v1.Health/Check'],
 };

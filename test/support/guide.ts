@@ -92,16 +92,19 @@ export class GuideReader {
 
   async #serve(command: string, output: string | undefined): Promise<void> {
     const child = spawn('bash', ['-c', `exec env ${command}`], { cwd: this.#folder, env: this.#env(), stdio: ['ignore', 'pipe', 'pipe'] });
-    let said = '';
-    const hear = (bytes: Buffer): void => {
+    // The log is on standard error: here it is JSON, on a reader's terminal it is text.
+    let [said, out] = ['', ''];
+    child.stdout.on('data', (bytes: Buffer) => {
       said += bytes.toString();
-    };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
+      out += bytes.toString();
+    });
+    child.stderr.on('data', (bytes: Buffer) => {
+      said += bytes.toString();
+    });
     this.#servers.push({ child, ended: new Promise((resolve) => child.once('close', resolve)) });
     await eventually(() => READY.test(said) || child.exitCode !== null);
     expect(child.exitCode, said).toBeNull();
-    if (output !== undefined) expect(said.trimEnd()).toMatch(pattern(this.#here(output)));
+    if (output !== undefined) expect(out.trimEnd()).toMatch(pattern(this.#here(output)));
   }
 
   #shell(script: string) {

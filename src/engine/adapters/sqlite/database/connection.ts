@@ -26,18 +26,23 @@ export interface SqliteConnectionOptions {
    * retries later.
    */
   readonly busyMs?: number;
+  /** The file is empty. */
+  readonly isNew?: boolean;
 }
+
+/** A database that was made or rewritten with this setting can give pages back to the file system. */
+const CAN_SHRINK = 'PRAGMA auto_vacuum = incremental';
 
 /** Short, because the event loop waits meanwhile. */
 const BUSY_MS = 100;
 
 /** Opens a connection, and sets and checks its pragmas. */
-export function connect(path: string, { cacheBytes, busyMs = BUSY_MS }: SqliteConnectionOptions): DatabaseSync {
+export function connect(path: string, { cacheBytes, busyMs = BUSY_MS, isNew = false }: SqliteConnectionOptions): DatabaseSync {
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   try {
     db.exec(`PRAGMA busy_timeout = ${busyMs}`);
-    // A new database can shrink. An older one can after it was rewritten.
-    db.exec('PRAGMA auto_vacuum = incremental');
+    // Only in a new file: in another one this writes.
+    if (isNew) db.exec(CAN_SHRINK);
     for (const [pragma, value] of SETTINGS) db.exec(`PRAGMA ${pragma} = ${value}`);
     db.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
     assertSettings(db);
@@ -79,7 +84,7 @@ export function readPragma(db: DatabaseSync, pragma: string): unknown {
 
 /** Rewrites the database without its free pages and without remains of deleted rows. The copy is a temporary file, not memory. */
 export function vacuum(db: DatabaseSync): void {
-  db.exec('PRAGMA temp_store = file');
+  db.exec(`PRAGMA temp_store = file; ${CAN_SHRINK}`);
   try {
     db.exec('VACUUM');
   } finally {

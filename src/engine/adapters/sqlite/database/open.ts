@@ -42,7 +42,7 @@ function create(path: string, options: OpenOptions): void {
   for (const end of ['', '-wal', '-shm']) rmSync(fresh + end, { force: true });
   // Readable by its owner only, whatever the folder's mode. SQLite gives the files beside it the same mode.
   closeSync(openSync(fresh, 'wx', 0o600));
-  const db = connect(fresh, options);
+  const db = connect(fresh, { ...options, isNew: true });
   migrate(db);
   db.prepare('INSERT INTO meta (one, store, commits, last_key, named, twin) VALUES (1, ?, 0, 0, 0, 0)').run(randomUUID());
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
