@@ -105,8 +105,12 @@ export async function openAudit(path: string, options: AuditFileOptions = {}): P
       return await pageOf(path, request, seq);
     },
     close: async () => {
-      await state.pruning;
       await flush();
+      // That flush may have filled a file. Then old files are deleted, and a record says so.
+      while (state.pruning !== undefined) {
+        await state.pruning;
+        await flush();
+      }
       clearTimeout(timer);
       await current.sync();
       await current.close();

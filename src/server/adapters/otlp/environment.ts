@@ -1,3 +1,5 @@
+import { withoutEndSlashes } from '#protocol';
+
 /** The three kinds of telemetry. */
 export type OtlpSignal = 'traces' | 'metrics' | 'logs';
 
@@ -61,7 +63,7 @@ function targetOf(signal: OtlpSignal, env: Environment, problems: string[]): Otl
   if (asked !== 'http/json' && asked !== 'http/protobuf')
     problems.push(`the OTLP protocol ${asked} is not supported: http/protobuf is used`);
   // OTLP exporter specification: the path of the signal is added to the general endpoint, and never to that of one signal.
-  const url = own ?? `${(base ?? 'http://localhost:4318').replace(/\/+$/, '')}/v1/${signal}`;
+  const url = own ?? `${withoutEndSlashes(base ?? 'http://localhost:4318')}/v1/${signal}`;
   if (!URL.canParse(url)) {
     problems.push(`${url} is no URL: ${signal} are not exported`);
     return undefined;
