@@ -81,6 +81,7 @@ describe('Node’s network modules', () => {
       'cli/mcp/listen-locally.ts', // listens
       'cli/task/listen.ts', // listens
       'client/adapters/http1.ts', // requests of the guard and of --ca; they open its connections
+      'engine/adapters/postgres/pg-database.ts', // connections to the operator's database
       'server/adapters/node.ts', // listens
       'server/adapters/node/bind.ts', // listens; asks whether a Unix socket is in use
       'server/adapters/node/check-head.ts',
