@@ -19,7 +19,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   { what: 'the console and browser security, in Chromium', files: ['test/e2e/**/*.test.ts', 'test/security/browser-matrix.test.ts'] },
   {
     what: 'the packed package, the client in Node 22 and 26, Bun, Deno and workerd, and the server in Bun and Deno',
-    files: ['test/package/{first-day,tarball}.test.ts', 'test/runtimes/**'],
+    files: ['test/package/{first-day,missing-packages,tarball}.test.ts', 'test/runtimes/**'],
   },
   { what: 'a node behind a real nginx', files: ['test/grpc/nginx.test.ts'] },
   {
@@ -53,7 +53,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   {
     what: 'the command line with every flag, and every setting',
     files: [
-      'test/cli/{agents,backup,bad-input,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,long-answers,naming-agents,reload,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
+      'test/cli/{agents,ask,backup,bad-input,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,long-answers,naming-agents,reload,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
       'test/cli/contract/**/*.test.ts',
       'test/bridges/{mock-cli,proxy,acp-server}.test.ts',
       'test/bridges/copilotkit/*.test.ts',
@@ -65,7 +65,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
     what: 'coding agents through fake and recorded programs',
     files: ['test/agents/{acp,native,quiet,sandbox,workspace,command}.test.ts', 'test/security/escapes.test.ts'],
   },
-  { what: 'every code block of the documentation', files: ['test/docs.test.ts', 'test/guides.test.ts'] },
+  { what: 'every code block of the documentation, and every example', files: ['test/{docs,guides,examples}.test.ts'] },
 ];
 
 const restFiles: readonly string[] = ONLY_IN_ALL.flatMap(({ files }) => files);
