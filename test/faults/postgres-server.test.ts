@@ -19,7 +19,7 @@ import { NOTHING, plus, verifyAll } from './verify.ts';
 const CLIENTS: readonly Job['kind'][] = ['send', 'send', 'stream', 'stream', 'poll', 'poll'];
 const LOAD_MS = 400;
 
-/** Works until the node dies or `isOver`, and goes on with the same job after a refusal. */
+/** Works until the node dies or `isOver`, and continues with the same job after a refusal. */
 async function load(
   server: Parley,
   ledger: Ledger,

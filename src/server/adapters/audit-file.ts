@@ -93,9 +93,7 @@ export async function openAudit(path: string, options: AuditFileOptions = {}): P
     if (state.chain.seq >= upTo && state.problem === undefined) return await current.sync();
     throw new A2AError('UNAVAILABLE', 'the audit log can’t be written', { retryAfterMs: RETRY_MS, cause: state.problem });
   };
-  if (cut > 0) {
-    append({ principal: '', action: 'audit.cut', decision: 'allowed', reason: `${cut} bytes of an unfinished record were removed` });
-  }
+  if (cut > 0) append(cutRecord(cut));
   prune();
   return {
     append,
@@ -107,15 +105,16 @@ export async function openAudit(path: string, options: AuditFileOptions = {}): P
     close: async () => {
       await flush();
       // That flush may have filled a file. Then old files are deleted, and a record says so.
-      while (state.pruning !== undefined) {
-        await state.pruning;
-        await flush();
-      }
+      for (; state.pruning !== undefined; await flush()) await state.pruning;
       clearTimeout(timer);
       await current.sync();
       await current.close();
     },
   };
+}
+
+function cutRecord(bytes: number): AuditDraft {
+  return { principal: '', action: 'audit.cut', decision: 'allowed', reason: `${bytes} bytes of an unfinished record were removed` };
 }
 
 interface WriterState {
