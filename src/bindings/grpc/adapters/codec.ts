@@ -5,6 +5,7 @@ import { A2AError, DEFAULT_READ_LIMITS, isA2AError, isObject, isStreamOperation,
 import { decodeRequest, decodeResult, encodeRequest, encodeResult, unreadable, unsupported } from '../../codec.ts';
 import type { GrpcMethods } from '../dialects.ts';
 import { numbered, unnumbered } from '../seq.ts';
+import { bytesOfJson } from './json-writer.ts';
 import { protoJson } from './proto-json.ts';
 
 /**
@@ -95,14 +96,14 @@ export function protoCodec(form: ProtoForm): ProtoCodec {
   };
   const streamed = [...methods].find(([operation]) => isStreamOperation(operation))?.[1].output;
   if (streamed === undefined) throw new Error(`${service.typeName} has no stream`);
-  const writeEvent = (logged: Logged, withSeq: boolean): ProtoMessage => {
+  const eventJson = (logged: Logged, withSeq: boolean): Json => {
     const json = dialect.encode('event', withSeq ? numbered(logged) : logged.event);
-    return written(streamed, form.event?.(logged, json) ?? json);
+    return form.event?.(logged, json) ?? json;
   };
   const requestJson = (operation: Operation, json: Json): Json => form.request?.(operation, json) ?? json;
-  const writeResult: ProtoCodec['writeResult'] = (operation, result) => {
+  const resultJson = <Op extends UnaryOperation>(operation: Op, result: Results[Op]): Json => {
     const json = encodeResult(operation, result, dialect) ?? {};
-    return written(has(operation).output, form.result?.(operation, json) ?? json);
+    return form.result?.(operation, json) ?? json;
   };
   const readRequest: ProtoCodec['readRequest'] = (operation, message, env) => {
     const json = jsonOf(message, { schema: has(operation).input, error: badRequest });
@@ -118,16 +119,16 @@ export function protoCodec(form: ProtoForm): ProtoCodec {
     readRequest,
     encodeRequest: (operation, request) => {
       const { input } = has(operation);
-      return toBinary(input, written(input, requestJson(operation, encodeRequest(operation, request, dialect).params)));
+      return bytesOf(input, requestJson(operation, encodeRequest(operation, request, dialect).params));
     },
-    encodeResult: (operation, result) => toBinary(has(operation).output, writeResult(operation, result)),
-    writeResult,
+    encodeResult: (operation, result) => bytesOf(has(operation).output, resultJson(operation, result)),
+    writeResult: (operation, result) => written(has(operation).output, resultJson(operation, result)),
     decodeResult: (operation, bytes, env) => {
       const reading = { schema: has(operation).output, error: badResponse };
       return decodeResult(operation, jsonOf(messageOf(bytes, reading), reading), { dialect, env });
     },
-    encodeEvent: (logged, withSeq) => toBinary(streamed, writeEvent(logged, withSeq)),
-    writeEvent,
+    encodeEvent: (logged, withSeq) => bytesOf(streamed, eventJson(logged, withSeq)),
+    writeEvent: (logged, withSeq) => written(streamed, eventJson(logged, withSeq)),
     decodeEvent: (bytes, env) => {
       const reading = { schema: streamed, error: badResponse };
       const decoded = dialect.decode('event', jsonOf(messageOf(bytes, reading), reading), env);
@@ -163,6 +164,10 @@ function jsonOf(message: ProtoMessage, { schema, error }: Reading): unknown {
   } catch (cause) {
     throw error(`has a value in ${schema.name} that A2A can’t express`, cause);
   }
+}
+
+function bytesOf(schema: DescMessage, json: Json): Uint8Array {
+  return bytesOfJson(schema, json, RECURSION_LIMIT) ?? toBinary(schema, written(schema, json));
 }
 
 /** Our own values fit the messages, except for what JSON allows and protobuf does not: lone surrogates, and depth. */
