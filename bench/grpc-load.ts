@@ -4,6 +4,7 @@ import { messageId } from '#protocol';
 import { CODEC_V10 } from '../src/bindings/grpc/adapters/codec-v10.ts';
 import { framed } from '../src/bindings/grpc/framing.ts';
 import { within } from './deadline.ts';
+import { http2CallsPerSecond } from './http2-load.ts';
 import { nextId } from './load.ts';
 
 export interface GrpcLoad {
@@ -24,20 +25,9 @@ function bodyOf(text: string, type: string): Uint8Array {
 
 /** Calls `SendMessage` on one connection of HTTP/2, as gRPC clients do. */
 export async function grpcCallsPerSecond({ url, type, streams, ms }: GrpcLoad): Promise<number> {
-  const session = connect(url);
-  const began = performance.now();
-  const callers = Array.from({ length: streams }, async () => {
-    let done = 0;
-    for (; performance.now() - began < ms; done += 1)
-      await call(session, `${SERVICE}/SendMessage`, { type, body: bodyOf('Add a health check', type) });
-    return done;
-  });
-  try {
-    const counts = await within(ms + 10_000, `${streams} streams to ${url}`, Promise.all(callers));
-    return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - began) / 1000);
-  } finally {
-    session.destroy();
-  }
+  const body = (): Uint8Array => bodyOf('Add a health check', type);
+  const calling = http2CallsPerSecond({ url, path: `${SERVICE}/SendMessage`, type, body, streams, ms });
+  return await within(ms + 10_000, `${streams} streams to ${url}`, calling);
 }
 
 /** Reads one stream of chunks to its end. Chunks a second. */
