@@ -21,13 +21,13 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
     what: 'the packed package, the client in Node 22 and 26, Bun, Deno and workerd, and the server in Bun and Deno',
     files: ['test/package/{first-day,missing-packages,tarball}.test.ts', 'test/runtimes/**'],
   },
-  { what: 'a node behind a real nginx', files: ['test/grpc/nginx.test.ts'] },
+  { what: 'gRPC behind a real nginx, over TLS, and beside every other dialect', files: ['test/grpc/{nginx,tls,cross-binding}.test.ts'] },
   {
     what: 'nodes on real brokers (Mosquitto, NATS)',
     files: [
       'test/contracts/broker.test.ts',
       'test/faults/b*.test.ts',
-      'test/mesh/{artifact-places,calls,delegation,example,gateway,killed,sam,users,watch,monitor}.test.ts',
+      'test/mesh/{artifact-places,calls,delegation,discovery,example,gateway,killed,sam,users,watch,monitor}.test.ts',
       'test/mesh/{mqtt01,sam}-*.test.ts',
     ],
   },
@@ -53,11 +53,11 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   {
     what: 'the command line with every flag, and every setting',
     files: [
-      'test/cli/{agents,ask,backup,bad-input,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,long-answers,naming-agents,reload,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
+      'test/cli/{agents,ask,backup,bad-input,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,long-answers,mistakes,naming-agents,reload,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
       'test/cli/contract/**/*.test.ts',
-      'test/bridges/{mock-cli,proxy,acp-server}.test.ts',
+      'test/bridges/{acp-server,frameworks,mcp-server,mock-cli,proxy}.test.ts',
       'test/bridges/copilotkit/*.test.ts',
-      'test/security/{start,audit,audit-files,s8-canaries}.test.ts',
+      'test/security/{start,audit,audit-files,revoked,s8-canaries}.test.ts',
       'test/server/{config-keys,otlp}.test.ts',
     ],
   },
