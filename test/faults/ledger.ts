@@ -1,6 +1,7 @@
 import type { Task } from '#protocol';
 import { isTerminal } from '#protocol';
 import { freshName, getTask, sendInit, sendTask } from './client.ts';
+import type { WireFrame } from './frames.ts';
 import { eventOf, eventsOf } from './frames.ts';
 
 /** Everything that a caller has received about a task. All of it must stay true. */
@@ -66,6 +67,11 @@ async function poll(url: string, ledger: Ledger, job: Job): Promise<void> {
   for (answers.push(task); !isTerminal(task.status.state); answers.push(task)) task = await getTask(url, task.id);
 }
 
+function placeOf({ id, raw }: WireFrame): number {
+  if (id === undefined) throw new Error(`an event without a number, which reports an error: ${raw}`);
+  return Number(id);
+}
+
 async function stream(url: string, ledger: Ledger, job: Job): Promise<void> {
   const response =
     job.taskId === undefined
@@ -76,7 +82,7 @@ async function stream(url: string, ledger: Ledger, job: Job): Promise<void> {
   let isOver = false;
   for await (const frame of eventsOf(response)) {
     const { task, statusUpdate, artifactUpdate } = eventOf(frame);
-    const place = Number(frame.id);
+    const place = placeOf(frame);
     const id = task?.id ?? statusUpdate?.taskId ?? artifactUpdate?.taskId ?? '';
     const seen = seenOf(ledger, id);
     if (isFirst !== (task !== undefined)) throw new Error(`the task comes first, and only once: ${frame.raw}`);

@@ -19,6 +19,12 @@ import { NOTHING, plus, verifyAll } from './verify.ts';
 const CLIENTS: readonly Job['kind'][] = ['send', 'send', 'stream', 'stream', 'poll', 'poll'];
 const LOAD_MS = 400;
 
+/** A connection breaks before the end of its process is known: on a busy machine long before. */
+async function isDead(server: Parley, thrown: unknown): Promise<boolean> {
+  const isBroken = /fetch failed|terminated/.test(String(thrown));
+  return await Promise.race([server.ended.then(() => true), pause(isBroken ? 5000 : 50).then(() => false)]);
+}
+
 /** Works until the node dies or `isOver`, and continues with the same job after a refusal. */
 async function load(
   server: Parley,
@@ -38,7 +44,7 @@ async function load(
         if (isOver()) return job;
         job = newJob(kind);
       } catch (thrown) {
-        if (await Promise.race([server.ended.then(() => true), pause(50).then(() => false)])) return job;
+        if (await isDead(server, thrown)) return job;
         job = next(job, thrown);
       }
     }
