@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
-import { access, mkdir, open, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { A2AError } from '#protocol';
 import type { Blobs, MaybePromise, TaskKey } from '../ports.ts';
 import { taskKey } from '../ports.ts';
+import { syncFolder } from './sync-folder.ts';
 
 /**
  * Large content as files: `<thousand>/<task>/<name>`. A file is written and synced under another name
@@ -121,18 +121,6 @@ async function makeFolder(folder: string, root: string): Promise<void> {
   for (let above = dirname(folder); above.length >= dirname(root).length; above = dirname(above)) {
     await syncFolder(above);
     if (above === dirname(above)) break;
-  }
-}
-
-/** Makes a rename durable. Windows can't sync a folder. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  let handle: FileHandle | undefined;
-  try {
-    handle = await open(folder, 'r');
-    await handle.sync();
-  } finally {
-    await handle?.close();
   }
 }
 

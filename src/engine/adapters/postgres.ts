@@ -1,7 +1,7 @@
 import { openPgDatabase } from './postgres/pg-database.ts';
 import type { PostgresOptions, PostgresStore } from './postgres/store.ts';
 import { openStoreOn } from './postgres/store.ts';
-import { StoreError } from './sqlite/damage/store-error.ts';
+import { StoreError } from './shared/store-error.ts';
 
 export type { PostgresConnection, PostgresDatabase, Sql } from './postgres/database.ts';
 export type { PostgresOptions, PostgresStore } from './postgres/store.ts';

@@ -8,8 +8,8 @@ import type { SqliteOptions, SqliteStore } from './sqlite/options.ts';
 import { DEFAULT_OPTIONS } from './sqlite/options.ts';
 import { assemble } from './sqlite/store.ts';
 
-export type { StoreFault } from './sqlite/damage/store-error.ts';
-export { StoreError } from './sqlite/damage/store-error.ts';
+export type { StoreFault } from './shared/store-error.ts';
+export { StoreError } from './shared/store-error.ts';
 export { isDamage } from './sqlite/damage/task-errors.ts';
 export type { CopyProgress } from './sqlite/files/copy-database.ts';
 export type { SqliteOptions, SqliteStore } from './sqlite/options.ts';

@@ -2,12 +2,13 @@ import type { FileHandle } from 'node:fs/promises';
 import { open, rm } from 'node:fs/promises';
 import type { AuditRecord } from '#protocol';
 import { A2AError } from '#protocol';
+import { syncFolder } from '../../engine/adapters/sync-folder.ts';
 import type { AuditLog } from '../audit/audit.ts';
 import type { AuditDraft, ChainEnd } from '../audit/chain.ts';
 import { bodyOf, GENESIS, sealed } from '../audit/chain.ts';
 import type { CurrentFile } from './audit/append.ts';
 import { createCurrentFile } from './audit/append.ts';
-import { folderOf, fullFiles, readStart, syncFolder, writeStart } from './audit/files.ts';
+import { folderOf, fullFiles, readStart, writeStart } from './audit/files.ts';
 import { auditLines, PRUNED, pageOf, sha256, tailOf } from './audit/read.ts';
 
 export { auditFiles } from './audit/files.ts';

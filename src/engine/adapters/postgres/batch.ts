@@ -1,6 +1,6 @@
 import { unreachable } from '#protocol';
 import type { LogEntry, OutboxRow, Owner, PushRow, SendName, SendRecord, TaskKey, TaskRow, Write } from '../../ports.ts';
-import { StoreError } from '../sqlite/damage/store-error.ts';
+import { StoreError } from '../shared/store-error.ts';
 import type { RealmName } from './realms.ts';
 
 type TaskWrite = Extract<Write, { readonly kind: 'task' }>;

@@ -1,5 +1,5 @@
 import type { ContextFilter, ListFilter, Store, TaskRow } from '../../ports.ts';
-import { ALL_CODES, codeOf, FINISHED_CODES, FIRST_FINISHED, WAITING_CODES } from '../sqlite/tables/state-codes.ts';
+import { ALL_CODES, codeOf, FINISHED_CODES, FIRST_FINISHED, WAITING_CODES } from '../shared/state-codes.ts';
 import { bounded } from './commit-values.ts';
 import type { Sql } from './database.ts';
 import type { PostgresRealms } from './realms.ts';

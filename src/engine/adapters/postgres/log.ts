@@ -1,6 +1,6 @@
 import { parseOwnJson } from '#protocol';
 import type { EntryRange, LogEntry } from '../../ports.ts';
-import { StoreError } from '../sqlite/damage/store-error.ts';
+import { StoreError } from '../shared/store-error.ts';
 import type { Sql } from './database.ts';
 import type { StoredSegment } from './records.ts';
 import type { SchemaName } from './schema.ts';

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type * as Pg from 'pg';
-import { StoreError } from '../sqlite/damage/store-error.ts';
+import { StoreError } from '../shared/store-error.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
 
 /** How a store reaches its server. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Owner, TaskScope } from '../../ports.ts';
-import { StoreError } from '../sqlite/damage/store-error.ts';
+import { StoreError } from '../shared/store-error.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
 import type { SchemaName } from './schema.ts';

@@ -2,29 +2,17 @@ import { crc32 } from 'node:zlib';
 import { contextId, dialectId, externalId, pushConfigId, seq, taskId } from '#protocol';
 import type { LogEntry, OutboxRow, TaskRow } from '../../ports.ts';
 import { taskKey } from '../../ports.ts';
-import { StoreError } from '../sqlite/damage/store-error.ts';
-import { codeOf, stateOf } from '../sqlite/tables/state-codes.ts';
+import { codeOf, stateOf } from '../shared/state-codes.ts';
+import { StoreError } from '../shared/store-error.ts';
+import type { TaskRecord } from '../sqlite/tables/task-record.ts';
 import type { PostgresRealm } from './realms.ts';
 import { fromText, toText } from './text.ts';
 
 /** The columns of `tasks` that a read returns. */
 export const TASK_COLUMNS = 'key, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes';
 
-/** A row of `tasks`. */
-export interface StoredTaskRow {
-  readonly key: number;
-  readonly id: string;
-  readonly realm: number;
-  readonly context: string;
-  readonly dialect: string;
-  readonly alias: string | null;
-  readonly state: number;
-  readonly status_at: number;
-  readonly last: number;
-  readonly turn: number;
-  readonly attempt: number;
-  readonly bytes: number;
-}
+/** A row of `tasks`. SQLite has checks of its own beside these columns. */
+export type StoredTaskRow = Omit<TaskRecord, 'words' | 'head' | 'sum'>;
 
 export function storedTask(row: TaskRow, realm: number): StoredTaskRow {
   return {

@@ -1,4 +1,4 @@
-import { StoreError } from '../sqlite/damage/store-error.ts';
+import { StoreError } from '../shared/store-error.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
 import { fateOf, unavailable } from './errors.ts';
 import type { SchemaName } from './schema.ts';

@@ -1,4 +1,4 @@
-import { StoreError } from '../sqlite/damage/store-error.ts';
+import { StoreError } from '../shared/store-error.ts';
 import type { PostgresConnection, Sql } from './database.ts';
 import { sqlState } from './errors.ts';
 

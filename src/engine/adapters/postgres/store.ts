@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KeyRange } from '../../commit/outcome.ts';
 import type { Blobs, Store, TaskKey, TaskRow, Write } from '../../ports.ts';
-import { StoreError } from '../sqlite/damage/store-error.ts';
+import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
 import { netOf, realmsOf } from './batch.ts';
 import { createPostgresBlobs } from './blobs.ts';

@@ -1,5 +1,5 @@
 import { CommitUnknownError } from '../../commit/outcome.ts';
-import { StoreError } from '../sqlite/damage/store-error.ts';
+import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
 import { commitSql } from './commit-sql.ts';
 import type { CommitValues } from './commit-values.ts';

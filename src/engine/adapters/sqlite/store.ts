@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { troubleOf } from '../shared/store-error.ts';
 import type { Checkpoints } from './checkpoint/in-thread.ts';
 import { createCheckpoints } from './checkpoint/in-thread.ts';
 import { createInlineCheckpoints } from './checkpoint/inline.ts';
@@ -16,7 +17,6 @@ import { createFailureGuard } from './damage/failure-guard.ts';
 import type { LostCommits } from './damage/lost-commits.ts';
 import { quarantineLostCommits } from './damage/lost-commits.ts';
 import { createQuarantine } from './damage/quarantine.ts';
-import { troubleOf } from './damage/store-error.ts';
 import { mayShareWal, versionOf } from './database/connection.ts';
 import type { StoreMeta } from './database/open.ts';
 import { markClosed, markInUse } from './database/open.ts';

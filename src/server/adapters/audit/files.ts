@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { syncFolder } from '../../../engine/adapters/sync-folder.ts';
 import type { ChainEnd } from '../../audit/chain.ts';
 
 /** The folder of the files that are full, beside the current one: `audit/` beside `audit.jsonl`. */
@@ -72,16 +72,4 @@ export async function writeStart(path: string, { seq, hash }: ChainEnd): Promise
   }
   await rename(`${place}.new`, place);
   await syncFolder(dirname(place));
-}
-
-/** Makes new, renamed and deleted files of a folder durable. Windows can't sync a folder. */
-export async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  let handle: FileHandle | undefined;
-  try {
-    handle = await open(folder, 'r');
-    await handle.sync();
-  } finally {
-    await handle?.close();
-  }
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '../damage/store-error.ts';
+import { StoreError } from '../../shared/store-error.ts';
 import { rollBack } from '../database/connection.ts';
 import type { StoreMeta } from '../database/open.ts';
 import { command } from '../database/statement.ts';

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../../shared/store-error.ts';
 import type { StoreThread } from '../checkpoint/thread.ts';
 import type { StoreFiles } from '../files/store-files.ts';
 import { sizeOf } from '../files/store-files.ts';
 import type { FailureGuard } from './failure-guard.ts';
 import { structureProblems } from './integrity.ts';
-import { StoreError } from './store-error.ts';
 
 interface CheckOptions {
   readonly files: StoreFiles;

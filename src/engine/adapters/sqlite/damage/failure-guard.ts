@@ -1,5 +1,5 @@
 import { A2AError } from '#protocol';
-import { StoreError, troubleOf } from './store-error.ts';
+import { StoreError, troubleOf } from '../../shared/store-error.ts';
 import { conflict, notNow } from './task-errors.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { constants, copyFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../../shared/store-error.ts';
 import type { MarkedCommit, MarksRead } from '../commit/marks.ts';
 import { readMarks } from '../commit/marks.ts';
 import type { Transactions } from '../commit/transactions.ts';
@@ -8,7 +9,6 @@ import type { StoreFiles } from '../files/store-files.ts';
 import { sizeOf } from '../files/store-files.ts';
 import { structureProblems } from './integrity.ts';
 import type { Quarantine, Quarantined } from './quarantine.ts';
-import { StoreError } from './store-error.ts';
 
 /** What was lost at the end of the WAL. */
 export interface LostCommits {

@@ -1,5 +1,5 @@
 import { A2AError } from '#protocol';
-import { StoreError } from './store-error.ts';
+import { StoreError } from '../../shared/store-error.ts';
 
 /** The error that a reader of a damaged task gets. Other tasks are served. */
 export function taskDamaged(task: string | number, why: string): A2AError {

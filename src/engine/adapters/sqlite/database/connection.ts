@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '../damage/store-error.ts';
+import { StoreError } from '../../shared/store-error.ts';
 
 /**
  * Pragmas that are set and read back on every connection. SQLite ignores unknown pragmas in silence,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '../damage/store-error.ts';
+import { StoreError } from '../../shared/store-error.ts';
 import { readPragma, rollBack } from './connection.ts';
 
 /** `Prly`: marks a database file as a Parley store. */

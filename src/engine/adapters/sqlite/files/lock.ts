@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreError, troubleOf } from '../damage/store-error.ts';
+import { StoreError, troubleOf } from '../../shared/store-error.ts';
 import { rollBack } from '../database/connection.ts';
 import { query } from '../database/statement.ts';
 

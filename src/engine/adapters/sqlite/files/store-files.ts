@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { StoreError } from '../damage/store-error.ts';
+import { StoreError } from '../../shared/store-error.ts';
 
 /** The files of a store. They lie beside the database and belong to it. */
 export interface StoreFiles {

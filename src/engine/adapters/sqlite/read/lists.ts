@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextFilter, ListFilter, ListQuery, TaskRow } from '../../../ports.ts';
+import { ALL_CODES, codeOf, FINISHED_CODES, FIRST_FINISHED, WAITING_CODES } from '../../shared/state-codes.ts';
 import type { Quarantine } from '../damage/quarantine.ts';
 import type { SqlQuery } from '../database/statement.ts';
 import { query } from '../database/statement.ts';
 import { toText } from '../database/text.ts';
 import type { Realm, Realms } from '../tables/realms.ts';
-import { ALL_CODES, codeOf, FINISHED_CODES, FIRST_FINISHED, WAITING_CODES } from '../tables/state-codes.ts';
 import type { TaskCounts } from '../tables/task-counts.ts';
 import { bucketStart, EVERYONE } from '../tables/task-counts.ts';
 import type { TaskRecord } from '../tables/task-record.ts';

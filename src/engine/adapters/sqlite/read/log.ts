@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { EntryRange, LogEntry } from '../../../ports.ts';
-import { StoreError } from '../damage/store-error.ts';
+import { StoreError } from '../../shared/store-error.ts';
 import { query } from '../database/statement.ts';
 import type { Segment } from '../tables/log-segments.ts';
 import { NO_HASH, openSegment } from '../tables/log-segments.ts';

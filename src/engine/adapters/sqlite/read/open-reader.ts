@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../../../ports.ts';
+import { StoreError } from '../../shared/store-error.ts';
 import { createFailureGuard } from '../damage/failure-guard.ts';
 import { structureProblems } from '../damage/integrity.ts';
 import type { Quarantined } from '../damage/quarantine.ts';
 import { createQuarantine } from '../damage/quarantine.ts';
-import { StoreError } from '../damage/store-error.ts';
 import { explainOpening, readMeta } from '../database/open.ts';
 import { assertSchema } from '../database/schema.ts';
 import { filesOf, inspect, sizeOf } from '../files/store-files.ts';

@@ -1,17 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { AdminStoreBytes } from '#protocol';
 import { readPragma } from '../database/connection.ts';
 
 /** What the pages of the database hold, in bytes. */
-export interface PageUse {
-  readonly tasks: number;
-  readonly events: number;
-  readonly conversations: number;
-  readonly idempotency: number;
-  readonly push: number;
-  readonly other: number;
-  /** Pages without content, which new rows will use. */
-  readonly free: number;
-}
+export type PageUse = Pick<AdminStoreBytes, 'tasks' | 'events' | 'conversations' | 'idempotency' | 'push' | 'other' | 'free'>;
 
 const KINDS: readonly (readonly [RegExp, Exclude<keyof PageUse, 'free' | 'other'>])[] = [
   [/^task_context$/, 'conversations'],

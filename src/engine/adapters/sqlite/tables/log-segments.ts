@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { parseOwnJson } from '#protocol';
 import type { LogEntry } from '../../../ports.ts';
-import { StoreError } from '../damage/store-error.ts';
+import { StoreError } from '../../shared/store-error.ts';
 
 /**
  * Entries of one task that were committed together, as one row: a stream of small chunks costs one

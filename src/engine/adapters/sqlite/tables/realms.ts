@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { Owner, TaskScope } from '../../../ports.ts';
-import { StoreError } from '../damage/store-error.ts';
+import { StoreError } from '../../shared/store-error.ts';
 import { command, query } from '../database/statement.ts';
 import { fromText, toText } from '../database/text.ts';
 

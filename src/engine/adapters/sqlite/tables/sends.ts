@@ -5,7 +5,7 @@ import type { Message } from '#protocol';
 import { parseOwnJson, taskId, seq as toSeq } from '#protocol';
 import type { SendName, SendRecord } from '../../../ports.ts';
 import { taskKey } from '../../../ports.ts';
-import { StoreError } from '../damage/store-error.ts';
+import { StoreError } from '../../shared/store-error.ts';
 import { command, query } from '../database/statement.ts';
 import { fromText, toText } from '../database/text.ts';
 import type { Realm, Realms } from './realms.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '../damage/store-error.ts';
+import { StoreError } from '../../shared/store-error.ts';
 import type { SqlCommand } from '../database/statement.ts';
 import { command, query } from '../database/statement.ts';
 

@@ -2,10 +2,10 @@ import { crc32 } from 'node:zlib';
 import { contextId, dialectId, externalId, seq, taskId } from '#protocol';
 import type { TaskRow } from '../../../ports.ts';
 import { taskKey } from '../../../ports.ts';
+import { codeOf, stateOf } from '../../shared/state-codes.ts';
 import { taskDamaged } from '../damage/task-errors.ts';
 import { fromText, toText } from '../database/text.ts';
 import type { Realm, Realms } from './realms.ts';
-import { codeOf, stateOf } from './state-codes.ts';
 
 /** A row of the table `task`. */
 export interface TaskRecord {
