@@ -74,7 +74,7 @@ export function NodeTraffic() {
           onInput={(event) => setWanted(event.currentTarget.value)}
         />
         <span role="status" class={isOn ? 'badge badge-live' : 'badge'}>
-          {isOn ? 'writing down' : 'off'}
+          {isOn ? 'recording' : 'off'}
         </span>
       </div>
       {all.length === 0 ? <Nothing isOn={isOn} isSearched={wanted !== ''} /> : <ExchangesView all={all.map(asExchange)} />}
