@@ -116,7 +116,7 @@ export function isUnsupported(thrown: unknown): boolean {
 /** The text of an origin's error for the caller, marked as the origin's. */
 export function originError(thrown: unknown, name: string): A2AError {
   if (!isA2AError(thrown)) return new A2AError('INVALID_AGENT_RESPONSE', `${name} failed without an explanation`, { cause: thrown });
-  const words = KNOWN[thrown.kind]?.(name) ?? `${name} refused: ${thrown.message}`;
+  const words = lateWords(thrown, name) ?? KNOWN[thrown.kind]?.(name) ?? `${name} refused: ${thrown.message}`;
   // Solace Agent Mesh says in `data.details` why (docs/dialects/sam.md, "Errors").
   const cause = thrown.details.data?.['details'];
   const said = typeof cause === 'string' && cause !== '' && !words.includes(cause) ? `${words}: ${cause}` : words;
@@ -125,6 +125,13 @@ export function originError(thrown: unknown, name: string): A2AError {
     ...thrown.details,
     cause: thrown,
   });
+}
+
+/** For an origin that took too long. The client's error for that has the time as `ms`. */
+function lateWords({ cause }: A2AError, name: string): string | undefined {
+  if (!(cause instanceof Error) || cause.name !== 'TimedOut') return undefined;
+  const within = 'ms' in cause && typeof cause.ms === 'number' ? `within ${cause.ms / 1000} s` : 'in time';
+  return `${name} did not answer ${within}`;
 }
 
 const KNOWN: Readonly<Partial<Record<A2AError['kind'], (name: string) => string>>> = {
