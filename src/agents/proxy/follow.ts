@@ -81,8 +81,9 @@ async function* streamed(following: Following): AsyncGenerator<TaskEvent> {
   }
 }
 
-const PAUSE_MS = 100;
-const PAUSE_MS_MAX = 5000;
+/** Between two attempts to reach an origin: the first pause, and the longest. */
+export const PAUSE_MS = 100;
+export const PAUSE_MS_MAX = 5000;
 
 function isSettledBy(event: TaskEvent): boolean {
   const state = stateIn(event);
@@ -104,7 +105,7 @@ async function whole({ service, id, ctx }: Following, event: TaskEvent): Promise
 }
 
 /** The call may succeed later: the origin is restarting or overloaded. */
-function isPassing(thrown: unknown): boolean {
+export function isPassing(thrown: unknown): boolean {
   return isA2AError(thrown) && (thrown.kind === 'UNAVAILABLE' || thrown.kind === 'RATE_LIMITED');
 }
 
