@@ -1,4 +1,4 @@
-import type { ConsoleExchange } from './recorder.ts';
+import type { ConsoleExchange } from './exchange.ts';
 
 const PLACE = 'parley.wire';
 const EXCHANGES_MAX = 60;

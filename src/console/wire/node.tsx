@@ -4,8 +4,8 @@ import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
 import { NODE } from '../prefix.ts';
 import { Empty, Problem } from '../ui/basic.tsx';
+import type { ConsoleExchange } from './exchange.ts';
 import { ExchangesView } from './exchanges.tsx';
-import type { ConsoleExchange } from './recorder.ts';
 
 type Seen = ReadonlyMap<number, AdminExchange>;
 
