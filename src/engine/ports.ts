@@ -12,6 +12,7 @@ import type {
   TaskState,
 } from '#protocol';
 import type { KeyRange } from './commit/outcome.ts';
+import type { StoreLease } from './lease.ts';
 
 import type { Owner, TaskScope } from './owners.ts';
 
@@ -218,6 +219,8 @@ export interface Store {
   lastKey(): MaybePromise<number>;
   /** Reserves keys that no other process will use. Absent: the store has one writer, which counts up from `lastKey`. */
   reserveKeys?(): MaybePromise<KeyRange>;
+  /** Absent: no other process can take the store over. With a lease, a commit of nothing asks whether this process may still write. */
+  readonly lease?: StoreLease;
   /** A task by its id. Undefined for tasks outside the scope. */
   task(scope: TaskScope, id: TaskId): MaybePromise<TaskRow | undefined>;
   /** The newest task of that name. */

@@ -26,7 +26,8 @@ export interface Commits {
   flushLazy(): void;
   /**
    * Resolves when all changes so far are durable. Rejects if the store fails for good. While the store
-   * can't write temporarily, requests are rejected and runs wait.
+   * can't write temporarily, requests are rejected and runs wait. For a run, a store with a lease is
+   * asked in any case.
    */
   settled(who?: 'request' | 'run'): Promise<void>;
   /** Throws if the store can't write, temporarily or for good. */
@@ -40,7 +41,7 @@ export interface Commits {
 }
 
 interface CommitOptions {
-  readonly store: Pick<Store, 'commit'>;
+  readonly store: Pick<Store, 'commit' | 'lease'>;
   readonly timers: Timers;
   readonly onBroken: (cause: unknown) => void;
   /** Called with the cause when the store can't write for now, and with undefined when it writes again. */
@@ -134,8 +135,13 @@ class GroupCommit implements Commits {
   #flush(): void {
     const taken = this.#take();
     const writes = writesOf(taken);
-    if (writes.length === 0) this.#done(taken);
+    if (writes.length === 0 && !this.#mustAsk(taken)) this.#done(taken);
     else this.#commit(taken, writes);
+  }
+
+  /** A run acts after this, so a store that may belong to another process by now is asked even if there is nothing to write. */
+  #mustAsk({ waiters }: CommitBatch): boolean {
+    return this.#options.store.lease !== undefined && waiters.some(({ who }) => who === 'run');
   }
 
   #commit(taken: CommitBatch, writes: readonly Write[]): void {

@@ -156,7 +156,10 @@ async function refuse(task: LiveTask): Promise<never> {
 }
 
 function checkOpen({ lifecycle, commits }: AdmitParts): void {
-  if (lifecycle.phase !== 'open') throw new A2AError('UNAVAILABLE', 'the server is starting or stopping', { retryAfterMs: 1000 });
+  if (lifecycle.phase !== 'open') {
+    const why = lifecycle.phase === 'cut off' ? 'the database can’t be used at the moment' : 'the server is starting or stopping';
+    throw new A2AError('UNAVAILABLE', why, { retryAfterMs: 1000 });
+  }
   commits.check();
 }
 

@@ -206,7 +206,7 @@ export function endRun(parts: TurnParts, task: LiveTask, run: AgentRun): void {
     const next = run.queue.shift();
     if (next !== undefined && !isTerminal(task.row.state) && parts.commits.broken === undefined) {
       const { phase } = parts.lifecycle;
-      if (phase === 'closed' || phase === 'off') leaveForRecovery(task, next);
+      if (phase !== 'open' && phase !== 'starting') leaveForRecovery(task, next);
       else startTurn(parts, task, { input: next, queue: run.queue });
     }
   }

@@ -82,6 +82,7 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
     commit: (batch) => timed(store, batch, { writes, seconds }),
     lastKey: () => store.lastKey(),
     ...(store.reserveKeys === undefined ? {} : { reserveKeys: store.reserveKeys.bind(store) }),
+    ...(store.lease === undefined ? {} : { lease: store.lease }),
     task: (scope, id) => store.task(scope, id),
     byAlias: (owner, agent, alias) => store.byAlias(owner, agent, alias),
     waiting: (filter, limit) => store.waiting(filter, limit),

@@ -4,7 +4,7 @@ import type { Conversation } from '../conversations.ts';
 import { whole } from '../conversations.ts';
 import { describeClient, describeLong, describeServer, nodeCommand } from '../suite.ts';
 import { ALSO, cortexTalk, EXCEPT } from './client.ts';
-import { player } from './player.ts';
+import { player, sendDirective } from './player.ts';
 import { denoCommand, isProgramThere, programApi } from './program.ts';
 import { describeSwarm } from './swarm.ts';
 
@@ -59,7 +59,8 @@ if (isProgramThere()) {
     except: SERVER_EXCEPT,
     also: SERVER_ALSO,
   });
+  describeSwarm('CortexPrism, its own swarm under Deno', programApi);
 }
 
-describeSwarm('CortexPrism 0c44657, swarm (player)');
+describeSwarm('CortexPrism 0c44657, swarm (player)', () => ({ sendDirective }));
 describeLong();

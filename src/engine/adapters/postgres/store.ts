@@ -105,7 +105,7 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
     ...createPostgresReads(database, s, realms),
     commit: async (batch) => {
       const net = netOf(batch);
-      if (batch.length > 0) await inTurn(() => send(net, 'replace'));
+      await inTurn(() => send(net, 'replace'));
     },
     claim: async (batch) => {
       const net = netOf(batch);
@@ -117,6 +117,7 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
       if (range === undefined) throw new StoreError('failed', 'no keys were reserved');
       return { first: range.first, last: range.first + KEYS_A_RANGE - 1 };
     },
+    lease: replica.lease,
     blobs: createPostgresBlobs(database, s),
     secret: new Uint8Array(createHash('sha256').update(`page tokens of ${meta.store}`).digest()),
     sharedSecret: async (name, fresh) => {
