@@ -153,6 +153,10 @@ function Keys() {
         </dt>
         <dd>search</dd>
         <dt>
+          <kbd>j</kbd> <kbd>k</kbd> <kbd>x</kbd>
+        </dt>
+        <dd>next task, previous task, select it</dd>
+        <dt>
           <kbd>Enter</kbd>
         </dt>
         <dd>
