@@ -3,13 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { agents } from './agents/known.ts';
 import { NAV } from './nav.ts';
 import { go } from './route.ts';
+import { isTyping } from './ui/keys.ts';
 
 const isOpen = signal<'no' | 'find' | 'keys'>('no');
 const SEQUENCE_MS = 1200;
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-}
 
 let goingSince = 0;
 

@@ -127,7 +127,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await inbox.getByRole('button', { name: 'Yes, make it' }).waitFor();
     await page.locator('nav .bubble').getByText('2').waitFor();
     await checked('approvals');
-    await inbox.getByRole('button', { name: 'Yes, make it' }).click();
+    await inbox.getByText('demo asks local to decide').waitFor();
+    await inbox.getByRole('link', { name: 'approve' }).waitFor(); // the request
+    await inbox.focus();
+    await page.keyboard.press('1');
     await inbox.waitFor({ state: 'detached' });
     await page.getByLabel('Answer script with text').fill('forty-two');
     await page.getByRole('button', { name: 'Answer' }).click();

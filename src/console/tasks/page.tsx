@@ -6,6 +6,7 @@ import { commits } from '../ops/watch.ts';
 import { NODE } from '../prefix.ts';
 import { go, path, query, rest } from '../route.ts';
 import { Empty, Problem, stateWord } from '../ui/basic.tsx';
+import { moveBy, usePlainKeys } from '../ui/keys.ts';
 import { Virtual } from '../ui/virtual.tsx';
 import { Bulk } from './bulk.tsx';
 import { TaskDetail } from './detail.tsx';
@@ -37,24 +38,10 @@ const ROW_PX = 46;
 const PICKED_MAX = 1000;
 
 /** j and k move between rows, x selects one, and enter opens it, as a link does. */
-function useRowKeys(): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const { target, key } = event;
-      const isTyping = target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && !isCheckbox(target);
-      if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !['j', 'k', 'x'].includes(key)) return;
-      const rows = [...document.querySelectorAll<HTMLElement>('.virtual .task-row a')];
-      const at = rows.findIndex((row) => row.parentElement?.contains(document.activeElement) === true);
-      if (key === 'x') rows[at]?.parentElement?.querySelector('input')?.click();
-      else rows[at === -1 ? 0 : at + (key === 'j' ? 1 : -1)]?.focus();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
-}
-
-function isCheckbox(node: HTMLElement): boolean {
-  return node instanceof HTMLInputElement && node.type === 'checkbox';
+function press(key: string): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('.virtual .task-row a')];
+  const at = moveBy(key, rows);
+  if (key === 'x') rows[at]?.parentElement?.querySelector('input')?.click();
 }
 
 /** The tasks of the filters, kept up to date. A search needs all of them. */
@@ -79,7 +66,7 @@ function List() {
   const { status, principal, contextId, text } = filters;
   const list = useTasks(filters);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  useRowKeys();
+  usePlainKeys(press);
   const rows = list.rows.value;
   const shown = text === '' ? rows : rows.filter((row) => matches(row, text));
   const wanted = useMemo(() => (last: number) => void list.want(last), [list]);

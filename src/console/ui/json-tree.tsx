@@ -31,7 +31,7 @@ export function JsonTree({ value, name, open = 2, path = '', marks }: TreeProps)
       <summary {...(mark === undefined ? {} : { title: mark })}>
         <Name name={name} />
         <span class="count">{summary}</span>
-        <span class="preview">{previewOf(value)}</span>
+        <span class="preview" data-preview={previewOf(value)} />
       </summary>
       <div class="members">
         {entries.slice(0, FIRST).map(([key, member]) => (
