@@ -74,7 +74,7 @@ export function assemble(options: EngineOptions): Assembled {
     tellOutbox(outbox, task, saved);
     tellFollower(options, task, saved);
   };
-  const tasks = createTaskTable({ store, limits, clock, commits, onSaved });
+  const tasks = createTaskTable({ store, limits, clock, commits, timers, onSaved });
   const { webhookSender, replyPublisher, vault, semanticsOf = semanticsOfDialect } = options;
   const outbox = createOutbox(() => outboxParts, { webhookSender, replyPublisher, vault });
   const known = knownDialects();

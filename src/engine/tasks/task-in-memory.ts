@@ -5,17 +5,19 @@ import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { LogEntry, SendRecord, TaskRow, Write } from '../ports.ts';
+import type { Timers } from '../timers.ts';
 import type { AgentRun } from '../turns/agent-run.ts';
 import type { EntryNotes, StatusDetails } from './events.ts';
 import { checkTransition, inDigits, sizeOf, stateAfter, statusEvent, statusTime } from './events.ts';
 import type { LiveTask, Sender } from './live-task.ts';
-import type { Unsaved } from './unsaved.ts';
-import { NOTHING, newUnsaved, rejoin } from './unsaved.ts';
+import { NOTHING, newUnsaved, rejoin, type Unsaved } from './unsaved.ts';
+import { wakeAll } from './wake-all.ts';
 
 export interface TaskParts {
   readonly limits: Pick<EngineLimits, 'taskEventsMax' | 'taskBytesMax' | 'tailEvents' | 'tailBytes'>;
   readonly clock: EngineClock;
   readonly commits: Pick<Commits, 'enqueue' | 'check' | 'broken'>;
+  readonly timers: Pick<Timers, 'soon'>;
   /** A commit of the task is durable. */
   readonly onSaved: (task: LiveTask, saved: Unsaved) => void;
   /** Nobody uses the task, and everything of it is saved. */
@@ -193,7 +195,7 @@ export class TaskInMemory implements LiveTask, Saveable {
   wake(): void {
     const wakes = this.#wakes;
     this.#wakes = undefined;
-    if (wakes !== undefined) for (const wake of wakes) wake();
+    if (wakes !== undefined) wakeAll(wakes, this.#parts.timers);
   }
 
   addSender(seq: Seq): Sender {
@@ -289,8 +291,7 @@ export class TaskInMemory implements LiveTask, Saveable {
     this.#tailBytes += bytes;
     this.#page = NO_PAGE;
     if (this.tail.length === 0 || this.#tailBytes > tailBytes) {
-      this.tail = entries;
-      this.#tailBytes = bytes;
+      [this.tail, this.#tailBytes] = [entries, bytes];
       return;
     }
     for (const entry of entries) this.tail.push(entry);
