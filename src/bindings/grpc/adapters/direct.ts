@@ -31,6 +31,8 @@ import { statusOf } from './status.ts';
 export interface DirectRequest extends HttpRequest {
   /** Called when the complete response has been sent. */
   readonly delivered: (() => void) | undefined;
+  /** Calls the listener when the stream is closed. */
+  onClose(listener: () => void): void;
 }
 
 /** A status with metadata of the response. */
@@ -70,7 +72,7 @@ class DirectCall implements TrackedCall {
     this.#stream = stream;
     this.#request = request;
     this.#host = host;
-    stream.once('close', () => this.#closed());
+    request.onClose(() => this.#closed());
   }
 
   async run(methods: DirectMethods): Promise<void> {
@@ -199,7 +201,7 @@ class DirectCall implements TrackedCall {
   #respond(headers: ResponseMetadata): void {
     if (this.#stream.destroyed || this.#stream.headersSent) return;
     const encoding = encodingOf(this.#request);
-    this.#stream.once('wantTrailers', () => {
+    this.#stream.on('wantTrailers', () => {
       this.#stream.sendTrailers(trailersOf(this.#status ?? OK));
       this.#stopSending();
     });
@@ -262,6 +264,8 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function trailersOf({ metadata, ...status }: CallStatus): OutgoingHttpHeaders {
-  return { ...metadata, ...writeStatus(status) };
+const OK_TRAILERS: OutgoingHttpHeaders = writeStatus(OK);
+
+function trailersOf(status: CallStatus): OutgoingHttpHeaders {
+  return status === OK ? OK_TRAILERS : { ...status.metadata, ...writeStatus(status) };
 }
