@@ -86,6 +86,18 @@ export class Http2HttpRequest implements HttpRequest {
   }
 
   body(bytesMax: number): Promise<Uint8Array> {
+    return this.#stream.state.remoteClose === 1 ? this.#arrived(bytesMax) : this.#arriving(bytesMax);
+  }
+
+  /** The body of a request that is complete, as small ones mostly are: without listeners and timers. */
+  async #arrived(bytesMax: number): Promise<Uint8Array> {
+    this.#stream.pause(); // otherwise Node takes the request for unread, and resets the stream after the response
+    const bytes: Buffer | null = this.#stream.read();
+    if (bytes !== null && bytes.length > bytesMax) throw tooLarge(bytesMax);
+    return bytes ?? new Uint8Array();
+  }
+
+  #arriving(bytesMax: number): Promise<Uint8Array> {
     const stream = this.#stream;
     const { bodyMsMax } = this.#options;
     return new Promise((resolve, reject) => {
@@ -102,7 +114,7 @@ export class Http2HttpRequest implements HttpRequest {
       );
       stream.on('data', (piece: Buffer) => {
         length += piece.length;
-        if (length > bytesMax) fail(new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bytesMax} bytes`));
+        if (length > bytesMax) fail(tooLarge(bytesMax));
         else pieces.push(piece);
       });
       stream.on('end', () => {
@@ -120,4 +132,8 @@ export class Http2HttpRequest implements HttpRequest {
   onDelivered(mark: () => void): void {
     this.delivered = mark;
   }
+}
+
+function tooLarge(bytesMax: number): A2AError {
+  return new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bytesMax} bytes`);
 }
