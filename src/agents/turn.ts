@@ -82,7 +82,7 @@ export interface BaseTurn<Opened> extends Answer {
   ask(question: Content, options?: AskOptions): Promise<Answer>;
   /**
    * Resolves when all outputs so far are on disk. Await it before an external effect, so that a crash
-   * after it leaves a record.
+   * after it leaves a record. Rejects if the run is stopped meanwhile.
    */
   durable(): Promise<void>;
 }

@@ -14,9 +14,16 @@ export class NotA2A extends Error {
   }
 }
 
-/** The agent sent nothing within the timeout. */
+/** The agent sent nothing within the timeout. A proxied agent's error tells the caller how long that was. */
 export class TimedOut extends Error {
   override readonly name = 'TimedOut';
+  /** Undefined: the other side measured the time. */
+  readonly ms: number | undefined;
+
+  constructor(ms?: number, cause?: unknown) {
+    super('', { cause });
+    this.ms = ms;
+  }
 }
 
 /** The connection ended before the response or the stream did. */

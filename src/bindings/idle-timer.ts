@@ -57,7 +57,7 @@ export class IdleTimer {
   /** Throws if the wait has ended: the signal's reason, or UNAVAILABLE. */
   check(): void {
     this.#signal?.throwIfAborted();
-    if (this.#hasExpired) throw new A2AError('UNAVAILABLE', `nothing came for ${this.#idleMs} ms`, { cause: new TimedOut() });
+    if (this.#hasExpired) throw new A2AError('UNAVAILABLE', `nothing came for ${this.#idleMs} ms`, { cause: new TimedOut(this.#idleMs) });
   }
 
   stop(): void {

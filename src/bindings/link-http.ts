@@ -75,7 +75,7 @@ export async function send({ url, method, headers, body }: LinkRequest, options:
     timer.stop();
     if (ctx.signal.aborted) throw aborted(ctx);
     if (timer.hasExpired)
-      throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new TimedOut(String(cause)) });
+      throw new A2AError('UNAVAILABLE', `no answer within ${options.timeoutMs} ms`, { cause: new TimedOut(options.timeoutMs, cause) });
     throw isA2AError(cause) ? cause : new A2AError('UNAVAILABLE', 'the agent could not be reached', { cause: whileSending(body, cause) });
   }
 }

@@ -1,14 +1,16 @@
 import type {
   AdminAnswer,
   AdminApproval,
+  AdminConversationPage,
   AdminDelivery,
+  AdminEvent,
   AdminHealth,
   AdminLogLine,
   AdminMesh,
   AdminPage,
   AdminTask,
   AdminWirePage,
-  Logged,
+  AdminWords,
   Task,
 } from '#protocol';
 import { withPrefix } from './prefix.ts';
@@ -57,12 +59,15 @@ export const admin = {
   task: (id: string) => ask<AdminTask & { readonly task: Task }>(`/tasks/${one(id)}`),
   events: async (id: string, after: number, more: { readonly waitMs?: number; readonly signal?: AbortSignal } = {}) => {
     const wait = more.waitMs === undefined ? '' : `&waitMs=${more.waitMs}`;
-    const found = await ask<{ events: readonly Logged[] }>(
+    const found = await ask<{ events: readonly AdminEvent[] }>(
       `/tasks/${one(id)}/events?after=${after}${wait}`,
       more.signal === undefined ? {} : { signal: more.signal },
     );
     return found.events;
   },
+  conversations: (query: URLSearchParams) => ask<AdminConversationPage>(`/conversations?${query}`),
+  words: async (ids: readonly string[]) =>
+    (await ask<{ words: readonly AdminWords[] }>(`/words?${new URLSearchParams(ids.map((id) => ['task', id]))}`)).words,
   retry: (id: string) => ask<AdminTask>(`/tasks/${one(id)}:retry`, post()),
   cancel: (id: string) => ask<AdminTask>(`/tasks/${one(id)}:cancel`, post()),
   remove: (id: string) => ask<void>(`/tasks/${one(id)}`, { method: 'DELETE' }),

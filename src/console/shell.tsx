@@ -9,6 +9,7 @@ import { signOut, token } from './session.ts';
 import { theme, toggleTheme } from './theme.ts';
 import { notice } from './ui/basic.tsx';
 import { Icon } from './ui/icons.tsx';
+import { forgetTraffic } from './wire/recorder.ts';
 
 const isMenuOpen = signal(false);
 
@@ -39,6 +40,11 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
             }}
           >
             Menu
+            {approvals.value.length > 0 ? (
+              <b class="bubble">
+                {approvals.value.length} <span class="unseen">approvals</span>
+              </b>
+            ) : null}
           </button>
         </div>
         <nav id="nav" class={isMenuOpen.value ? 'open' : ''} aria-label="Pages">
@@ -73,6 +79,12 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
+/** Forgets the token, and the requests that were sent with it. */
+function forget(): void {
+  forgetTraffic();
+  signOut();
+}
+
 /** The end of the menu: theme, sign-out and the documentation. */
 function Foot() {
   return (
@@ -81,7 +93,7 @@ function Foot() {
         {theme.value === 'dark' ? '☾ Dark' : theme.value === 'light' ? '☀ Light' : '◐ As system'}
       </button>
       {token.value === '' ? null : (
-        <button type="button" class="quiet" onClick={signOut}>
+        <button type="button" class="quiet" onClick={forget}>
           Forget token
         </button>
       )}

@@ -7,6 +7,7 @@ import type { WebhookStats } from './outbox/outbox.ts';
 import { createService } from './service.ts';
 import type { WaitingCount } from './tasks/waiting-tasks.ts';
 import { drain } from './turns/drain.ts';
+import { followLease } from './turns/lost-lease.ts';
 import type { Recovered } from './turns/recovery.ts';
 import { recover } from './turns/recovery.ts';
 import { keepSweeping } from './turns/sweeper.ts';
@@ -96,9 +97,11 @@ export function createEngine(options: EngineOptions): Engine {
       if (lifecycle.phase !== 'new') throw new Error('the engine was already started');
       await startKeys();
       lifecycle.phase = 'starting';
+      const checkLease = options.store.lease === undefined ? undefined : followLease(turns, options.store.lease);
       await outbox.start();
       const recovered = await recover(turns);
       lifecycle.phase = 'open';
+      checkLease?.();
       const onDeleted = (deleted: number): void => {
         counts.deleted += deleted;
       };

@@ -8,10 +8,11 @@
  * const { task } = await engine.serviceOf('echo').send({ message: createUserMessage('hello') }, ctx);
  * ```
  */
-export type { KeyRange } from './commit/outcome.ts';
+export type { KeyRange, TakenNames } from './commit/outcome.ts';
 export { CommitUnknownError } from './commit/outcome.ts';
 export type { Engine, EngineStats } from './engine.ts';
 export { createEngine } from './engine.ts';
+export type { LeaseEvents, StoreLease } from './lease.ts';
 export type { EngineLimits } from './limits.ts';
 export { DEFAULT_ENGINE_LIMITS } from './limits.ts';
 export type { AroundRun, EngineOptions, ExtendedCard } from './options.ts';

@@ -1,7 +1,7 @@
-/** `starting`: recovery runs. `closed`: no new turn starts. `off`: readers are disconnected too. */
-export type EnginePhase = 'new' | 'starting' | 'open' | 'closed' | 'off';
+/** `starting`: recovery runs. `cut off`: the lease of the store is lost. `closed`: no new turn starts. `off`: readers are disconnected too. */
+export type EnginePhase = 'new' | 'starting' | 'open' | 'cut off' | 'closed' | 'off';
 
-/** Where the engine stands between start and stop. Only `engine.ts` and `turns/drain.ts` change it. */
+/** Where the engine stands between start and stop. Only `engine.ts`, `turns/lost-lease.ts` and `turns/drain.ts` change it. */
 export interface EngineLifecycle {
   phase: EnginePhase;
 }

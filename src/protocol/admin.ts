@@ -1,4 +1,5 @@
 import type { AdminBackups } from './admin-backups.ts';
+import type { AdminConversations } from './admin-conversations.ts';
 import type { AdminErased, AdminEraseRequest, AdminExportPage, AdminOwner } from './admin-erase.ts';
 import type { AdminMesh } from './admin-mesh.ts';
 import type { AdminStore } from './admin-store.ts';
@@ -19,7 +20,7 @@ export type { AdminTask } from './admin-task.ts';
  * What operators and the console can see and do, for tasks of all owners. A server must check the scope
  * `admin` before it calls any of these.
  */
-export interface AdminService {
+export interface AdminService extends AdminConversations {
   /** Lists tasks of all owners, the most recently changed first. */
   tasks(request: AdminListRequest): Promise<AdminPage>;
   /** Returns one task with its content. Throws `TASK_NOT_FOUND`. */
@@ -28,7 +29,7 @@ export interface AdminService {
    * Returns entries of a task's log, in order. An empty page means that the log has no further entries
    * yet. With `waitMs` the call waits up to this long for the next entry.
    */
-  events(request: AdminEventsRequest): Promise<readonly Logged[]>;
+  events(request: AdminEventsRequest): Promise<readonly AdminEvent[]>;
   /** Cancels a task as its owner's cancel would. Does nothing to a finished task. */
   cancel(id: TaskId): Promise<AdminTask>;
   /** Tasks that wait for an answer, the newest question first. At most 100. */
@@ -101,6 +102,12 @@ export interface AdminPage {
   readonly totalSize: number;
 }
 
+/** An entry of a task's log. */
+export interface AdminEvent extends Logged {
+  /** The caller's message that came with it, after the first one. */
+  readonly input?: Message;
+}
+
 /** Which entries of a task's log to return. */
 export interface AdminEventsRequest {
   readonly id: TaskId;
@@ -164,6 +171,8 @@ export interface AdminSample {
   readonly calls: number;
   /** Requests that ended with an error, since the start. */
   readonly errors: number;
+  /** Tasks that failed or were rejected, since the start. */
+  readonly failed: number;
   /** Total duration of all calls in seconds. A stream counts until its end. */
   readonly callSeconds: number;
   /** Entries appended to task logs since the start. */

@@ -48,7 +48,7 @@ export interface Turn {
   /**
    * Resolves when the message, this attempt and everything yielded so far are on disk. Await it before
    * the first effect outside the process, such as starting a program or spending money: after a crash
-   * the engine then knows that the attempt was made.
+   * the engine then knows that the attempt was made. Rejects if the run is stopped meanwhile.
    */
   durable(): Promise<void>;
   /** Whether another message of the caller is queued until this run ends. */

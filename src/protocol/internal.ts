@@ -3,6 +3,7 @@
 export * from './a2ui.ts';
 export * from './admin.ts';
 export * from './admin-backups.ts';
+export * from './admin-conversations.ts';
 export * from './admin-erase.ts';
 export * from './admin-mesh.ts';
 export * from './admin-store.ts';

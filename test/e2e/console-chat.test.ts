@@ -39,7 +39,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await page.goto('/');
     await page.waitForURL(/\/console\/tour$/);
     await page.goto('/console/chat');
-    await page.getByRole('button', { name: /echo/ }).waitFor();
+    await page.getByRole('button', { name: /^echo/ }).waitFor();
     await picture('chat-choose');
     expect(await seriousFaults(page)).toEqual([]);
   });
@@ -85,7 +85,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
       .getByText(/Step \d of 10/)
       .waitFor();
     await watched.picture('chat-steps');
-    await watched.page.getByRole('button', { name: 'Cancel' }).click();
+    await watched.page.getByRole('button', { name: 'Stop' }).click();
     await lastAnswer().getByText('canceled', { exact: true }).waitFor();
   });
 
@@ -96,7 +96,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await page.getByLabel('Attach files').last().setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: png });
     await say('look at this');
     await lastAnswer().getByRole('img', { name: 'dot.png' }).waitFor();
-    await page.getByRole('link', { name: '+ New chat' }).click();
+    await page.getByRole('link', { name: 'New conversation' }).click();
     await page.getByRole('button', { name: /^script/ }).click();
     await say('auth');
     await lastAnswer().getByText('needs auth').waitFor();
@@ -107,9 +107,9 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
 
   it('shows chats side by side, by the address', async () => {
     const { page, picture } = watched;
-    await page.getByRole('button', { name: /^Show echo-\d+ beside$/ }).click();
+    await page.getByRole('button', { name: 'Show echo: look at this beside' }).click();
     await expect.poll(() => page.locator('.chat-body').count()).toBe(2);
-    expect(page.url()).toMatch(/with=script-\d+&beside=echo-\d+/);
+    expect(page.url()).toMatch(/chat\/script\?with=[\w-]{30,}&beside=[\w-]{30,}/);
     await page.getByRole('textbox', { name: 'Message to echo' }).fill('and now');
     await page.keyboard.press('Enter');
     await page.locator('.chat-body').nth(1).getByText('and now').nth(1).waitFor();
@@ -130,7 +130,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
       return ((await response.json()) as { task: { id: string } }).task.id;
     };
     await page.goto(`/console/tasks/${await send('chunks=12 delay=400')}`);
-    await page.getByRole('button', { name: 'Resume in chat' }).click();
+    await page.getByRole('link', { name: 'Open the conversation' }).click();
     await page.locator('.by-user').getByText('chunks=12').waitFor();
     await lastAnswer()
       .getByText(/chunk 12/)
@@ -138,7 +138,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     expect((await lastAnswer().textContent())?.match(/chunk 3/g)).toHaveLength(1);
     await lastAnswer().getByText('completed').waitFor();
     await page.goto(`/console/tasks/${await send('ask')}`);
-    await page.getByRole('button', { name: 'Resume in chat' }).click();
+    await page.getByRole('link', { name: 'Open the conversation' }).click();
     await lastAnswer().getByText('needs input').waitFor();
     await say('seven');
     await lastAnswer().getByText('answer: seven').waitFor();

@@ -104,6 +104,14 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     await call.getByText('1 deep').waitFor();
     await page.getByRole('img', { name: /1 calls running/ }).waitFor();
     expect(await page.locator('.topology path.call').count()).toBe(1);
+    const covered = await page.locator('.topology').evaluate((box) => {
+      const path = box.querySelector<SVGPathElement>('path.call');
+      const names = [...box.querySelectorAll<SVGTextElement>('text.label')].map((name) => name.getBBox());
+      const points = Array.from({ length: 101 }, (_, at) => path?.getPointAtLength(((path?.getTotalLength() ?? 0) * at) / 100));
+      const isIn = (p: DOMPoint, { x, y, width, height }: DOMRect) => p.x > x && p.x < x + width && p.y > y && p.y < y + height;
+      return names.filter((name) => points.some((point) => point !== undefined && isIn(point, name))).length;
+    });
+    expect(covered).toBe(0);
     await picture('mesh-delegation');
     await asked;
     await page.getByRole('list', { name: 'Recently ended' }).getByText('completed').waitFor();
@@ -121,6 +129,17 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     await page.getByRole('link', { name: 'mesh:worker' }).waitFor();
     await page.goto('/console/chat');
     await page.getByRole('region', { name: 'Agents of the mesh' }).getByText('worker').first().waitFor();
+    // What a gateway serves is among its agents: it is not listed again.
+    await page.route('**/api/parley/v1/mesh', async (route) => {
+      const response = await route.fetch();
+      const { mesh } = (await response.json()) as { mesh: { peers: { name: string }[] } };
+      const peers = mesh.peers.map((peer) => (peer.name === 'echo' ? { ...peer, isOurs: false, path: '/agents/echo' } : peer));
+      await route.fulfill({ response, json: { mesh: { ...mesh, peers } } });
+    });
+    await page.reload();
+    await page.getByRole('region', { name: 'Agents of the mesh' }).getByText('worker').first().waitFor();
+    expect(await page.locator('.choose').getByText('echo', { exact: true }).count()).toBe(1);
+    await page.unroute('**/api/parley/v1/mesh');
     await page.goto('/console/mesh/nobody');
     await page.getByText('nobody is not on the mesh now').waitFor();
     expect((await fetch(`${server.url}/api/parley/v1/mesh/agents/nobody/.well-known/agent-card.json`)).status).toBe(404);

@@ -124,7 +124,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await send('script', 'ask');
     const inbox = page.getByRole('article', { name: 'demo asks' });
     await inbox.getByRole('button', { name: 'Yes, make it' }).waitFor();
-    await page.locator('.bubble').getByText('2').waitFor();
+    await page.locator('nav .bubble').getByText('2').waitFor();
     await checked('approvals');
     await inbox.getByRole('button', { name: 'Yes, make it' }).click();
     await inbox.waitFor({ state: 'detached' });
@@ -180,7 +180,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.getByLabel('days').fill('3');
     await page.getByLabel('unit').selectOption('C');
     await checked('agents-card');
-    await page.getByRole('button', { name: 'Run it' }).click();
+    await page.getByRole('form', { name: 'Run Forecast' }).getByRole('button', { name: 'Run Forecast' }).click();
     await page.getByText(/It will rain in .*Bern.*3/).waitFor();
     const listed = await fetch(`${server.url}/agents/weather/tasks?historyLength=1`);
     expect(await listed.json()).toMatchObject({ tasks: [{ history: [{ metadata: { skillId: 'forecast' } }] }] });

@@ -7,11 +7,12 @@ import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
+import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { pause, tasksWhere } from './client.ts';
+import { getTask, pause, sendInit, sendTask, tasksWhere } from './client.ts';
 import type { Job, Ledger } from './ledger.ts';
 import { newJob, work } from './ledger.ts';
-import { startParley } from './parley.ts';
+import { childFile, startParley } from './parley.ts';
 import { times } from './size.ts';
 import type { Verdict } from './verify.ts';
 import { NOTHING, plus, verifyAll } from './verify.ts';
@@ -52,6 +53,11 @@ async function load(
   return Promise.all(CLIENTS.map((kind) => client(kind)));
 }
 
+interface StartOptions {
+  readonly entry?: string;
+  readonly port?: number;
+}
+
 suiteNeeding('postgresql', hasPostgres, 'a node on Postgres', () => {
   const [folder, data] = [postgresFolder(), scratchFolder()];
   let postgres: PostgresServer;
@@ -59,31 +65,31 @@ suiteNeeding('postgresql', hasPostgres, 'a node on Postgres', () => {
     postgres = await startPostgres(folder);
   });
   afterAll(() => postgres.stop());
-  const start = (database: string, entry?: string): Promise<Parley> =>
+  const start = (database: string, { entry, port = postgres.port }: StartOptions = {}): Promise<Parley> =>
     startParley({
       data: join(data, database),
       limits: { retryMs: 20 },
-      args: ['--store', postgres.url.replace(/postgres$/, database), '--store-lease-ms', '1000'],
+      args: ['--store', `postgres://parley@127.0.0.1:${port}/${database}`, '--store-lease-ms', '1000'],
       ...(entry === undefined ? {} : { entry }),
     });
-  const query = async (text: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: postgres.url });
+  const query = async (text: string, database = 'postgres'): Promise<readonly unknown[]> => {
+    const client = new pg.Client({ connectionString: postgres.url.replace(/postgres$/, database) });
     await client.connect();
-    await client.query(text).finally(() => client.end());
+    return (await client.query(text).finally(() => client.end())).rows;
   };
 
-  async function killMany(database: string, kills: number, entry?: string): Promise<Verdict> {
+  async function killMany(database: string, kills: number, options: StartOptions = {}): Promise<Verdict> {
     await query(`CREATE DATABASE ${database}`);
     let verdict = NOTHING;
-    let server = await start(database, entry);
+    let server = await start(database, options);
     for (let kill = 0; kill < kills; kill += 1) {
       const ledger: Ledger = new Map();
-      const loading = load(server, ledger, { isHonest: entry === undefined });
+      const loading = load(server, ledger, { isHonest: options.entry === undefined });
       await eventually(() => ledger.size >= CLIENTS.length);
       spawn('sh', ['-c', `sleep ${(Math.random() * LOAD_MS) / 1000}; kill -9 ${server.pid}`], { stdio: 'ignore' });
       const jobs = await loading;
       await server.ended;
-      server = await start(database, entry);
+      server = await start(database, options);
       for (const job of jobs) {
         const found = await tasksWhere(server.url, `contextId=${job.name}`);
         if (found.length > 1) verdict = plus(verdict, { ...NOTHING, doubled: 1, details: [`${job.name} twice`] });
@@ -96,6 +102,31 @@ suiteNeeding('postgresql', hasPostgres, 'a node on Postgres', () => {
 
   it('keeps everything that a caller has received when it is killed', { timeout: 900_000 }, async () => {
     expect(await killMany('honest', times(6, 200))).toEqual(NOTHING);
+  });
+
+  it('loses events in the control, which acknowledges before it commits', { timeout: 300_000 }, async () => {
+    expect((await killMany('liar', times(3, 8), { entry: childFile('lying-server.ts') })).lost).toBeGreaterThan(0);
+  });
+
+  it('stops its runs when it is cut off, says when to come back, and repeats them afterwards', { timeout: 300_000 }, async () => {
+    await query('CREATE DATABASE islands');
+    const proxy = await startPostgresProxy(postgres.port);
+    const server = await start('islands', { port: proxy.port });
+    const { id } = await sendTask(server.url, 'sleep=600000', { returnImmediately: true });
+    proxy.partition();
+    await eventually(async () => {
+      const refused = await fetch(`${server.url}/message:send`, sendInit('chunks=1', { returnImmediately: true }));
+      await refused.arrayBuffer();
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    });
+    await eventually(() => expect(server.errors()).toContain('all runs are stopped'));
+    proxy.heal();
+    await eventually(() => sendTask(server.url, 'chunks=1'));
+    const attempt = `SELECT attempt FROM parley.tasks WHERE id = '${id}'`;
+    await eventually(async () => expect(await query(attempt, 'islands')).toEqual([{ attempt: 2 }]));
+    expect((await getTask(server.url, id)).status.state).toBe('TASK_STATE_WORKING');
+    await server.stop();
+    await proxy.close();
   });
 
   it('refuses while the server restarts and when connections are killed, and continues by itself', { timeout: 600_000 }, async () => {

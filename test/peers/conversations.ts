@@ -17,6 +17,8 @@ export interface World {
   readonly url?: string;
   /** Kills our node with SIGKILL and starts it again, with the same address and data. Absent: the node is not ours. */
   restart?(): Promise<void>;
+  /** Waits until a proxy of ours has stored the id that the task has at its agent. Before that nobody knows whether the agent has the message, and a restarted proxy does not send it twice. Absent: no proxy. */
+  untilSent?(taskId: string): Promise<void>;
 }
 
 /** TaskNotFoundError. */
@@ -134,9 +136,10 @@ export const CONVERSATIONS: readonly Conversation[] = [
     id: 'restart',
     title: 'an agent that is killed in the middle and restarted finishes its answer',
     needsRestart: true,
-    run: async (talk, { restart }) => {
+    run: async (talk, { restart, untilSent }) => {
       const begun = await talk.begin({ text: 'slow 2' });
       const id = must(begun.taskId, 'the stream names its task');
+      await untilSent?.(id);
       await restart?.();
       await eventually(async () => assert.equal((await talk.get(id)).state, 'completed'));
       assert.equal(whole(await talk.get(id)), 'waited 2 s');

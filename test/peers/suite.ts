@@ -1,7 +1,11 @@
+import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { A2AClient } from 'parley-a2a';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { ORIGIN_NOTE } from '#protocol';
+import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
@@ -110,7 +114,8 @@ export function describeServer(peer: PeerServer): void {
     for (const { id, title: what, needsRestart, run } of [...conversations, ...also]) {
       if (except[id] !== undefined) continue;
       if (needsRestart !== true) it(what, () => having(() => talkTo(server.url, false), run, { url: server.url }));
-      it(`${what}, through parley proxy`, () => having(() => talkTo(proxy.url, true), run, proxy));
+      it(`${what}, through parley proxy`, () =>
+        having(() => talkTo(proxy.url, true), run, { ...proxy, untilSent: (task) => untilSent(proxy.url, task) }));
     }
   });
   if (command === undefined || except[slow.id] !== undefined) return;
@@ -160,6 +165,11 @@ async function having<T extends Talk>(open: () => T | Promise<T>, run: Conversat
   } finally {
     await talk.close();
   }
+}
+
+async function untilSent(proxyUrl: string, task: string): Promise<void> {
+  const client = await A2AClient.connect(proxyUrl);
+  await eventually(async () => assert.ok((await client.get(task)).metadata?.[ORIGIN_NOTE], 'the proxy has not stored the id yet'));
 }
 
 async function twice(run: () => Promise<void>): Promise<void> {

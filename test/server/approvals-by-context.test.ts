@@ -29,6 +29,14 @@ const FORMS: Readonly<Record<string, (text: string, conversation: string) => Pro
     rpc('/a2a/jsonrpc', 'message/send', {
       message: { kind: 'message', messageId: `m-${count}`, role: 'user', contextId, parts: [{ kind: 'text', text }] },
     }),
+  'A2A 0.3 HTTP+JSON': async (text, contextId) => {
+    const message = { messageId: `m-${count}`, role: 'ROLE_USER', contextId, content: [{ text }] };
+    return JSON.stringify(await (await handler.fetch(jsonRequest('http://localhost/v1/message:send', { message }))).json());
+  },
+  'A2A 0.2': (text, contextId) =>
+    rpc('/a2a/jsonrpc?dialect=v02', 'message/send', {
+      message: { kind: 'message', messageId: `m-${count}`, role: 'user', contextId, parts: [{ kind: 'text', text }] },
+    }),
   'A2A 0.1': (text, id) => rpc('/', 'tasks/send', { id, sessionId: id, message: { role: 'user', parts: [{ type: 'text', text }] } }),
   Society: (text, id) => rpc('/', 'tasks/send', { id, message: { role: 'user', parts: [{ type: 'text', text }] } }),
   PromptKit: (text, contextId) =>
@@ -36,6 +44,35 @@ const FORMS: Readonly<Record<string, (text: string, conversation: string) => Pro
   CortexPrism: (text, contextId) =>
     rpc('/a2a', 'SendMessage', { message: { messageId: `m-${count}`, role: 'user', parts: [{ text }], metadata: { contextId } } }),
 };
+
+/** How the dialects that resume by the task's id only do it. Without one they make a task. */
+const BY_ID: Readonly<Record<string, (text: string, contextId: string, taskId?: string) => Promise<string>>> = {
+  'A2A 1.0 JSON-RPC': (text, contextId, taskId) =>
+    rpc('/a2a/jsonrpc', 'SendMessage', { message: { messageId: `m-${count}`, role: 'ROLE_USER', contextId, taskId, parts: [{ text }] } }),
+  'A2A 1.0 HTTP+JSON': async (text, contextId, taskId) => {
+    const message = { messageId: `m-${count}`, role: 'ROLE_USER', contextId, taskId, parts: [{ text }] };
+    return JSON.stringify(await (await handler.fetch(jsonRequest('http://localhost/message:send', { message }))).json());
+  },
+};
+
+describe.each(Object.entries(BY_ID))('an approval in %s', (name, send) => {
+  const say = async (text: string, taskId?: string): Promise<string> => {
+    count += 1;
+    return await send(text, `talk-${name}`, taskId);
+  };
+  it('is asked for again after a text that chooses no option, and no other task of its context waits behind it', async () => {
+    const asked = await say('go');
+    expect(asked).toContain('Delete 3 files?');
+    const id = /"task":\{"id":"([^"]+)"/.exec(asked)?.[1];
+    const again = await say('which files are these?', id);
+    expect(again).toContain('Delete 3 files?');
+    expect(again).not.toContain('chosen');
+    const other = await say('which files are these?');
+    expect(other).toContain('Delete 3 files?');
+    expect(other).not.toContain(`"task":{"id":"${id}"`);
+    expect(await say('y', id)).toContain('chosen: allow');
+  });
+});
 
 describe.each(Object.entries(FORMS))('an approval in %s', (name, send) => {
   it('is asked for again after a text that chooses no option, and nothing waits behind it', async () => {

@@ -41,8 +41,13 @@ it.each(['acme admin', 'acme *', 'acme admin node-admin'])('lists only the tenan
   for (const query of ['', '?principal=key:ci', '?tenant=acme', '?agent=script', '?status=TASK_STATE_INPUT_REQUIRED'])
     expect(await listed(who, query)).toEqual([[acme], 1]);
   expect((await call(who, '/api/parley/v1/tasks?tenant=other')).status).toBe(403);
+  expect((await call(who, '/api/parley/v1/conversations?agents=script')).status).toBe(400);
   const { approvals } = (await (await call(who, '/api/parley/v1/approvals')).json()) as { approvals: { id: string }[] };
   expect(approvals.map(({ id }) => id)).toEqual([acme]);
+  const said = (await (await call(who, '/api/parley/v1/conversations')).json()) as { conversations: { lastTask: string }[] };
+  expect(said.conversations.map(({ lastTask }) => lastTask)).toEqual([acme]);
+  const words = await call(who, `/api/parley/v1/words?${[...ids.values()].map((id) => `task=${id}`).join('&')}`);
+  expect(await words.json()).toMatchObject({ words: [{ id: acme, text: 'ask' }] });
   expect((await call(who, `/api/parley/v1/tasks/${acme}`)).status).toBe(200);
 });
 

@@ -77,6 +77,31 @@ describe('an interrupted proxied task', () => {
     expect((await there.engine.admin.tasks({})).totalSize).toBe(1);
   });
 
+  it('is found at the origin by its message, if the restart came before the origin’s answer', async () => {
+    const step = gate();
+    const origin = agent(async function* () {
+      await step.wait;
+      yield { kind: 'text', text: 'found' };
+    });
+    const { here, there } = await proxied(origin, {}, (service) => ({
+      ...service,
+      async *stream(asked, call) {
+        await service.send({ ...asked, ...AT_ONCE }, call);
+        yield* never();
+      },
+    }));
+    const task = taskOf(await here.service.send(request('pay', AT_ONCE), ctx()));
+    await eventually(async () => (await there.engine.admin.tasks({})).totalSize === 1);
+    const again = await here.crash();
+    const rest = reader(again.service.subscribe({ id: task.id }, ctx()));
+    await again.time.advance(10_000);
+    step.open();
+    await rest.done;
+    const after = await again.service.get({ id: task.id }, ctx());
+    expect([after.status.state, textOf(after)]).toEqual(['TASK_STATE_COMPLETED', 'found']);
+    expect((await there.engine.admin.tasks({})).totalSize).toBe(1);
+  });
+
   it('is not sent again if the origin may have received it', async () => {
     let sends = 0;
     const { here } = await proxied(createEcho(), {}, (service) => ({

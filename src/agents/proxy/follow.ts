@@ -81,8 +81,9 @@ async function* streamed(following: Following): AsyncGenerator<TaskEvent> {
   }
 }
 
-const PAUSE_MS = 100;
-const PAUSE_MS_MAX = 5000;
+/** Between two attempts to reach an origin: the first pause, and the longest. */
+export const PAUSE_MS = 100;
+export const PAUSE_MS_MAX = 5000;
 
 function isSettledBy(event: TaskEvent): boolean {
   const state = stateIn(event);
@@ -104,7 +105,7 @@ async function whole({ service, id, ctx }: Following, event: TaskEvent): Promise
 }
 
 /** The call may succeed later: the origin is restarting or overloaded. */
-function isPassing(thrown: unknown): boolean {
+export function isPassing(thrown: unknown): boolean {
   return isA2AError(thrown) && (thrown.kind === 'UNAVAILABLE' || thrown.kind === 'RATE_LIMITED');
 }
 
@@ -116,7 +117,7 @@ export function isUnsupported(thrown: unknown): boolean {
 /** The text of an origin's error for the caller, marked as the origin's. */
 export function originError(thrown: unknown, name: string): A2AError {
   if (!isA2AError(thrown)) return new A2AError('INVALID_AGENT_RESPONSE', `${name} failed without an explanation`, { cause: thrown });
-  const words = KNOWN[thrown.kind]?.(name) ?? `${name} refused: ${thrown.message}`;
+  const words = lateWords(thrown, name) ?? KNOWN[thrown.kind]?.(name) ?? `${name} refused: ${thrown.message}`;
   // Solace Agent Mesh says in `data.details` why (docs/dialects/sam.md, "Errors").
   const cause = thrown.details.data?.['details'];
   const said = typeof cause === 'string' && cause !== '' && !words.includes(cause) ? `${words}: ${cause}` : words;
@@ -125,6 +126,13 @@ export function originError(thrown: unknown, name: string): A2AError {
     ...thrown.details,
     cause: thrown,
   });
+}
+
+/** For an origin that took too long. The client's error for that has the time as `ms`. */
+function lateWords({ cause }: A2AError, name: string): string | undefined {
+  if (!(cause instanceof Error) || cause.name !== 'TimedOut') return undefined;
+  const within = 'ms' in cause && typeof cause.ms === 'number' ? `within ${cause.ms / 1000} s` : 'in time';
+  return `${name} did not answer ${within}`;
 }
 
 const KNOWN: Readonly<Partial<Record<A2AError['kind'], (name: string) => string>>> = {

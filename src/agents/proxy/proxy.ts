@@ -4,9 +4,11 @@ import { sleep } from '../sleep.ts';
 import type { CardRewriting } from './card.ts';
 import { proxyCard } from './card.ts';
 import { callingContext, extensionsFor, linger } from './context.ts';
+import { findSent } from './find.ts';
 import type { ProxyTimeouts } from './follow.ts';
 import { DEFAULT_PROXY_TIMEOUTS, follow, originError, stateIn } from './follow.ts';
 import { startMerge } from './merge.ts';
+import type { Origin } from './origin.ts';
 import { idIn, noted, originIn, originOf } from './origin.ts';
 import type { Conversation } from './request.ts';
 import { requestFor } from './request.ts';
@@ -93,8 +95,12 @@ async function* run(proxy: Proxy, turn: Turn): AsyncGenerator<AgentOutput> {
   let known = originOf(turn.task);
   // It is unknown whether the origin has the message, and a message that is sent twice may be executed twice.
   if (turn.attempt > 1 && known === undefined && !proxy.isIdempotent) {
-    yield { kind: 'fail', reason: createAgentTextMessage(`${proxy.origin.name} had not answered before the restart. ${NOT_TWICE}`) };
-    return;
+    known = await sentBefore(proxy, turn);
+    if (known === undefined) {
+      yield { kind: 'fail', reason: createAgentTextMessage(`${proxy.origin.name} had not answered before the restart. ${NOT_TWICE}`) };
+      return;
+    }
+    yield { kind: 'status', metadata: noted(known) };
   }
   let isOpen = known !== undefined;
   try {
@@ -140,6 +146,13 @@ async function* eventsFor(proxy: Proxy, turn: Turn, known: TaskId | undefined): 
     message = unsent.shift();
     if (message === undefined && !(await authorized(proxy, turn, id))) return;
   }
+}
+
+/** The origin's task with the message of this turn, if the origin lists it. */
+async function sentBefore(proxy: Proxy, turn: Turn): Promise<Origin | undefined> {
+  const { message } = await requestFor(turn, turn.message);
+  const { service, patience } = proxy;
+  return findSent({ service, message, ctx: contextFor(proxy, turn), unreachableMsMax: patience.unreachableMsMax });
 }
 
 /**

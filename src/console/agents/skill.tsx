@@ -57,17 +57,18 @@ export function SkillView({ card, skill, target }: SkillProps) {
           ))}
         </p>
       )}
-      {schema === undefined ? null : <Form schema={schema} onSend={(value) => begin([createDataPart(value)])} />}
+      {schema === undefined ? null : <Form name={skill.name} schema={schema} onSend={(value) => begin([createDataPart(value)])} />}
     </section>
   );
 }
 
 /** A form made from a JSON Schema. Sends nothing while a value is invalid. */
-function Form({ schema, onSend }: { readonly schema: JsonObject; readonly onSend: (value: Json) => void }) {
+function Form({ name, schema, onSend }: { readonly name: string; readonly schema: JsonObject; readonly onSend: (value: Json) => void }) {
   const [problem, setProblem] = useState('');
   return (
     <form
       class="schema-form"
+      aria-label={`Run ${name}`}
       onSubmit={(event) => {
         event.preventDefault();
         const read = valueIn(schema, new FormData(event.currentTarget), '');
@@ -82,7 +83,7 @@ function Form({ schema, onSend }: { readonly schema: JsonObject; readonly onSend
         </p>
       )}
       <button type="submit" class="primary">
-        Run it
+        Run {name}
       </button>
     </form>
   );

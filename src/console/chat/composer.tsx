@@ -6,7 +6,7 @@ import { cancelIn, lastTurn, partsFrom, sayIn } from './store.ts';
 const FILE_BYTES_MAX = 700_000;
 
 /**
- * Enter sends, Shift+Enter adds a line, Escape cancels the task. Files are added by button, drop or
+ * Enter sends, Shift+Enter adds a line, Escape stops the task. Files are added by button, drop or
  * paste.
  */
 export function Composer({ chat }: { readonly chat: ChatSession }) {
@@ -19,6 +19,13 @@ export function Composer({ chat }: { readonly chat: ChatSession }) {
   const isAsked = turn?.question !== undefined;
   const isBusy = chat.isBusy.value === true && !isAsked;
   useEffect(() => box.current?.focus(), []);
+  const draft = chat.draft.value ?? '';
+  useEffect(() => {
+    if (draft === '') return;
+    setText(draft);
+    chat.draft.value = '';
+    box.current?.focus();
+  }, [draft]);
   const add = (more: readonly File[]): void => {
     setFiles([...files, ...smallOf(more)]);
   };
@@ -67,7 +74,7 @@ export function Composer({ chat }: { readonly chat: ChatSession }) {
         />
         {isBusy || isAsked ? (
           <button type="button" class="danger" onClick={() => void cancelIn(chat)}>
-            Cancel
+            Stop
           </button>
         ) : null}
         {isBusy ? null : (

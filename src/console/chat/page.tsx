@@ -6,63 +6,103 @@ import { chatWith, mesh, refreshMesh } from '../mesh/state.ts';
 import { go, path, query } from '../route.ts';
 import { Empty, Problem } from '../ui/basic.tsx';
 import { Composer } from './composer.tsx';
+import { ConversationList } from './conversations.tsx';
+import { Hints } from './hints.tsx';
+import { restoreChat } from './restore.ts';
 import type { ChatSession } from './store.ts';
-import { chats, openChat } from './store.ts';
-import { besideIn, Tabs } from './tabs.tsx';
+import { chatKey, chatLabel, chats, openChat } from './store.ts';
+import { addressOf, besideIn, idsBeside, Tabs } from './tabs.tsx';
 import { Transcript } from './transcript.tsx';
+import './chat.css';
 
 /**
- * `/chat`: choose an agent. `/chat/demo`: a chat with that agent.
- * `/chat/demo?with=demo-2&beside=echo-1`: one of several chats, with another beside it.
+ * `/chat`: choose an agent. `/chat/demo`: a new conversation with that agent.
+ * `/chat/demo?with=CONTEXT&beside=CONTEXT`: a conversation, with another beside it.
  */
 export function ChatPage() {
   const name = path.value === '/chat' ? '' : decodeURIComponent(path.value.slice('/chat/'.length));
   const wanted = query.value.get('with');
-  const open = chats.value.find((chat) => chat.id === wanted) ?? chats.value.find((chat) => name !== '' && titleOf(chat.target) === name);
-  const beside = open === undefined ? [] : besideIn(query.value, open);
+  const open = chats.value.find((chat) => chat.id === wanted || chatKey(chat) === wanted);
+  useOpened(name, wanted, open);
   const isKnown = name.startsWith('mesh:') || (agents.value?.some((agent) => agent.name === name) ?? false);
-  if (open === undefined && name !== '' && isKnown) {
-    queueMicrotask(() => begin(targetNamed(name)));
-    return null;
-  }
-  if (name !== '' && open === undefined && agents.value !== undefined) {
-    return (
-      <Empty title={`There is no agent ${name} here`}>
-        <p>
-          <a href="/console/chat">Choose another</a>, or give its address.
-        </p>
-      </Empty>
-    );
-  }
+  const beside = open === undefined ? [] : besideIn(query.value, open);
+  const isNowhere = name !== '' && open === undefined && !isKnown && agents.value !== undefined && wanted === null;
   return (
-    <div class="chat">
-      <Tabs current={open} beside={beside} />
-      {open === undefined ? (
-        <Choose />
-      ) : (
-        <div class="chat-columns">
-          {[open, ...beside].map((chat) => (
-            <ChatColumn key={chat.id} chat={chat} isAlone={beside.length === 0} />
-          ))}
-        </div>
-      )}
+    <div class={open === undefined ? 'chat-page' : 'chat-page in-chat'}>
+      <ConversationList current={open?.contextId.value ?? ''} />
+      <div class="chat">
+        <Tabs current={open} beside={beside} />
+        {open === undefined ? (
+          isNowhere ? (
+            <NoAgent name={name} />
+          ) : name === '' ? (
+            <Choose />
+          ) : null
+        ) : (
+          <div class="chat-columns">
+            {[open, ...beside].map((chat) => (
+              <ChatColumn key={chat.id} chat={chat} isAlone={beside.length === 0} />
+            ))}
+          </div>
+        )}
+      </div>
     </div>
   );
 }
 
-function ChatColumn({ chat, isAlone }: { readonly chat: ChatSession; readonly isAlone: boolean }) {
+/** Opens what the address names: a new chat, or conversations of the log. Then the address names their contexts. */
+function useOpened(name: string, wanted: string | null, open: ChatSession | undefined): void {
+  const isKnown = name.startsWith('mesh:') || (agents.value?.some((agent) => agent.name === name) ?? false);
+  const others = idsBeside(query.value).join();
+  useEffect(() => {
+    if (name === '') return;
+    if (wanted === null && isKnown) return begin(targetNamed(name));
+    if (wanted !== null && open === undefined) restoreChat(targetNamed(name), wanted);
+    for (const id of idsBeside(query.value)) {
+      if (!chats.value.some((chat) => chat.id === id || chatKey(chat) === id)) restoreChat(targetNamed(name), id);
+    }
+  }, [name, wanted, isKnown, open, others]);
+  const key = open === undefined ? '' : [open, ...besideIn(query.value, open)].map(chatKey).join();
+  const title = open?.title.value;
+  useEffect(() => {
+    if (open === undefined) return;
+    const address = addressOf(open, besideIn(query.value, open));
+    if (`${path.value}?${query.value}` !== address) go(address, { replace: true });
+  }, [key, title]);
+}
+
+function NoAgent({ name }: { readonly name: string }) {
   return (
-    <section class="chat-body" aria-label={`Chat ${chat.id}`}>
-      {isAlone ? null : <h2>{chat.id}</h2>}
-      {(chat.entries.value ?? []).length === 0 ? <Hints target={chat.target} /> : <Transcript chat={chat} />}
+    <Empty title={`There is no agent ${name} here`}>
+      <p>
+        <a href="/console/chat">Choose another</a>, or give its address.
+      </p>
+    </Empty>
+  );
+}
+
+function ChatColumn({ chat, isAlone }: { readonly chat: ChatSession; readonly isAlone: boolean }) {
+  const { restored } = chat;
+  return (
+    <section class="chat-body" aria-label={`Chat ${chatLabel(chat)}`}>
+      {isAlone ? null : <h2>{chatLabel(chat)}</h2>}
+      {restored.value === undefined ? (
+        <p class="loading" role="status">
+          Reading the conversation …
+        </p>
+      ) : (chat.entries.value ?? []).length === 0 ? (
+        <Hints chat={chat} />
+      ) : (
+        <Transcript chat={chat} />
+      )}
+      <Problem text={restored.value ?? ''} />
       <Composer chat={chat} />
     </section>
   );
 }
 
 function begin(target: ChatTarget): void {
-  const chat = openChat(target);
-  go(`/chat/${encodeURIComponent(titleOf(target))}?with=${encodeURIComponent(chat.id)}`, { replace: true });
+  go(addressOf(openChat(target), []), { replace: true });
 }
 
 /** Shown without an agent in the address: a list to choose from. */
@@ -87,10 +127,13 @@ function Choose() {
   );
 }
 
-/** Agents of other nodes on the mesh. Nothing if there are none. */
+/** Agents of other nodes on the mesh. Those that a gateway serves are among the agents above. */
 function OnMesh() {
   useEffect(() => void refreshMesh(), []);
-  const others = (mesh.value?.peers ?? []).filter(({ kind, isOurs }) => kind === 'agent' && !isOurs);
+  const listed = new Set((agents.value ?? []).map(({ name }) => name));
+  const others = (mesh.value?.peers ?? []).filter(
+    ({ kind, isOurs, name, path: at }) => kind === 'agent' && !isOurs && !(at === `/agents/${name}` && listed.has(name)),
+  );
   if (others.length === 0) return null;
   return (
     <section aria-label="Agents of the mesh">
@@ -120,30 +163,8 @@ function Elsewhere() {
       note="Any A2A agent, of any version. This node sends the requests."
       button="Connect"
       onAddress={(address) => {
-        if (address !== undefined) begin(address);
+        if (address !== undefined) go(`/chat/${encodeURIComponent(titleOf(address))}?with=${encodeURIComponent(openChat(address).id)}`);
       }}
     />
-  );
-}
-
-const DEMO_WORDS = ['help', 'stream', 'approve', 'file', 'data', 'slow'];
-
-/** Shown in an empty chat: what the agent does and what to try. */
-function Hints({ target }: { readonly target: ChatTarget }) {
-  const agent = agents.value?.find(({ name }) => name === target.name);
-  return (
-    <div class="hints">
-      <h1>{agent?.title ?? titleOf(target)}</h1>
-      <p class="dim">{agent?.description ?? (target.mesh === undefined ? target.url : 'On this node’s mesh.')}</p>
-      {target.name === 'demo' ? (
-        <p>
-          Try:{' '}
-          {DEMO_WORDS.map((word) => (
-            <code key={word}>{word}</code>
-          ))}{' '}
-          or take <a href="/console/tour">the tour</a>.
-        </p>
-      ) : null}
-    </div>
   );
 }

@@ -1,26 +1,41 @@
 import { signal } from '@preact/signals';
 import type { SendHandle } from '#client';
-import type { Part, Task, TaskEvent } from '#protocol';
-import { createDataPart, createFilePartFromBytes, createTextPart, isInterrupted, isTerminal } from '#protocol';
+import type { Part, TaskEvent } from '#protocol';
+import { createDataPart, createFilePartFromBytes, createTextPart, isInterrupted } from '#protocol';
 import type { ChatTarget } from '../agents/known.ts';
 import { clientFor, titleOf } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
 import type { ChatTurn } from './turn.ts';
-import { newTurn, take } from './turn.ts';
+import { bump, newTurn, settle, take } from './turn.ts';
+
+/** A message of the user. */
+export interface UserEntry {
+  readonly by: 'user';
+  readonly parts: readonly Part[];
+  /** The chosen option's name, for an answer by a button. */
+  readonly chosen?: string;
+  /** The id of the skill that a form named. */
+  readonly skill?: string;
+}
 
 /**
  * One entry of the transcript: a message of the user, or everything that the agent did in response.
  */
-export type ChatEntry = { readonly by: 'user'; readonly parts: readonly Part[] } | { readonly by: 'agent'; readonly turn: ChatTurn };
+export type ChatEntry = UserEntry | { readonly by: 'agent'; readonly turn: ChatTurn };
 
 /** One open chat. */
 export interface ChatSession {
   readonly id: string;
-  readonly target: ChatTarget;
+  target: ChatTarget;
   readonly entries: ReturnType<typeof signal<readonly ChatEntry[]>>;
   readonly isBusy: ReturnType<typeof signal<boolean>>;
   readonly title: ReturnType<typeof signal<string>>;
-  contextId: string | undefined;
+  /** The context of the conversation. Empty until the agent has named it. */
+  readonly contextId: ReturnType<typeof signal<string>>;
+  /** Text that the composer should show, to be edited and sent again. */
+  readonly draft: ReturnType<typeof signal<string>>;
+  /** Why the conversation could not be read from the log. Empty: it was. Undefined: it is being read. */
+  readonly restored: ReturnType<typeof signal<string | undefined>>;
   handle: SendHandle | undefined;
   leaving: AbortController;
 }
@@ -30,7 +45,7 @@ export const chats = signal<readonly ChatSession[]>([]);
 let made = 0;
 
 /** Opens a chat with an agent. Nothing is sent yet. */
-export function openChat(target: ChatTarget): ChatSession {
+export function openChat(target: ChatTarget, { contextId = '' }: { readonly contextId?: string } = {}): ChatSession {
   made += 1;
   const chat: ChatSession = {
     id: `${titleOf(target).replaceAll(/[^\w.-]/g, '-')}-${made}`,
@@ -38,7 +53,9 @@ export function openChat(target: ChatTarget): ChatSession {
     entries: signal<readonly ChatEntry[]>([]),
     isBusy: signal<boolean>(false),
     title: signal<string>(titleOf(target)),
-    contextId: undefined,
+    contextId: signal<string>(contextId),
+    draft: signal<string>(''),
+    restored: signal<string | undefined>(contextId === '' ? '' : undefined),
     handle: undefined,
     leaving: new AbortController(),
   };
@@ -46,32 +63,17 @@ export function openChat(target: ChatTarget): ChatSession {
   return chat;
 }
 
-/** Opens a chat that continues a task, with its history and its current state. */
-export function resumeIn(target: ChatTarget, task: Task): ChatSession {
-  const chat = openChat(target);
-  const turn = newTurn();
-  take(turn, { task }, new Set());
-  const said = (task.history ?? []).filter(({ role }) => role === 'ROLE_USER');
-  chat.contextId = task.contextId;
-  chat.entries.value = [...said.map(({ parts }): ChatEntry => ({ by: 'user', parts })), { by: 'agent', turn }];
-  if (isTerminal(task.status.state) || isInterrupted(task.status.state)) turn.endedMs = 0;
-  else void followAgain(chat, turn, task.id);
-  return chat;
+/** What names the chat in addresses: its context, or its number in this page until it has one. */
+export function chatKey(chat: ChatSession): string {
+  return chat.contextId.value || chat.id;
 }
 
-/** Subscribes to a task that still runs, for a chat that continues it. */
-async function followAgain(chat: ChatSession, turn: ChatTurn, id: string): Promise<void> {
-  chat.isBusy.value = true;
-  try {
-    const client = await clientFor(chat.target);
-    turn.shown.clear(); // the stream begins with a snapshot of the task
-    await follow(turn, client.subscribe(id, { signal: chat.leaving.signal }), new Set());
-  } catch (thrown) {
-    if (!turn.isLeft) turn.problem = wordsFor(thrown);
-  }
-  turn.endedMs = performance.now() - turn.began;
-  if (!turn.isLeft) chat.isBusy.value = false;
-  bump(turn);
+/** The chat in words: how it began. */
+export function chatLabel(chat: ChatSession): string {
+  const first = (chat.entries.value ?? []).find((entry) => entry.by === 'user');
+  const text = (first?.by === 'user' ? first.parts.map((part) => part.text ?? '').join(' ') : '').replaceAll(/\s+/g, ' ').trim();
+  const agent = chat.title.value ?? 'agent';
+  return text === '' ? agent : `${agent}: ${text.length > 24 ? `${text.slice(0, 23)}…` : text}`;
 }
 
 /** Closes a chat. Its task continues on the node. */
@@ -93,11 +95,18 @@ export async function partsFrom(text: string, files: readonly File[]): Promise<r
   return [...(text === '' ? [] : [createTextPart(text)]), ...attached];
 }
 
+/** How a message is sent. */
+export interface SayOptions {
+  readonly skill?: string;
+  /** The chosen option's name, for an answer by a button. */
+  readonly chosen?: string;
+}
+
 /**
  * Sends a message and reads the response. It answers a waiting task, or starts a new task in the
  * context.
  */
-export async function sayIn(chat: ChatSession, parts: readonly Part[], { skill }: { readonly skill?: string } = {}): Promise<void> {
+export async function sayIn(chat: ChatSession, parts: readonly Part[], { skill, chosen }: SayOptions = {}): Promise<void> {
   const waiting = lastTurn(chat);
   if (parts.length === 0 || !canSay(chat)) return;
   // An agent that waits for a credential may continue without an answer, so its stream is still open. An answer closes it.
@@ -110,24 +119,33 @@ export async function sayIn(chat: ChatSession, parts: readonly Part[], { skill }
   const turn = newTurn();
   const entries = chat.entries.value ?? [];
   const before = taskId === undefined ? new Set<string>() : shownIn(entries, taskId);
-  if (waiting !== undefined) settle(waiting);
-  chat.entries.value = [...entries, { by: 'user', parts }, { by: 'agent', turn }];
+  if (waiting !== undefined) settle(waiting, chosen ?? parts.map(({ text = '' }) => text).join(' '));
+  const said: UserEntry = { by: 'user', parts, ...(chosen === undefined ? {} : { chosen }), ...(skill === undefined ? {} : { skill }) };
+  chat.entries.value = [...entries, said, { by: 'agent', turn }];
   chat.isBusy.value = true;
   try {
     const client = await clientFor(chat.target);
-    const thread = { ...(taskId === undefined ? {} : { taskId }), ...(chat.contextId === undefined ? {} : { contextId: chat.contextId }) };
+    const context = chat.contextId.value ?? '';
+    const thread = { ...(taskId === undefined ? {} : { taskId }), ...(context === '' ? {} : { contextId: context }) };
     const handle = client.stream(parts, { ...thread, ...(skill === undefined ? {} : { skill }), signal: chat.leaving.signal });
     chat.handle = handle;
-    await follow(turn, handle, before);
+    await follow(turn, named(chat, turn, handle), before);
   } catch (thrown) {
     if (!turn.isLeft) turn.problem = wordsFor(thrown);
   }
   turn.endedMs = performance.now() - turn.began;
   if (turn.isLeft) return bump(turn);
-  chat.contextId = turn.contextId ?? chat.contextId;
   chat.handle = undefined;
   chat.isBusy.value = false;
   bump(turn);
+}
+
+/** Notes the context of a chat as soon as an event has named it, so that the address can. */
+async function* named(chat: ChatSession, turn: ChatTurn, events: AsyncIterable<TaskEvent>): AsyncGenerator<TaskEvent> {
+  for await (const event of events) {
+    yield event;
+    if (turn.contextId !== undefined && turn.contextId !== chat.contextId.value) chat.contextId.value = turn.contextId;
+  }
 }
 
 const SLICE_MS = 8;
@@ -159,16 +177,6 @@ export async function follow(turn: ChatTurn, events: AsyncIterable<TaskEvent>, b
   }
 }
 
-/** Marks a turn as changed, so that it is drawn again. */
-export function bump(turn: ChatTurn): void {
-  turn.version.value = (turn.version.value ?? 0) + 1;
-}
-
-function settle(turn: ChatTurn): void {
-  turn.question = undefined;
-  bump(turn);
-}
-
 /** The agent's latest turn. */
 export function lastTurn(chat: ChatSession): ChatTurn | undefined {
   const last = (chat.entries.value ?? []).findLast((entry) => entry.by === 'agent');
@@ -187,7 +195,8 @@ function canSay(chat: ChatSession): boolean {
 
 /** Answers the agent's question with one of its options. */
 export function choose(chat: ChatSession, optionId: string): Promise<void> {
-  return sayIn(chat, [createDataPart({ optionId })]);
+  const name = lastTurn(chat)?.question?.choices.find((choice) => choice.optionId === optionId)?.name;
+  return sayIn(chat, [createDataPart({ optionId })], { chosen: name ?? optionId });
 }
 
 /** Cancels the running task of a chat. */
@@ -200,5 +209,5 @@ export async function cancelIn(chat: ChatSession): Promise<void> {
   } catch (thrown) {
     turn.problem = wordsFor(thrown);
   }
-  settle(turn);
+  settle(turn, '');
 }

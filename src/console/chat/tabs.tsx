@@ -1,20 +1,28 @@
 import { titleOf } from '../agents/known.ts';
 import { go } from '../route.ts';
 import type { ChatSession } from './store.ts';
-import { chats, closeChat } from './store.ts';
+import { chatKey, chatLabel, chats, closeChat } from './store.ts';
 
 /** More columns would be too narrow to read. */
 const BESIDE_MAX = 3;
 
-/** The chats beside the first one, as named in the address. */
-export function besideIn(query: URLSearchParams, first: ChatSession): readonly ChatSession[] {
-  const ids = (query.get('beside') ?? '').split(',');
-  return ids.flatMap((id) => chats.value.find((chat) => chat.id === id && chat !== first) ?? []).slice(0, BESIDE_MAX);
+/** What the address names beside the first chat. */
+export function idsBeside(query: URLSearchParams): readonly string[] {
+  return (query.get('beside') ?? '')
+    .split(',')
+    .filter((id) => id !== '')
+    .slice(0, BESIDE_MAX);
 }
 
-function addressOf(chat: ChatSession, beside: readonly ChatSession[]): string {
-  const others = beside.filter((other) => other !== chat).map(({ id }) => id);
-  const query = new URLSearchParams({ with: chat.id, ...(others.length === 0 ? {} : { beside: others.join(',') }) });
+/** The chats beside the first one, as named in the address. */
+export function besideIn(query: URLSearchParams, first: ChatSession): readonly ChatSession[] {
+  return idsBeside(query).flatMap((id) => chats.value.find((chat) => (chat.id === id || chatKey(chat) === id) && chat !== first) ?? []);
+}
+
+/** The address of a chat, with others beside it. */
+export function addressOf(chat: ChatSession, beside: readonly ChatSession[]): string {
+  const others = beside.filter((other) => other !== chat).map(chatKey);
+  const query = new URLSearchParams({ with: chatKey(chat), ...(others.length === 0 ? {} : { beside: others.join(',') }) });
   return `/chat/${encodeURIComponent(titleOf(chat.target))}?${query}`;
 }
 
@@ -25,7 +33,7 @@ interface TabsProps {
 
 /** The open chats. Two or more can be shown side by side. */
 export function Tabs({ current, beside }: TabsProps) {
-  if (chats.value.length === 0) return null;
+  if (chats.value.length < 2 && (current !== undefined || chats.value.length === 0)) return null;
   return (
     <nav class="tabs" aria-label="Open chats">
       {chats.value.map((chat) => (
@@ -51,21 +59,21 @@ function Tab({ chat, current, beside }: TabsProps & { readonly chat: ChatSession
     <span class={isCurrent ? 'tab on' : isBeside ? 'tab beside' : 'tab'}>
       <a href={`/console${addressOf(chat, isBeside ? [] : beside)}`} {...(isCurrent ? { 'aria-current': 'page' } : {})}>
         {chat.isBusy.value === true ? <i class="dot live" /> : <i class="dot" />}
-        {chat.id}
+        {chatLabel(chat)}
       </a>
       {current === undefined || isCurrent ? null : (
         <button
           type="button"
           class="aside"
           aria-pressed={isBeside}
-          aria-label={`Show ${chat.id} beside`}
+          aria-label={`Show ${chatLabel(chat)} beside`}
           title="Side by side"
           onClick={() => go(addressOf(current, isBeside ? beside.filter((other) => other !== chat) : [...beside, chat]))}
         >
           ◫
         </button>
       )}
-      <button type="button" aria-label={`Close ${chat.id}`} onClick={close}>
+      <button type="button" aria-label={`Close ${chatLabel(chat)}`} onClick={close}>
         ×
       </button>
     </span>

@@ -1,190 +1,124 @@
-import { useEffect, useRef } from 'preact/hooks';
-import { getTextFromMessage, isDataPart, isTerminal } from '#protocol';
-import { StateBadge, took } from '../ui/basic.tsx';
-import { JsonTree } from '../ui/json-tree.tsx';
-import { Markdown } from '../ui/markdown.tsx';
-import { Diff, Parts } from '../ui/parts.tsx';
-import type { ChatSession } from './store.ts';
-import { choose } from './store.ts';
-import type { ChatTurn, Shown, TurnStep } from './turn.ts';
+import { useEffect } from 'preact/hooks';
+import { createTextPart, isTerminal } from '#protocol';
+import { agents } from '../agents/known.ts';
+import { go } from '../route.ts';
+import { Copy } from '../ui/basic.tsx';
+import { Parts } from '../ui/parts.tsx';
+import { Answer } from './answer.tsx';
+import { useBottom } from './follow-bottom.ts';
+import type { ChatEntry, ChatSession, UserEntry } from './store.ts';
+import { chatKey, choose, openChat, sayIn } from './store.ts';
+import { textOf } from './turn.ts';
 
-/** The conversation. Scrolls to the end when an entry is added. */
+/** The conversation. It follows the answer unless the reader has scrolled up. */
 export function Transcript({ chat }: { readonly chat: ChatSession }) {
-  const end = useRef<HTMLDivElement>(null);
   const entries = chat.entries.value ?? [];
-  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [entries.length]);
+  const { box, content, isFollowing, toBottom } = useBottom();
+  useEffect(toBottom, [entries.length]);
   return (
-    <div class="transcript" role="log" aria-label={`Conversation with ${chat.title.value}`}>
-      {entries.map((entry, at) =>
-        entry.by === 'user' ? (
-          <article key={at} class="said by-user" aria-label="You">
-            {entry.parts.length === 1 && entry.parts[0] !== undefined && isDataPart(entry.parts[0]) ? (
-              <p class="chose">{chosenWord(entry.parts[0].data)}</p>
-            ) : (
-              <Parts parts={entry.parts} />
-            )}
-          </article>
-        ) : (
-          <Answer
-            key={at}
-            title={chat.title.value ?? 'agent'}
-            turn={entry.turn}
-            end={end}
-            isLast={at === entries.length - 1}
-            onChoose={(optionId) => void choose(chat, optionId)}
-          />
-        ),
-      )}
-      <div ref={end} />
-    </div>
-  );
-}
-
-function chosenWord(data: unknown): string {
-  const id = typeof data === 'object' && data !== null && 'optionId' in data ? String(data.optionId) : 'an answer';
-  return `Chose: ${id}`;
-}
-
-interface AnswerProps {
-  readonly title: string;
-  readonly turn: ChatTurn;
-  readonly isLast: boolean;
-  readonly onChoose: (optionId: string) => void;
-  /** The element below the response, which is scrolled into view as the response grows. */
-  readonly end?: { readonly current: HTMLDivElement | null };
-}
-
-/** A response while it streams. */
-export function Answer({ title, turn, end, isLast, onChoose }: AnswerProps) {
-  const version = turn.version.value;
-  useEffect(() => {
-    const box = isLast ? end?.current?.parentElement : undefined;
-    // A user who has scrolled up is reading: do not scroll.
-    if (box && box.scrollHeight - box.scrollTop - box.clientHeight < 160) box.scrollTop = box.scrollHeight;
-  }, [version]);
-  const isOver = turn.endedMs !== undefined;
-  const hasShown = turn.shown.size > 0 || turn.direct !== undefined;
-  const closing = turn.last !== undefined && turn.state !== undefined && isTerminal(turn.state) ? getTextFromMessage(turn.last) : '';
-  return (
-    <article class="said by-agent" aria-label={title} aria-busy={!isOver}>
-      <Steps steps={turn.steps} isOver={isOver} />
-      {[...turn.shown.values()].map((shown) => (
-        <ArtifactView key={shown.id} shown={shown} />
-      ))}
-      {turn.direct === undefined ? null : <Parts parts={turn.direct.parts} />}
-      {closing === '' ? null : <Markdown text={closing} />}
-      {!isOver && !hasShown && turn.question === undefined ? (
-        <p class="thinking">
-          <i />
-          <i />
-          <i />
-        </p>
-      ) : null}
-      <Asked turn={turn} isLast={isLast} onChoose={onChoose} />
-      {turn.problem === '' ? null : (
-        <p class="problem" role="alert">
-          {turn.problem}
-        </p>
-      )}
-      <footer>
-        {turn.state === undefined ? null : <StateBadge state={turn.state} />}
-        {turn.taskId === undefined ? null : <a href={`/console/tasks/${encodeURIComponent(turn.taskId)}`}>task</a>}
-        {isOver ? (
-          <span class="dim">
-            {took(turn.endedMs ?? 0)}, {turn.events} events
-          </span>
-        ) : null}
-      </footer>
-    </article>
-  );
-}
-
-/** A result. The name is shown only if it says something. */
-function ArtifactView({ shown }: { readonly shown: Shown }) {
-  const isNamed = shown.name !== '' && shown.name !== 'assistant-response' && shown.parts.length > 0;
-  return (
-    <div class="artifact">
-      {isNamed ? <h3>{shown.name}</h3> : null}
-      {shown.texts === '' ? null : <Markdown text={shown.texts} />}
-      <Parts parts={shown.parts} />
-    </div>
-  );
-}
-
-const TITLES: Readonly<Record<string, string>> = {
-  tool_use: 'tool',
-  tool_result: 'result',
-  plan: 'plan',
-  thought: 'thought',
-  status: 'status',
-};
-
-/** Collapsed, because the response matters more. The summary shows the last step. */
-function Steps({ steps, isOver }: { readonly steps: readonly TurnStep[]; readonly isOver: boolean }) {
-  const last = steps.at(-1);
-  if (last === undefined) return null;
-  return (
-    <details class="steps">
-      <summary>
-        <span class="count">
-          {steps.length} {steps.length === 1 ? 'step' : 'steps'}
-        </span>
-        <span class="step-now">{isOver ? '' : (last.text.split('\n')[0] ?? '').slice(0, 120)}</span>
-      </summary>
-      <ol>
-        {steps.slice(-200).map((step, at) => (
-          <li key={at}>
-            <span class="step-kind">{TITLES[step.kind] ?? step.kind}</span>
-            <StepView step={step} />
-          </li>
-        ))}
-      </ol>
-    </details>
-  );
-}
-
-/** A status message, with the changes of files that it reports. */
-function StepView({ step }: { readonly step: TurnStep }) {
-  const diffs = Array.isArray(step.data?.['diffs'])
-    ? (step.data['diffs'] as readonly { path?: string; oldText?: string; newText?: string }[])
-    : [];
-  return (
-    <div>
-      <pre class="step-text">{step.text}</pre>
-      {diffs.map(({ path = '', oldText = '', newText = '' }) => (
-        <Diff key={path} text={[`--- ${path}`, `+++ ${path}`, ...lines('-', oldText), ...lines('+', newText)].join('\n')} />
-      ))}
-      {step.data === undefined || diffs.length > 0 || step.kind === 'plan' ? null : <JsonTree value={step.data} open={0} name="data" />}
-    </div>
-  );
-}
-
-function lines(mark: string, text: string): readonly string[] {
-  return text === '' ? [] : text.split('\n').map((line) => `${mark}${line}`);
-}
-
-/** The agent's question: buttons for its choices. Text answers go into the message box. */
-function Asked({ turn, isLast, onChoose }: Pick<AnswerProps, 'turn' | 'isLast' | 'onChoose'>) {
-  const { question } = turn;
-  if (question === undefined) return null;
-  return (
-    <section class={`question question-${question.kind}`} aria-label="The agent asks">
-      <Markdown text={question.text === '' ? 'The agent waits for your answer.' : question.text} />
-      {question.kind === 'auth' ? <p class="dim">The agent needs a credential: provide it elsewhere, or send it below.</p> : null}
-      {isLast && question.choices.length > 0 ? (
-        <div class="row">
-          {question.choices.map(({ optionId, name, kind }) => (
-            <button
-              key={optionId}
-              type="button"
-              class={kind?.startsWith('allow') ? 'primary' : kind === undefined ? '' : 'danger'}
-              onClick={() => onChoose(optionId)}
-            >
-              {name}
-            </button>
+    <div class="transcript-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+      <div ref={box} class="transcript" role="log" tabIndex={0} aria-label={`Conversation with ${chat.title.value}`}>
+        <div ref={content} class="transcript-in">
+          {entries.map((entry, at) => (
+            <Entry key={at} chat={chat} entry={entry} at={at} isLast={at === entries.length - 1} />
           ))}
         </div>
-      ) : null}
-    </section>
+      </div>
+      {isFollowing ? null : (
+        <button type="button" class="to-bottom" onClick={toBottom}>
+          ↓ To the newest
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface EntryProps {
+  readonly chat: ChatSession;
+  readonly entry: ChatEntry;
+  readonly at: number;
+  readonly isLast: boolean;
+}
+
+function Entry({ chat, entry, at, isLast }: EntryProps) {
+  if (entry.by === 'user') return <Said chat={chat} said={entry} />;
+  void entry.turn.version.value;
+  const before = chat.entries.value?.[at - 1];
+  const isEnded = entry.turn.state === undefined || isTerminal(entry.turn.state);
+  const again = isLast && isEnded && before?.by === 'user' && before.chosen === undefined ? before : undefined;
+  const text = textOf(entry.turn);
+  return (
+    <Answer title={chat.title.value ?? 'agent'} turn={entry.turn} isLast={isLast} onChoose={(optionId) => void choose(chat, optionId)}>
+      {text === '' ? null : <Copy label="Copy" text={text} />}
+      {again === undefined ? null : (
+        <button
+          type="button"
+          class="small"
+          onClick={() => void sayIn(chat, again.parts, again.skill === undefined ? {} : { skill: again.skill })}
+        >
+          Retry
+        </button>
+      )}
+    </Answer>
+  );
+}
+
+/** A message of the user, and what can be done with it again. */
+function Said({ chat, said }: { readonly chat: ChatSession; readonly said: UserEntry }) {
+  const text = said.parts.map((part) => part.text ?? '').join('');
+  return (
+    <div class="said-row">
+      <article class="said by-user" aria-label="You">
+        {said.skill === undefined ? null : <p class="said-skill">Skill: {said.skill}</p>}
+        {said.chosen === undefined ? <Parts parts={said.parts} /> : <p class="chose">{said.chosen}</p>}
+      </article>
+      {said.chosen !== undefined ? null : (
+        <div class="said-actions">
+          {text === '' ? null : (
+            <>
+              <Copy label="Copy" text={text} />
+              <button
+                type="button"
+                class="small"
+                onClick={() => {
+                  chat.draft.value = text;
+                }}
+              >
+                Edit
+              </button>
+            </>
+          )}
+          <ToAnother chat={chat} said={said} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Sends the same message to another agent, in a conversation of its own. */
+function ToAnother({ chat, said }: { readonly chat: ChatSession; readonly said: UserEntry }) {
+  const others = (agents.value ?? []).filter(({ name }) => name !== chat.target.name);
+  if (others.length === 0) return null;
+  return (
+    <select
+      class="small"
+      aria-label="Send to another agent"
+      value=""
+      onChange={(event) => {
+        const name = event.currentTarget.value;
+        event.currentTarget.value = '';
+        const branch = openChat({ name });
+        void sayIn(branch, said.parts.length === 0 ? [createTextPart('')] : said.parts);
+        go(`/chat/${encodeURIComponent(name)}?with=${encodeURIComponent(chatKey(branch))}`);
+      }}
+    >
+      <option value="">Send to …</option>
+      {others.map(({ name }) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { Question } from '#client';
 import { questionOf } from '#client';
 import type { Artifact, JsonObject, Message, Part, Task, TaskEvent, TaskState } from '#protocol';
-import { getTextFromMessage, isDataPart, isTextPart } from '#protocol';
+import { getTextFromMessage, isDataPart, isTerminal, isTextPart } from '#protocol';
 
 /** A step of the agent: a tool call, a plan, a thought, a status text. */
 export interface TurnStep {
@@ -22,6 +22,14 @@ export interface Shown {
   parts: Part[];
 }
 
+/** A question of the agent. It stays in the transcript when it is over. */
+export interface AskedQuestion {
+  question: Question;
+  /** What the user answered. Empty: somebody answered elsewhere, or the task ended. */
+  answer: string;
+  isOver: boolean;
+}
+
 /**
  * An agent's response while it streams. It is changed in place, and `version` grows with each change.
  */
@@ -34,8 +42,11 @@ export interface ChatTurn {
   taskId: string | undefined;
   contextId: string | undefined;
   state: TaskState | undefined;
-  last: Message | undefined;
+  /** The message of the final status. */
+  closing: Message | undefined;
+  /** The open question. */
   question: Question | undefined;
+  readonly asked: AskedQuestion[];
   problem: string;
   /** The stream was closed because the user answered. */
   isLeft: boolean;
@@ -54,8 +65,9 @@ export function newTurn(): ChatTurn {
     taskId: undefined,
     contextId: undefined,
     state: undefined,
-    last: undefined,
+    closing: undefined,
     question: undefined,
+    asked: [],
     problem: '',
     isLeft: false,
     endedMs: undefined,
@@ -94,9 +106,9 @@ function takeTask(turn: ChatTurn, task: Task, before: ReadonlySet<string>): void
 function takeStatus(turn: ChatTurn, task: Pick<Task, 'id' | 'status'>, metadata: Task['metadata']): void {
   const { state, message } = task.status;
   turn.state = state;
-  turn.question = questionOf(task);
+  ask(turn, questionOf(task));
   if (message === undefined) return;
-  turn.last = message;
+  if (isTerminal(state)) turn.closing = message;
   if (state !== 'TASK_STATE_WORKING' && state !== 'TASK_STATE_SUBMITTED') return;
   const data = message.parts.find(isDataPart)?.data;
   const event = metadata?.['event'];
@@ -105,6 +117,39 @@ function takeStatus(turn: ChatTurn, task: Pick<Task, 'id' | 'status'>, metadata:
     text: getTextFromMessage(message),
     ...(typeof data === 'object' && data !== null && !Array.isArray(data) ? { data: data as JsonObject } : {}),
   });
+}
+
+/** Notes an open question, or that there is none any more. */
+function ask(turn: ChatTurn, question: Question | undefined): void {
+  const last = turn.asked.at(-1);
+  turn.question = question;
+  if (last !== undefined && !last.isOver) {
+    if (question === undefined) last.isOver = true;
+    else last.question = question;
+  } else if (question !== undefined) turn.asked.push({ question, answer: '', isOver: false });
+}
+
+/** Ends the open question with the user's answer. */
+export function settle(turn: ChatTurn, answer: string): void {
+  const last = turn.asked.at(-1);
+  if (last !== undefined && !last.isOver) {
+    last.answer = answer;
+    last.isOver = true;
+  }
+  turn.question = undefined;
+  bump(turn);
+}
+
+/** Marks a turn as changed, so that it is drawn again. */
+export function bump(turn: ChatTurn): void {
+  turn.version.value = (turn.version.value ?? 0) + 1;
+}
+
+/** What the agent said in a turn, as text to copy. */
+export function textOf(turn: ChatTurn): string {
+  const made = [...turn.shown.values()].flatMap(({ texts, parts }) => [texts, ...parts.map(({ text = '' }) => text)]);
+  const said = [turn.direct, turn.closing].map((message) => (message === undefined ? '' : getTextFromMessage(message)));
+  return [...made, ...said].filter((text) => text !== '').join('\n\n');
 }
 
 /** Applies an artifact or a chunk of one. Plain text is joined, other parts are kept apart. */

@@ -99,6 +99,7 @@ function Node({ one, isPicked }: { readonly one: Drawn; readonly isPicked: boole
   const { x, y, label, peer } = one;
   const kind = peer?.kind ?? 'caller';
   const replicas = peer?.replicas.length ?? 0;
+  const isAbove = y < HEIGHT / 2 - 20;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the list below has the same as links
     <g
@@ -116,7 +117,7 @@ function Node({ one, isPicked }: { readonly one: Drawn; readonly isPicked: boole
           {replicas}
         </text>
       ) : null}
-      <text x={x} y={y + NODE_PX + 17}>
+      <text class="label" x={x} y={isAbove ? y - NODE_PX - 8 : y + NODE_PX + 17}>
         {short(label, 18)}
       </text>
     </g>
@@ -129,16 +130,19 @@ interface ArrowProps {
   readonly centre: Point;
 }
 
-/** A curve that bends outwards, around the broker. */
+/** A curve that bends inwards, beside the broker: the names are outside. */
 function Arrow({ call, drawn, centre }: ArrowProps) {
   const from = drawn.find(({ label }) => label === call.from);
   const to = drawn.find(({ label }) => label === call.to);
   if (from === undefined || to === undefined || from === to) return null;
   const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+  const far = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const away = Math.hypot(middle.x - centre.x, middle.y - centre.y);
-  // A line through the centre needs a side to bend to.
-  const lift = away < 20 ? { x: 0, y: -110 } : { x: ((middle.x - centre.x) / away) * 50, y: ((middle.y - centre.y) / away) * 50 };
-  const bend = { x: middle.x + lift.x, y: middle.y + lift.y };
+  // A line through the broker bends to its right side, any other one towards it.
+  const bend =
+    away < 70
+      ? { x: middle.x - ((to.y - from.y) / far) * 130, y: middle.y + ((to.x - from.x) / far) * 130 }
+      : { x: middle.x + (centre.x - middle.x) * 0.35, y: middle.y + (centre.y - middle.y) * 0.35 };
   const start = towards(from, bend);
   const end = towards(to, bend);
   return (

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { AdminLogLine, AdminSample } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
+import { query } from '../route.ts';
 import { Empty, Problem, sized, took, when } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Plot } from './plot.tsx';
@@ -26,6 +27,7 @@ function latencies(samples: readonly AdminSample[]): readonly number[] {
   });
 }
 
+const SAMPLES_MAX = 240;
 const perSecond = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} / s`;
 const whole = (value: number): string => String(Math.round(value));
 
@@ -33,7 +35,7 @@ const whole = (value: number): string => String(Math.round(value));
 export function HealthPage() {
   const known = health.value;
   if (known === undefined) return <Empty title="No data yet" />;
-  const samples = known.samples.slice(-240);
+  const samples = known.samples.slice(-SAMPLES_MAX);
   const span = samples.length < 2 ? 0 : Date.parse(samples.at(-1)?.at ?? '') - Date.parse(samples[0]?.at ?? '');
   const of = (read: (sample: AdminSample) => number): readonly number[] => samples.map(read);
   const hasStore = samples.at(-1)?.storeBytes !== undefined;
@@ -47,7 +49,8 @@ export function HealthPage() {
       <div class="plots">
         <Plot title="Calls" values={rates(samples, ({ calls }) => calls)} show={perSecond} />
         <Plot title="Latency of calls" values={latencies(samples)} show={(value) => took(value)} least={10} />
-        <Plot title="Errors" values={rates(samples, ({ errors }) => errors)} show={perSecond} />
+        <Plot title="Failed calls since the start" values={of(({ errors }) => errors)} show={whole} />
+        <Plot title="Failed tasks since the start" values={of(({ failed }) => failed)} show={whole} />
         <Plot title="Events" values={rates(samples, ({ events }) => events)} show={perSecond} />
         <Plot title="Running tasks" values={of(({ running }) => running)} show={whole} />
         <Plot title="Tasks in the queue" values={of(({ queued }) => queued)} show={whole} />
@@ -82,7 +85,9 @@ function Logs() {
     2000,
     [lines],
   );
+  const about = query.value.get('task') ?? '';
   const shown = lines
+    .filter(({ fields }) => about === '' || fields?.['task'] === about)
     .filter(({ level }) => LEVELS.indexOf(level) >= LEVELS.indexOf(least))
     .slice(-300)
     .reverse();
@@ -102,6 +107,12 @@ function Logs() {
         </label>
       </div>
       <Problem text={problem} />
+      {about === '' ? null : (
+        <p>
+          Only lines about the task <a href={`/console/tasks/${encodeURIComponent(about)}`}>{about}</a>.{' '}
+          <a href="/console/health">Show all lines</a>
+        </p>
+      )}
       {shown.length === 0 ? <p class="dim">No log lines at this level since the node started. Use --log debug to log more.</p> : null}
       <ol class="log panel">
         {shown.map(({ n, time, level, message, fields }) => (
@@ -110,6 +121,12 @@ function Logs() {
             <span class="level">{level}</span>
             <div>
               {message}
+              {typeof fields?.['task'] === 'string' ? (
+                <>
+                  {' '}
+                  <a href={`/console/tasks/${encodeURIComponent(fields['task'])}`}>task</a>
+                </>
+              ) : null}
               {fields === undefined ? null : <JsonTree value={fields} open={0} name="more" />}
             </div>
           </li>

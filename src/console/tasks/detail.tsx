@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Logged, Task } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
-import { placeOf, targetNamed, titleOf } from '../agents/known.ts';
+import { placeOf } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
-import { resumeIn } from '../chat/store.ts';
+import { placeOfConversation } from '../chat/conversations.tsx';
 import { go } from '../route.ts';
 import { Copy, Empty, Problem, StateBadge, Sure, say, sized, took, when } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
@@ -48,7 +48,7 @@ export function TaskDetail({ id }: { readonly id: string }) {
       </div>
       <Problem text={log.problem.value} />
       <Facts log={log} events={events} />
-      <Replay count={events.length} at={shownUpTo} onMove={setAt} />
+      <Replay count={events.length} total={about.last} at={shownUpTo} isWhole={log.isWhole} onMove={setAt} />
       <div class="task-columns">
         <Timeline events={events} shownUpTo={shownUpTo} />
         <section aria-label="Result">{task === undefined ? null : <Outcome task={task} />}</section>
@@ -59,17 +59,30 @@ export function TaskDetail({ id }: { readonly id: string }) {
 
 interface ReplayProps {
   readonly count: number;
+  /** How many events the task has, also those that are not read yet. */
+  readonly total: number;
+  readonly isWhole: boolean;
   readonly at: number;
   readonly onMove: (at: number | undefined) => void;
 }
 
 /** The slider over the events. */
-function Replay({ count, at, onMove }: ReplayProps) {
+function Replay({ count, total, isWhole, at, onMove }: ReplayProps) {
   const isPast = at < count;
+  const counted = (events: number): string => events.toLocaleString('en');
+  if (!isWhole) {
+    return (
+      <section class="panel replay" aria-label="Replay">
+        <p role="status">
+          Reading the log: {counted(count)} of {counted(total)} events …
+        </p>
+      </section>
+    );
+  }
   return (
     <section class="panel replay" aria-label="Replay">
       <label>
-        {isPast ? `After event ${at} of ${count}` : `All ${count} events. Move the slider to replay them.`}
+        {isPast ? `After event ${counted(at)} of ${counted(count)}` : `All ${counted(count)} events. Move the slider to replay them.`}
         <input type="range" min={1} max={Math.max(1, count)} value={at} onInput={(event) => onMove(Number(event.currentTarget.value))} />
       </label>
       {isPast ? (
@@ -141,15 +154,15 @@ function EventRow({ logged, isLater, isPicked, onPick }: EventRowProps) {
 function Facts({ log, events }: { readonly log: TaskLog; readonly events: readonly Logged[] }) {
   const about = log.about.value;
   if (about === undefined) return null;
-  const ms = durationMs(events);
+  const ms = durationMs(events, about);
   const facts: readonly (readonly [string, string, string?])[] = [
     ['Agent', about.agent, placeOf(about.agent)],
     ['Owner', about.principal, `/tasks?principal=${encodeURIComponent(about.principal)}`],
     ['Context', about.contextId, `/tasks?contextId=${encodeURIComponent(about.contextId)}`],
     ['Dialect', about.dialect],
     ['Last status', when(about.statusAt)],
-    ['Duration', ms === undefined ? '–' : took(ms)],
-    ['Log', `${about.last} events, ${sized(about.bytes)}`],
+    ['Duration', ms === undefined ? '…' : took(ms)],
+    ['Log', `${about.last.toLocaleString('en')} events, ${sized(about.bytes)}`],
     ...costOf(about.task),
   ];
   return (
@@ -189,17 +202,12 @@ function Actions({ log }: { readonly log: TaskLog }) {
     await admin.cancel(about.id);
     await log.again();
   };
-  const resume = (): void => {
-    const target = targetNamed(about.agent);
-    const chat = resumeIn(target, about.task);
-    go(`/chat/${encodeURIComponent(titleOf(target))}?with=${encodeURIComponent(chat.id)}`);
-  };
   const isOver = isTerminal(about.state);
   return (
     <div class="row">
-      <button type="button" onClick={resume}>
-        Resume in chat
-      </button>
+      <a class="button" href={`/console${placeOfConversation(about)}`}>
+        Open the conversation
+      </a>
       {isInterrupted(about.state) ? (
         <a class="button primary" href={`/console/approvals/${encodeURIComponent(about.id)}`}>
           Answer

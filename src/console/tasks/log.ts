@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { AdminTask, Logged, Task, TaskEvent } from '#protocol';
+import type { AdminEvent, AdminTask, Logged, Task, TaskEvent } from '#protocol';
 import { eventKind, getTextFromMessage, isTerminal, isTextPart, partKind, startFold } from '#protocol';
 import { ApiError, admin, wordsFor } from '../api.ts';
 import { stateWord } from '../ui/basic.tsx';
@@ -9,7 +9,7 @@ const WAIT_MS = 20_000;
 /** Reads the log of one task and follows new events. */
 export class TaskLog {
   readonly about = signal<(AdminTask & { readonly task: Task }) | undefined>(undefined);
-  readonly events = signal<readonly Logged[]>([]);
+  readonly events = signal<readonly AdminEvent[]>([]);
   readonly problem = signal('');
   readonly isGone = signal(false);
   readonly id: string;
@@ -17,6 +17,11 @@ export class TaskLog {
 
   constructor(id: string) {
     this.id = id;
+  }
+
+  /** All events that the task is known to have are here. */
+  get isWhole(): boolean {
+    return (this.events.value.at(-1)?.seq ?? 0) >= (this.about.value?.last ?? 0);
   }
 
   close(): void {
@@ -27,13 +32,7 @@ export class TaskLog {
     const { signal: left } = this.#leaving;
     while (!left.aborted) {
       try {
-        this.about.value = await admin.task(this.id);
-        this.problem.value = '';
-        const after = this.events.value.at(-1)?.seq ?? 0;
-        const isEnd = after >= (this.about.value.last ?? 0);
-        if (isEnd && isTerminal(this.about.value.state)) return;
-        const more = await admin.events(this.id, after, { signal: left, ...(isEnd ? { waitMs: WAIT_MS } : {}) });
-        if (more.length > 0) this.events.value = [...this.events.value, ...more];
+        if (await this.#readOn(left)) return;
       } catch (thrown) {
         if (left.aborted) return;
         this.isGone.value = thrown instanceof ApiError && thrown.status === 404;
@@ -44,6 +43,21 @@ export class TaskLog {
     }
   }
 
+  /** Reads more events. True: the task has ended, and all of them are read. */
+  async #readOn(signal: AbortSignal): Promise<boolean> {
+    const after = this.events.value.at(-1)?.seq ?? 0;
+    const known = this.about.value;
+    // The task itself is read again only when all known events are: it contains everything.
+    const about = known !== undefined && after < known.last ? known : await admin.task(this.id);
+    this.about.value = about;
+    this.problem.value = '';
+    const isEnd = after >= about.last;
+    if (isEnd && isTerminal(about.state)) return true;
+    const more = await admin.events(this.id, after, { signal, ...(isEnd ? { waitMs: WAIT_MS } : {}) });
+    if (more.length > 0) this.events.value = [...this.events.value, ...more];
+    return false;
+  }
+
   async again(): Promise<void> {
     this.about.value = await admin.task(this.id);
     void this.follow();
@@ -51,12 +65,12 @@ export class TaskLog {
 }
 
 /** The task after this many events. */
-export function taskAt(events: readonly Logged[], count: number): Task | undefined {
+export function taskAt(events: readonly AdminEvent[], count: number): Task | undefined {
   if (count === 0 || events[0]?.event.task === undefined) return undefined;
   const fold = startFold();
   for (let at = 0; at < count; at += 1) {
     const logged = events[at];
-    if (logged !== undefined) fold.add(logged.event);
+    if (logged !== undefined) fold.add(logged.event, logged.input);
   }
   return fold.task();
 }
@@ -85,11 +99,10 @@ export function timeOf(event: TaskEvent): string | undefined {
   return event.statusUpdate?.status.timestamp ?? event.task?.status.timestamp;
 }
 
-/** The time from the first status to the last. */
-export function durationMs(events: readonly Logged[]): number | undefined {
-  const times = events.map(({ event }) => timeOf(event)).filter((time) => time !== undefined);
-  const [first, last] = [times[0], times.at(-1)];
-  return first === undefined || last === undefined ? undefined : Date.parse(last) - Date.parse(first);
+/** The time from the first status to the last, of which the row of the task knows the end. Undefined until the first event is known. */
+export function durationMs(events: readonly Logged[], { statusAt }: Pick<AdminTask, 'statusAt'>): number | undefined {
+  const first = events[0] === undefined ? undefined : timeOf(events[0].event);
+  return first === undefined ? undefined : Math.max(0, Date.parse(statusAt) - Date.parse(first));
 }
 
 /** The usage that a run reports: tokens, turns, cost. */

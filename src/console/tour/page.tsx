@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { agents } from '../agents/known.ts';
-import { Answer } from '../chat/transcript.tsx';
+import { Answer } from '../chat/answer.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import type { TourStep, WireAnswer } from './steps.ts';
 import { decide, runCut, runDialects, runPlain, STEPS, wireAnswers } from './steps.ts';

@@ -5,9 +5,9 @@ import type { Dialect, Part } from '#protocol';
 import { createDataPart, createTextPart, DEFAULT_READ_LIMITS, encodeWithLosses, taskId } from '#protocol';
 import { clientFor } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
-import { bump, follow } from '../chat/store.ts';
+import { follow } from '../chat/store.ts';
 import type { ChatTurn } from '../chat/turn.ts';
-import { newTurn } from '../chat/turn.ts';
+import { bump, newTurn, settle } from '../chat/turn.ts';
 import { NODE } from '../prefix.ts';
 import { credentials } from '../session.ts';
 import { MAIN } from '../wire/dialects.ts';
@@ -82,8 +82,7 @@ export async function runPlain(step: TourStep, word: string): Promise<void> {
 export async function decide(step: TourStep, optionId: string): Promise<void> {
   const asked = step.turns.value?.at(-1);
   if (asked?.taskId === undefined) return;
-  asked.question = undefined;
-  bump(asked);
+  settle(asked, asked.question?.choices.find((choice) => choice.optionId === optionId)?.name ?? optionId);
   await turnIn(step, await clientFor({ name: 'demo' }), [createDataPart({ optionId })], { taskId: asked.taskId });
 }
 

@@ -49,6 +49,12 @@ export function Problem({ text, onAgain }: { readonly text: string; readonly onA
   );
 }
 
+/** Grows every ten seconds, so that relative times are drawn again. */
+const minute = signal(0);
+setInterval(() => {
+  minute.value += 1;
+}, 10_000);
+
 /** A short-lived notification, also for screen readers. */
 export const notice = signal('');
 let noticeTimer = 0;
@@ -61,16 +67,19 @@ export function say(text: string): void {
   }, 4000);
 }
 
+/** Copies a text and says so. */
+export async function copyText(text: string, label: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`Copied: ${label}`);
+  } catch {
+    say('The browser did not allow copying.');
+  }
+}
+
 /** A button that copies a text. A function is called only when the button is used. */
 export function Copy({ text, label }: { readonly text: string | (() => string); readonly label: string }) {
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
-      say(`Copied: ${label}`);
-    } catch {
-      say('The browser did not allow copying.');
-    }
-  };
+  const copy = (): Promise<void> => copyText(typeof text === 'string' ? text : text(), label);
   return (
     <button type="button" class="small" onClick={() => void copy()}>
       {label}
@@ -109,6 +118,32 @@ const midnight = new Date().setHours(0, 0, 0, 0);
 export function when(iso: string | number): string {
   const ms = typeof iso === 'number' ? iso : Date.parse(iso);
   return (ms >= midnight ? TIME : DAY_AND_TIME).format(ms);
+}
+
+const SECOND = 1000;
+const AGO: readonly (readonly [number, number, string])[] = [
+  [60 * SECOND, SECOND, 's'],
+  [3600 * SECOND, 60 * SECOND, 'min'],
+  [24 * 3600 * SECOND, 3600 * SECOND, 'h'],
+  [Number.POSITIVE_INFINITY, 24 * 3600 * SECOND, 'd'],
+];
+
+/** How long ago something was, for people: `5 min ago`. */
+export function ago(iso: string, now: number = Date.now()): string {
+  const ms = now - Date.parse(iso);
+  if (ms < 5 * SECOND) return 'just now';
+  const [, unit, word] = AGO.find(([below]) => ms < below) ?? [0, SECOND, 's'];
+  return `${Math.floor(ms / unit)} ${word} ago`;
+}
+
+/** A time relative to now. The exact time is its tooltip. */
+export function Ago({ at }: { readonly at: string }) {
+  void minute.value;
+  return (
+    <time dateTime={at} title={when(at)}>
+      {ago(at)}
+    </time>
+  );
 }
 
 /** A duration for people: `1.2 s`, `3 min`. */

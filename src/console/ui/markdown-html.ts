@@ -14,6 +14,7 @@ const markdown = new Marked({
   breaks: true,
   renderer: {
     image: ({ href, text }) => (isRemote(href) ? linkTo(href, text) : `<img src="${escaped(href)}" alt="${escaped(text)}">`),
+    checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     html: ({ text }) => text.replaceAll(MEDIA, ''),
   },
 });

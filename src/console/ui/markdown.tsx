@@ -1,6 +1,7 @@
 import DOMPurify from 'dompurify';
 import { memo } from 'preact/compat';
-import { useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { copyText } from './basic.tsx';
 import { isRemote, markdownHtml } from './markdown-html.ts';
 
 /**
@@ -67,9 +68,37 @@ export function blocksOf(text: string): readonly string[] {
   return blocks;
 }
 
+/** Adds what the HTML of an agent may not contain itself: copy buttons for code, and boxes in which wide tables scroll. */
+function furnish(block: HTMLElement): void {
+  for (const pre of block.querySelectorAll('pre')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Copy';
+    button.addEventListener('click', () => void copyText(pre.textContent ?? '', 'code'));
+    boxed(pre, 'code-box').append(button);
+  }
+  for (const table of block.querySelectorAll('table')) boxed(table, 'table-box');
+  for (const item of block.querySelectorAll('li')) {
+    const mark = /^\s*[☐☑]/.test(item.firstChild?.textContent ?? '');
+    if (mark) item.classList.add('task-item');
+  }
+}
+
+function boxed(node: Element, name: string): HTMLElement {
+  const box = document.createElement('div');
+  box.className = name;
+  node.replaceWith(box);
+  box.append(node);
+  return box;
+}
+
 const Block = memo(function Block({ text }: { readonly text: string }) {
   const html = useMemo(() => htmlOf(text), [text]);
-  return <div class="md-block" dangerouslySetInnerHTML={{ __html: html }} />;
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (box.current !== null) furnish(box.current);
+  }, [html]);
+  return <div ref={box} class="md-block" dangerouslySetInnerHTML={{ __html: html }} />;
 });
 
 /** Markdown of an agent, in blocks: a streamed text renders only its last block again. */

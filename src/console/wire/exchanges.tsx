@@ -1,7 +1,7 @@
 import { go, path, query } from '../route.ts';
 import { Copy, took } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
-import type { ConsoleExchange } from './recorder.ts';
+import type { ConsoleExchange } from './exchange.ts';
 import { asCli, asCurl, asTypeScript } from './snippets.ts';
 
 /**

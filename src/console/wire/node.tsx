@@ -4,8 +4,8 @@ import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
 import { NODE } from '../prefix.ts';
 import { Empty, Problem } from '../ui/basic.tsx';
+import type { ConsoleExchange } from './exchange.ts';
 import { ExchangesView } from './exchanges.tsx';
-import type { ConsoleExchange } from './recorder.ts';
 
 type Seen = ReadonlyMap<number, AdminExchange>;
 
@@ -74,7 +74,7 @@ export function NodeTraffic() {
           onInput={(event) => setWanted(event.currentTarget.value)}
         />
         <span role="status" class={isOn ? 'badge badge-live' : 'badge'}>
-          {isOn ? 'writing down' : 'off'}
+          {isOn ? 'recording' : 'off'}
         </span>
       </div>
       {all.length === 0 ? <Nothing isOn={isOn} isSearched={wanted !== ''} /> : <ExchangesView all={all.map(asExchange)} />}

@@ -3,7 +3,7 @@ import { Empty } from '../ui/basic.tsx';
 import { ExchangesView } from './exchanges.tsx';
 import { NodeTraffic } from './node.tsx';
 import { RawRequest } from './raw.tsx';
-import { changes, exchanges } from './recorder.ts';
+import { changes, exchanges, forgetTraffic } from './recorder.ts';
 import { Rosetta } from './rosetta.tsx';
 import './wire.css';
 
@@ -51,7 +51,19 @@ function Own() {
   void changes.value;
   const all = exchanges.value;
   // Exchanges change in place, and a view is drawn again only for a new list.
-  if (all.length > 0) return <ExchangesView all={[...all]} />;
+  if (all.length > 0) {
+    return (
+      <>
+        <div class="row pick">
+          <button type="button" onClick={forgetTraffic}>
+            Clear
+          </button>
+          <span class="dim">The requests of this tab, newest first. They stay until the tab is closed.</span>
+        </div>
+        <ExchangesView all={[...all]} />
+      </>
+    );
+  }
   return (
     <Empty title="No requests yet">
       <p>

@@ -1,36 +1,15 @@
 import { signal } from '@preact/signals';
 import type { Interceptor } from '#client';
-
-/** One request of this console and its response, as sent. */
-export interface ConsoleExchange {
-  readonly n: number;
-  readonly to: string;
-  readonly at: number;
-  readonly method: string;
-  readonly url: string;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: string;
-  status: number;
-  /** How a call over gRPC ended. Only in the traffic of the node. */
-  readonly grpcStatus?: string;
-  answerHeaders: readonly (readonly [string, string])[];
-  /** The response, or the frames of a stream so far. */
-  answer: string;
-  frames: { readonly atMs: number; readonly text: string }[];
-  isStream: boolean;
-  endedMs: number | undefined;
-  problem: string;
-  /** A note about the exchange. */
-  note: string;
-}
+import type { ConsoleExchange } from './exchange.ts';
+import { forgetExchanges, keepExchanges, keptExchanges } from './kept.ts';
 
 const KEPT = 200;
 const TEXT_MAX = 400_000;
-/** The newest first. They are kept until the page is closed. */
-export const exchanges = signal<readonly ConsoleExchange[]>([]);
+/** The newest first. They are kept until the tab is closed, also when the page is loaded again. */
+export const exchanges = signal<readonly ConsoleExchange[]>(keptExchanges());
 /** Counts changes within the exchanges. */
 export const changes = signal(0);
-let last = 0;
+let last = exchanges.value[0]?.n ?? 0;
 let isDue = false;
 
 const HIDDEN = /^(authorization|x-relay-authorization|x-api-key|cookie)$/i;
@@ -111,6 +90,14 @@ async function listen(exchange: ConsoleExchange, body: ReadableStream<Uint8Array
   exchange.endedMs = performance.now() - began;
   touch();
 }
+
+/** Forgets all exchanges. */
+export function forgetTraffic(): void {
+  exchanges.value = [];
+  forgetExchanges();
+}
+
+addEventListener('pagehide', () => keepExchanges(exchanges.value));
 
 /** At most once per frame: streams are faster than screens. */
 function touch(): void {

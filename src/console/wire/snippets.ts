@@ -1,4 +1,4 @@
-import type { ConsoleExchange } from './recorder.ts';
+import type { ConsoleExchange } from './exchange.ts';
 
 type Sent = Pick<ConsoleExchange, 'method' | 'url' | 'headers' | 'body' | 'isStream'>;
 

@@ -1,10 +1,10 @@
 import type {
+  AdminEvent,
   AdminListRequest,
   AdminOwner,
   AdminService,
   AdminTask,
   CallContext,
-  Logged,
   Message,
   Mutable,
   Seq,
@@ -24,6 +24,7 @@ import type { LiveTask } from '../tasks/live-task.ts';
 import { deleteNow } from '../tasks/retention.ts';
 import type { ApprovalParts } from './approvals.ts';
 import { createApprovals } from './approvals.ts';
+import { createAdminConversations } from './conversations.ts';
 import type { EraseParts } from './erase.ts';
 import { erase, exportPage } from './erase.ts';
 import { adminTask, withTaskIn } from './rows.ts';
@@ -67,6 +68,7 @@ export function createAdmin(given: Omit<AdminParts, 'scope'>, scope: TaskScope =
         return await eventsOf(parts, task, { after, limit });
       }),
     ...createApprovals(parts),
+    ...createAdminConversations(parts),
     cancel: (id) =>
       withTaskIn(parts, id, async (task) => {
         if (!isTerminal(task.row.state)) turns.stop(task, 'canceled');
@@ -109,17 +111,17 @@ interface EventRange {
 }
 
 /** A page of a task's log. At most `EVENTS_MAX` events. */
-async function eventsOf(parts: AdminParts, task: LiveTask, { after, limit }: EventRange): Promise<readonly Logged[]> {
+async function eventsOf(parts: AdminParts, task: LiveTask, { after, limit }: EventRange): Promise<readonly AdminEvent[]> {
   const upTo = seq(Math.min(task.committed, after + Math.min(limit, EVENTS_MAX)));
-  const found: Logged[] = [];
+  const found: AdminEvent[] = [];
   let bytes = 0;
   for (let last = after; last < upTo; ) {
     const entries = await entriesIn(parts, task, { after: last, upTo });
     if (entries.length === 0) break;
-    for (const { seq, event } of entries) {
+    for (const { seq, event, input } of entries) {
       bytes += jsonChars(event, Number.MAX_SAFE_INTEGER);
       if (found.length > 0 && bytes > parts.limits.pageBytesMax) return found;
-      found.push({ seq, event });
+      found.push({ seq, event, ...(input === undefined ? {} : { input }) });
     }
     last = entries.at(-1)?.seq ?? upTo;
   }

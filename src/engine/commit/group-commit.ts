@@ -1,8 +1,9 @@
 import { A2AError, isA2AError } from '#protocol';
-import type { Store, Write } from '../ports.ts';
+import type { MaybePromise, Store, Write } from '../ports.ts';
 import type { Timers } from '../timers.ts';
 import type { CommitBatch, CommitWaiter, Saveable } from './batch.ts';
 import { emptyBatch, isEmpty, writesOf } from './batch.ts';
+import type { TakenNames } from './outcome.ts';
 import { CommitUnknownError } from './outcome.ts';
 
 /**
@@ -26,7 +27,8 @@ export interface Commits {
   flushLazy(): void;
   /**
    * Resolves when all changes so far are durable. Rejects if the store fails for good. While the store
-   * can't write temporarily, requests are rejected and runs wait.
+   * can't write temporarily, requests are rejected and runs wait. For a run, a store with a lease is
+   * asked in any case.
    */
   settled(who?: 'request' | 'run'): Promise<void>;
   /** Throws if the store can't write, temporarily or for good. */
@@ -40,7 +42,7 @@ export interface Commits {
 }
 
 interface CommitOptions {
-  readonly store: Pick<Store, 'commit'>;
+  readonly store: Pick<Store, 'commit' | 'claim' | 'lease'>;
   readonly timers: Timers;
   readonly onBroken: (cause: unknown) => void;
   /** Called with the cause when the store can't write for now, and with undefined when it writes again. */
@@ -134,14 +136,20 @@ class GroupCommit implements Commits {
   #flush(): void {
     const taken = this.#take();
     const writes = writesOf(taken);
-    if (writes.length === 0) this.#done(taken);
+    if (writes.length === 0 && !this.#mustAsk(taken)) this.#done(taken);
     else this.#commit(taken, writes);
   }
 
+  /** A run acts after this, so a store that may belong to another process by now is asked even if there is nothing to write. */
+  #mustAsk({ waiters }: CommitBatch): boolean {
+    return this.#options.store.lease !== undefined && waiters.some(({ who }) => who === 'run');
+  }
+
   #commit(taken: CommitBatch, writes: readonly Write[]): void {
-    let committed: void | Promise<void>;
+    const { store } = this.#options;
+    let committed: Promise<TakenNames | undefined> | undefined;
     try {
-      committed = this.#options.store.commit(writes);
+      committed = store.claim === undefined ? withoutNames(store.commit(writes)) : store.claim(writes);
     } catch (cause) {
       this.#failed(taken, writes, cause);
       return;
@@ -149,7 +157,7 @@ class GroupCommit implements Commits {
     this.#count += 1;
     if (committed instanceof Promise) {
       committed.then(
-        () => this.#done(taken),
+        (names) => this.#done(taken, names),
         (cause: unknown) => this.#failed(taken, writes, cause),
       );
     } else this.#done(taken);
@@ -175,13 +183,13 @@ class GroupCommit implements Commits {
     return { tasks: tasks.slice(0, count), others, lazies, waiters: waiters.filter(isIn) };
   }
 
-  #done(taken: CommitBatch): void {
+  #done(taken: CommitBatch, names?: TakenNames): void {
     if (this.#stalled !== undefined) {
       this.#stalled = undefined;
       this.#options.onStalled?.(undefined);
     }
     this.#isBusy = false;
-    for (const task of taken.tasks) task.saved();
+    for (const task of taken.tasks) task.saved(names);
     for (const lazy of taken.lazies) lazy.onDurable();
     for (const waiter of taken.waiters) waiter.resolve();
     if (!isEmpty(this.#next)) this.#schedule();
@@ -200,7 +208,10 @@ class GroupCommit implements Commits {
   #find(taken: CommitBatch, writes: readonly Write[], unknown: CommitUnknownError): void {
     this.#stalled ??= new A2AError('UNAVAILABLE', 'the store can’t be reached', { retryAfterMs: RETRY_MS, cause: unknown });
     unknown.verdict().then(
-      (isWritten) => (isWritten ? this.#done(taken) : this.#commit(taken, writes)),
+      (verdict) => {
+        if (verdict === false) this.#commit(taken, writes);
+        else this.#done(taken, verdict === true ? undefined : verdict);
+      },
       (cause: unknown) => {
         if (!isUnavailable(cause)) this.#breakDown(taken, cause);
         else this.#options.timers.later(RETRY_MS, () => this.#find(taken, writes, unknown));
@@ -242,4 +253,9 @@ class GroupCommit implements Commits {
 
 function isUnavailable(cause: unknown): cause is A2AError {
   return isA2AError(cause) && cause.kind === 'UNAVAILABLE';
+}
+
+/** A store with one writer has no names that another process could take. */
+function withoutNames(committed: MaybePromise<void>): Promise<undefined> | undefined {
+  return committed instanceof Promise ? committed.then(() => undefined) : undefined;
 }

@@ -4,7 +4,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { TurnParts } from './parts.ts';
-import { detachRun, stopTask } from './stop.ts';
+import { detachRun, letGo, stopTask } from './stop.ts';
 
 /** How long the last replies may take to be published. The rest is published after the next start. */
 const REPLIES_MS_MAX = 2000;
@@ -29,7 +29,7 @@ export async function drain(parts: DrainParts, ms: number): Promise<void> {
     // The run has ended and only cleans up: its task needs no last status.
     if (run.isOver) detachRun(parts, task, 'The server is shutting down.');
     else if (agentOf(parts.agents, task.row.agent).recovery === 'fail') stopTask(parts, task, 'shutdown');
-    else leaveForRecovery(parts, task);
+    else letGo(parts, task);
   }
   await allSaved(parts);
   await outbox.stop('reply', Math.min(ms, REPLIES_MS_MAX));
@@ -45,16 +45,6 @@ async function allSaved({ commits, report }: DrainParts): Promise<void> {
   } catch (thrown) {
     report('not all changes could be saved', thrown);
   }
-}
-
-/**
- * The next start repeats the run. A shutdown is not the run's fault, so earlier attempts do not count
- * against it.
- */
-function leaveForRecovery(parts: DrainParts, task: LiveTask): void {
-  task.setAttempt(Math.min(task.row.attempt, 1));
-  task.touch();
-  detachRun(parts, task, LET_GO);
 }
 
 /**

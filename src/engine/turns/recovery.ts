@@ -1,4 +1,4 @@
-import { isInterrupted } from '#protocol';
+import { isInterrupted, isTerminal } from '#protocol';
 import type { TaskRow } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TurnParts } from './parts.ts';
@@ -27,12 +27,12 @@ export interface Recovered {
 }
 
 /**
- * After a start: tasks that wait for their caller keep waiting. Every other unfinished task is started,
- * repeated or failed, as its agent's `recovery` says, so that no task of a served agent stays `working`
- * without a run.
+ * After a start, or after the lease of the store was lost for a while: tasks that wait for their caller
+ * keep waiting. Every other unfinished task is started, repeated or failed, as its agent's `recovery`
+ * says, so that no task of a served agent stays `working` without a run. Tasks that have a run keep it.
  * All failures are durable when this resolves, unless the disk is full: reads must be served then too.
  */
-export async function recover(parts: TurnParts): Promise<Recovered> {
+export async function recover(parts: TurnParts, after: 'restart' | 'cut off' = 'restart'): Promise<Recovered> {
   const unfinished = await parts.store.unfinished();
   const rows = unfinished.filter(({ agent }) => parts.missingAgents === 'fail' || parts.agents.has(agent));
   const counts = { waiting: 0, started: 0, ended: 0, oneAtATime: 0, absent: unfinished.length - rows.length };
@@ -46,9 +46,9 @@ export async function recover(parts: TurnParts): Promise<Recovered> {
       parts.waiting.note(row);
       continue;
     }
-    const task = await parts.tasks.hold('any', row.id);
+    const task = await holdInterrupted(parts, row);
     if (task === undefined) continue;
-    const reason = waits ? 'lost' : whyEnded(parts, row, plan.guilty);
+    const reason = waits ? 'lost' : endAfter(after, whyEnded(parts, row, plan.guilty));
     if (reason === undefined) {
       counts.started += 1;
       counts.oneAtATime += alone !== undefined && row.attempt > 0 ? 1 : 0;
@@ -62,6 +62,18 @@ export async function recover(parts: TurnParts): Promise<Recovered> {
   if (counts.ended + counts.oneAtATime > 0) await settledUnlessFull(parts);
   restarts?.next();
   return counts;
+}
+
+function endAfter(after: 'restart' | 'cut off', reason: StopReason | undefined): StopReason | undefined {
+  return reason === 'interrupted' && after === 'cut off' ? after : reason;
+}
+
+/** Undefined if the task has a run, or has ended since its row was read. */
+async function holdInterrupted({ tasks }: TurnParts, { id }: TaskRow): Promise<LiveTask | undefined> {
+  const task = await tasks.hold('any', id);
+  if (task === undefined || (task.run === undefined && !isTerminal(task.row.state))) return task;
+  task.release();
+  return undefined;
 }
 
 async function settledUnlessFull({ commits }: TurnParts): Promise<void> {

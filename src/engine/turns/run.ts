@@ -41,7 +41,7 @@ export function startTurn(parts: TurnParts, task: LiveTask, start: TurnStart): v
   runs.set(run, task);
   quotas.add(task, run);
   if ('input' in start) task.beginTurn(start.input.seq);
-  let isLate = 'again' in start;
+  let isLate = 'again' in start || mustBeFirst(parts, task, start.input);
   const begin = (): void => {
     run.hasSlot = true;
     run.cancelStart = undefined;
@@ -65,6 +65,11 @@ export function startTurn(parts: TurnParts, task: LiveTask, start: TurnStart): v
   } else if (delayMs > 0) run.cancelStart = timers.later(delayMs, queue);
   else queue();
   task.touch();
+}
+
+/** Where several processes write, another one may have taken the message's name. Such a run starts when the name is claimed. */
+function mustBeFirst({ store, agents }: TurnParts, { row }: LiveTask, { isKeyed }: TurnInput): boolean {
+  return store.claim !== undefined && (isKeyed === true || agentOf(agents, row.agent).recovery === 'fail');
 }
 
 /** Without the message, which may be large. */
@@ -206,7 +211,7 @@ export function endRun(parts: TurnParts, task: LiveTask, run: AgentRun): void {
     const next = run.queue.shift();
     if (next !== undefined && !isTerminal(task.row.state) && parts.commits.broken === undefined) {
       const { phase } = parts.lifecycle;
-      if (phase === 'closed' || phase === 'off') leaveForRecovery(task, next);
+      if (phase !== 'open' && phase !== 'starting') leaveForRecovery(task, next);
       else startTurn(parts, task, { input: next, queue: run.queue });
     }
   }

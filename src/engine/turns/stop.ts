@@ -1,5 +1,5 @@
 import type { Ids, Message } from '#protocol';
-import { createAgentTextMessage, isA2AError, isTerminal, LOCAL_PRINCIPAL, messageId } from '#protocol';
+import { createAgentTextMessage, isA2AError, isTerminal, LET_GO, LOCAL_PRINCIPAL, messageId } from '#protocol';
 import { reported } from '../report.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { AgentRun } from './agent-run.ts';
@@ -7,7 +7,17 @@ import { abortRun } from './agent-run.ts';
 import type { StopParts } from './parts.ts';
 
 /** Why the engine ended a task. It decides the last status message. */
-export type StopReason = 'canceled' | 'timed out' | 'silent' | 'unanswered' | 'shutdown' | 'interrupted' | 'lost' | 'given up' | 'orphaned';
+export type StopReason =
+  | 'canceled'
+  | 'timed out'
+  | 'silent'
+  | 'unanswered'
+  | 'shutdown'
+  | 'interrupted'
+  | 'cut off'
+  | 'lost'
+  | 'given up'
+  | 'orphaned';
 
 const LAST_MESSAGE: Readonly<Record<StopReason, string>> = {
   canceled: 'The task was canceled.',
@@ -16,6 +26,7 @@ const LAST_MESSAGE: Readonly<Record<StopReason, string>> = {
   unanswered: 'The question was not answered in time.',
   shutdown: 'The server was shut down while the agent was working.',
   interrupted: 'The server stopped while the agent was working, and this agent does not repeat interrupted work.',
+  'cut off': 'The server lost its database while the agent was working, and this agent does not repeat interrupted work.',
   lost: 'The server stopped while the agent waited for an answer, and the agent can not continue.',
   'given up': 'The server stopped each time the agent worked on this task; it will not be tried again.',
   orphaned: 'The agent no longer exists on this server.',
@@ -50,6 +61,16 @@ export function detachRun({ clock, runs, quotas }: StopParts, task: LiveTask, wh
   }
   abortRun(run, why);
   task.dropIfIdle();
+}
+
+/**
+ * Leaves a run to recovery, which repeats it if its agent allows that. The end is not the run's fault,
+ * so earlier attempts do not count against it.
+ */
+export function letGo(parts: StopParts, task: LiveTask): void {
+  task.setAttempt(Math.min(task.row.attempt, 1));
+  task.touch();
+  detachRun(parts, task, LET_GO);
 }
 
 const UNEXPECTED = 'The agent failed unexpectedly.';

@@ -34,7 +34,7 @@ export function keepSweeping({ turns, retention, commits, onDeleted }: SweeperPa
       .then(onDeleted, (thrown: unknown) => report('a sweep failed', thrown))
       .finally(() => {
         sweptAt = clock.ticks();
-        if (lifecycle.phase === 'open') cancel = timers.later(limits.tickMs, tick);
+        if (lifecycle.phase === 'open' || lifecycle.phase === 'cut off') cancel = timers.later(limits.tickMs, tick);
       });
   };
   cancel = timers.later(limits.tickMs, tick);

@@ -33,13 +33,27 @@ export function makeTurn(parts: TurnParts, task: LiveTask, run: AgentRun, { past
     // Not a getter: a computed member costs ten times as much as the signal itself.
     signal: signalOf(run),
     ask: (question, options) => ask(parts, task, run, { question, answers, withdrawal: options?.signal }),
-    durable: () => parts.commits.settled('run'),
+    durable: () => durable(parts, run),
     hasNext: () => run.queue.length > 0,
     before: () => taskBefore(parts, task),
     conversation: (range) => readConversation(parts, { ...task.row, current: task }, range),
   };
   if (input.trace !== undefined) turn.trace = input.trace;
   return turn;
+}
+
+/** Rejects as soon as the run is stopped: another run may work on the turn by then, and this one must not act. */
+async function durable({ commits }: TurnParts, run: AgentRun): Promise<void> {
+  const signal = signalOf(run);
+  signal.throwIfAborted();
+  const stopped = Promise.withResolvers<never>();
+  const stop = (): void => stopped.reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await Promise.race([commits.settled('run'), stopped.promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 async function taskBefore(parts: TurnParts, { row }: LiveTask): Promise<Task | undefined> {

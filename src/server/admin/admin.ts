@@ -4,6 +4,7 @@ import { A2AError, contextId, seq, TASK_STATES, taskId, tenantId } from '#protoc
 import { errorAnswer, refusal } from '../routes/responses.ts';
 import { waitingRoutes } from './approvals.ts';
 import { backupRoutes } from './backups.ts';
+import { conversationRoutes } from './conversations.ts';
 import { nodeRoutes } from './node.ts';
 import { principalRoutes } from './principals.ts';
 import { deliveryRoutes } from './push-deliveries.ts';
@@ -21,6 +22,7 @@ export async function adminAnswer(request: HttpRequest, path: string, admin: Adm
       deliveryRoutes(admin, path, query) ??
       nodeRoutes(admin, path, query) ??
       waitingRoutes(admin, path, request) ??
+      conversationRoutes(admin, path, query) ??
       principalRoutes(admin, path, query) ??
       backupRoutes(admin, path, request);
     if (others !== undefined) return await runOne(others, request);

@@ -34,7 +34,7 @@ export function createHealth(metrics: Metrics, about: Pick<AdminHealth, 'version
 
 const NAMES: ReadonlySet<string> = new Set([
   ...['parley_calls_total', 'parley_call_seconds', 'parley_events_total', 'parley_commits_total', 'parley_streams_open'],
-  ...['parley_tasks_running', 'parley_tasks_queued', 'parley_tasks_asking', 'parley_tasks_live'],
+  ...['parley_tasks_finished_total', 'parley_tasks_running', 'parley_tasks_queued', 'parley_tasks_asking', 'parley_tasks_live'],
   ...['process_resident_memory_bytes', 'parley_store_bytes'],
 ]);
 
@@ -50,6 +50,7 @@ function sampleOf(text: string): AdminSample {
     at: new Date().toISOString(),
     calls: sum('parley_calls_total') ?? 0,
     errors: sum('parley_calls_total', (line) => !line.includes('outcome="ok"')) ?? 0,
+    failed: sum('parley_tasks_finished_total', (line) => /state="(?:failed|rejected)"/.test(line)) ?? 0,
     callSeconds: sum('parley_call_seconds_sum') ?? 0,
     events: sum('parley_events_total') ?? 0,
     commits: sum('parley_commits_total') ?? 0,

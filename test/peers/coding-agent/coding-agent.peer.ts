@@ -23,6 +23,14 @@ const SERVER_EXCEPT: Readonly<Record<string, string>> = {
 
 const SERVER_ALSO: readonly Conversation[] = [
   {
+    id: 'coding-chunks',
+    title: 'an answer of 20 chunks with artifact ids of their own is one text without a stream, too',
+    run: async (talk) => {
+      const reply = await talk.send({ text: 'chunks 20' });
+      assert.deepEqual(reply.texts, [Array.from({ length: 20 }, (_, at) => `${at + 1} `).join('')]);
+    },
+  },
+  {
     id: 'coding-approval',
     title: 'an approval in the middle of a stream that stays open, answered by task id',
     run: async (talk) => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
+import { fieldOf, run } from '../../cli/run.ts';
 import type { Conversation } from '../conversations.ts';
 import { whole } from '../conversations.ts';
 import { describeClient, describeLong, describeServer, nodeCommand } from '../suite.ts';
 import { ALSO, cortexTalk, EXCEPT } from './client.ts';
-import { player } from './player.ts';
+import { player, sendDirective } from './player.ts';
 import { denoCommand, isProgramThere, programApi } from './program.ts';
 import { describeSwarm } from './swarm.ts';
 
@@ -37,6 +38,22 @@ const SERVER_ALSO: readonly Conversation[] = [
     title: 'an agent that fails',
     run: async (talk) => assert.equal((await talk.send({ text: 'fail' })).state, 'failed'),
   },
+  {
+    id: 'cortex-command-line',
+    title: 'parley send, task list, task get and task cancel read its tasks',
+    run: async (_talk, { url = '' }) => {
+      const sent = await run(['send', '-a', url, 'hello there']);
+      assert.deepEqual([sent.code, fieldOf(sent, 'State')], [0, 'COMPLETED'], sent.err);
+      assert.match(sent.out, /echo: hello there/);
+      const id = fieldOf(sent, 'Task') ?? '';
+      const listed = await run(['task', 'list', '-a', url]);
+      assert.ok(listed.out.includes(id), listed.err);
+      assert.match((await run(['task', 'get', '-a', url, id])).out, /echo: hello there/);
+      // CortexPrism cancels finished tasks, too. A proxy of ours refuses that.
+      const canceled = await run(['task', 'cancel', '-a', url, id]);
+      assert.match(canceled.out + canceled.err, /CANCELED|TaskNotCancelable/);
+    },
+  },
 ];
 
 describeServer({
@@ -59,7 +76,8 @@ if (isProgramThere()) {
     except: SERVER_EXCEPT,
     also: SERVER_ALSO,
   });
+  describeSwarm('CortexPrism, its own swarm under Deno', programApi);
 }
 
-describeSwarm('CortexPrism 0c44657, swarm (player)');
+describeSwarm('CortexPrism 0c44657, swarm (player)', () => ({ sendDirective }));
 describeLong();

@@ -1,9 +1,9 @@
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import type { CortexTask, StatusEvent, ToolResult } from './player.ts';
+import type { CortexTask, DirectiveResult, StatusEvent, ToolResult } from './player.ts';
 
-/** CortexPrism's own client and tool wrapper, under Deno: `program-client.ts CHECKOUT`. Reads one JSON command a line and writes one result a line. */
+/** CortexPrism's own client, tool wrapper and swarm transport, under Deno: `program-client.ts CHECKOUT`. Reads one JSON command a line and writes one result a line. */
 interface Client {
   fetchAgentCard(endpoint: string): Promise<object>;
   sendMessage(card: object, request: object): Promise<CortexTask>;
@@ -22,8 +22,12 @@ interface Wrapper {
   createA2AToolWrapper(name: string, config: { endpoint: string }): { execute(args: object, context: object): Promise<ToolResult> };
 }
 
+interface Swarm {
+  createSwarmTransport(): { sendDirective(nodeId: string, directive: object): Promise<DirectiveResult> };
+}
+
 interface Command {
-  readonly op: 'card' | 'call' | 'stream' | 'tool';
+  readonly op: 'card' | 'call' | 'stream' | 'tool' | 'directive';
   readonly url: string;
   readonly method?: string;
   readonly params: { readonly id: string };
@@ -33,6 +37,7 @@ interface Command {
 const at = pathToFileURL(`${process.argv[2]}/src/a2a/`).href;
 const client: Client = await import(`${at}client.ts`);
 const wrapper: Wrapper = await import(`${at}tool-wrapper.ts`);
+const swarm: Swarm = await import(new URL('../../packages/infra/src/swarm/transport.ts', at).href);
 const tools = new Map<string, ReturnType<Wrapper['createA2AToolWrapper']>>();
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -54,6 +59,7 @@ async function run({ op, url, method, params, card }: Command): Promise<unknown>
     tools.set(url, tool);
     return await tool.execute(params, {});
   }
+  if (op === 'directive') return await directed(url, params);
   if (op === 'stream') {
     const steps: object[] = [];
     const task = await client.sendStreamingMessage(
@@ -74,4 +80,10 @@ async function run({ op, url, method, params, card }: Command): Promise<unknown>
     default:
       return await client.sendMessage(card, params);
   }
+}
+
+/** `program-nodes.ts` knows each node by its address. */
+async function directed(url: string, directive: object): Promise<DirectiveResult> {
+  const ids = { directiveId: `dir_${crypto.randomUUID()}`, sourceNodeId: 'node-a', targetNodeId: url };
+  return await swarm.createSwarmTransport().sendDirective(url, { ...ids, priority: 'normal', ...directive });
 }

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { runtimesFolder } from '../../runtimes/install.ts';
-import type { CortexApi, CortexTask, StatusEvent, ToolResult } from './player.ts';
+import type { CortexApi, CortexTask, DirectiveResult, StatusEvent, ToolResult } from './player.ts';
 import { requestOf } from './player.ts';
 
 /** A checkout of CortexPrism/cortex in the folder that PARLEY_PEERS names. */
@@ -19,7 +19,15 @@ export function isProgramThere(): boolean {
 export function denoCommand(file: string): readonly string[] {
   const deno = join(runtimesFolder() ?? '', 'node_modules/.bin/deno');
   const path = fileURLToPath(new URL(file, import.meta.url));
-  return [deno, 'run', '--no-config', '--no-lock', '--no-remote', '--allow-net', '--allow-read', '--allow-env', path, CHECKOUT];
+  const flags = ['--no-config', '--no-lock', '--no-remote', `--import-map=${importMap()}`, '--allow-net', '--allow-read', '--allow-env'];
+  return [deno, 'run', ...flags, path, CHECKOUT];
+}
+
+/** Its swarm looks up nodes in a database. `program-nodes.ts` takes the place of that one file. */
+function importMap(): string {
+  const registry = pathToFileURL(join(CHECKOUT, 'packages/infra/src/swarm/node-registry.ts')).href;
+  const imports = { [registry]: new URL('program-nodes.ts', import.meta.url).href };
+  return `data:application/json;base64,${Buffer.from(JSON.stringify({ imports })).toString('base64')}`;
 }
 
 interface Streamed {
@@ -27,8 +35,13 @@ interface Streamed {
   readonly task: CortexTask;
 }
 
+export interface ProgramApi extends CortexApi {
+  sendDirective(endpoint: string, kind: string, payload: object): Promise<DirectiveResult>;
+  close(): void;
+}
+
 /** CortexPrism's own client, in a process of its own. */
-export function programApi(): CortexApi & { close(): void } {
+export function programApi(): ProgramApi {
   const [deno = '', ...args] = denoCommand('program-client.ts');
   const child = spawn(deno, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -57,6 +70,7 @@ export function programApi(): CortexApi & { close(): void } {
       return task;
     },
     createToolWrapper: (url) => (params) => ask<ToolResult>({ op: 'tool', url, params }),
+    sendDirective: (url, kind, payload) => ask<DirectiveResult>({ op: 'directive', url, params: { kind, payload } }),
     close: () => child.kill(),
   };
 }

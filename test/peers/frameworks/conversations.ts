@@ -87,11 +87,10 @@ export const MODEL_CONVERSATIONS: readonly Conversation[] = [
     id: 'restart',
     title: 'a proxy that is killed in the middle and restarted finishes the answer',
     needsRestart: true,
-    run: async (talk, { restart }) => {
+    run: async (talk, { restart, untilSent }) => {
       const begun = await talk.begin({ text: 'Do [[mumble 100|50]]' });
       const id = must(begun.taskId, 'the stream names its task');
-      // Before the agent has answered, nobody knows whether it has the message, and the proxy does not send it twice.
-      await eventually(async () => assert.equal((await talk.get(id)).state, 'working'));
+      await untilSent?.(id);
       await restart?.();
       await eventually(async () => assert.equal((await talk.get(id)).state, 'completed'));
       assert.match(said([await talk.get(id)]), /word 100\s*$/);

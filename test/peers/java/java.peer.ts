@@ -54,13 +54,14 @@ const BINDING_EXCEPT: Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /**
  * Its server refuses a card with gRPC if the reference server for gRPC, which is on no registry, is not installed. By default it has five
- * threads, which four slow agents block.
+ * threads, which four slow agents block, and it forgets an answer that a caller has waited 30 s for.
  */
 const SERVER_OPTIONS = [
   '-Dquarkus.http.host=127.0.0.1',
   '-Dquarkus.grpc.server.use-separate-server=false',
   '-Dio.a2a.transport.skipValidation=true',
   '-Da2a.executor.core-pool-size=50',
+  '-Da2a.blocking.agent.timeout.seconds=120',
 ];
 
 for (const { version, folder, bindings, hasList, hasServer, classes } of RELEASES) {

@@ -56,7 +56,7 @@ export function errorOfStatus({ code, message, details: bytes }: GrpcStatus, rea
   const found = bytes === undefined ? [] : detailsIn(bytes);
   const words = message === '' ? {} : { message };
   const error = read({ code, ...words, data: found.some(hasKind) ? found : [infoOf(code, message), ...found] });
-  return code === DEADLINE_EXCEEDED ? new A2AError(error.kind, error.message, { ...error.details, cause: new TimedOut(message) }) : error;
+  return code === DEADLINE_EXCEEDED ? new A2AError(error.kind, error.message, { ...error.details, cause: new TimedOut() }) : error;
 }
 
 /** An `ErrorInfo` for a status that has none. */

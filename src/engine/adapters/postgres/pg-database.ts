@@ -14,6 +14,13 @@ export interface PgOptions {
 
 const CONNECT_MS_MAX = 5000;
 const NAME = 'parley';
+/**
+ * The server notices within about half a minute that the machine of a connection is gone, and not after two hours: until then a commit
+ * that was under way keeps its locks. Times in seconds, and in milliseconds for the last one.
+ */
+const KEEPALIVES =
+  'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4; SET tcp_user_timeout = 30000';
+const KEEPALIVE_MS = 10_000;
 /** OID of int8. Its values here are counters and times, which fit a number. */
 const INT8 = 20;
 
@@ -31,7 +38,8 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
   const types: Pg.CustomTypesConfig = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)),
   };
-  const base = { connectionString: url, application_name: NAME, keepAlive: true, connectionTimeoutMillis: CONNECT_MS_MAX, types };
+  const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
+  const base = { connectionString: url, application_name: NAME, ...keepAlive, connectionTimeoutMillis: CONNECT_MS_MAX, types };
   const pool = new pg.Pool({ ...base, max: readers, query_timeout: answerMsMax, idleTimeoutMillis: 30_000, allowExitOnIdle: true });
   // A connection that breaks while it is idle is replaced by the pool.
   pool.on('error', () => {});
@@ -42,6 +50,7 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
       client.on('error', () => {});
       try {
         await client.connect();
+        await client.query(KEEPALIVES);
       } catch (thrown) {
         socket.destroy();
         throw thrown;

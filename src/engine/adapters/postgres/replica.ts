@@ -1,6 +1,9 @@
+import type { StoreLease } from '../../lease.ts';
 import { StoreError } from '../shared/store-error.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
 import { fateOf, unavailable } from './errors.ts';
+import type { LeaseMoment, LeaseWatch } from './lease-watch.ts';
+import { leaseClock, watchLease } from './lease-watch.ts';
 import type { SchemaName } from './schema.ts';
 
 /** This process in the table `replicas`: it owns cells while its lease is valid by the database's clock. */
@@ -8,6 +11,7 @@ export interface Replica {
   /** Its current number. A replica whose lease lapsed gets a new one. */
   readonly id: number;
   readonly cells: readonly number[];
+  readonly lease: StoreLease;
   /**
    * Takes a new number after the old one was buried, with the same cells. Throws UNAVAILABLE if that is
    * not possible now, and a StoreError if another replica has owned one of the cells meanwhile.
@@ -55,6 +59,9 @@ class PostgresReplica implements Replica {
   #connection: PostgresConnection | undefined;
   #id = 0;
   #claimed: readonly ClaimedCell[] = [];
+  readonly #watch: LeaseWatch;
+  /** When the statement was sent that made the current lease. */
+  #enteredAt: LeaseMoment = leaseClock.now();
   #timer: NodeJS.Timeout | undefined;
   #rejoining: Promise<void> | undefined;
   #lost: StoreError | undefined;
@@ -64,6 +71,11 @@ class PostgresReplica implements Replica {
     this.#database = database;
     this.#options = options;
     this.#sql = statements(s);
+    this.#watch = watchLease(options.leaseMs);
+  }
+
+  get lease(): StoreLease {
+    return this.#watch;
   }
 
   get id(): number {
@@ -78,9 +90,11 @@ class PostgresReplica implements Replica {
     try {
       await this.#claim();
     } catch (thrown) {
+      this.#watch.stop();
       await this.#connection?.end();
       throw thrown;
     }
+    this.#watch.renewed(this.#enteredAt);
     this.#schedule();
   }
 
@@ -94,6 +108,7 @@ class PostgresReplica implements Replica {
   async leave(): Promise<void> {
     this.#hasLeft = true;
     clearTimeout(this.#timer);
+    this.#watch.stop();
     await this.#rejoining?.catch(() => {});
     // Without a database the lease ends by itself.
     await this.#run(this.#sql.leave, [this.#id]).catch(() => {});
@@ -110,7 +125,10 @@ class PostgresReplica implements Replica {
       throw thrown instanceof StoreError ? thrown : unavailable(thrown);
     }
     const now = new Map(this.#claimed.map(({ cell, epoch }) => [cell, epoch]));
-    if (before.every(({ cell, epoch }) => now.get(cell) === epoch + 1)) return;
+    if (before.every(({ cell, epoch }) => now.get(cell) === epoch + 1)) {
+      this.#watch.renewed(this.#enteredAt);
+      return;
+    }
     // Somebody else owned a cell in between, so what this process has in memory may be outdated.
     this.#lost = new StoreError(
       'locked',
@@ -139,6 +157,7 @@ class PostgresReplica implements Replica {
   /** False if another replica was faster. */
   async #enter(): Promise<boolean> {
     const { leaseMs, url, share } = this.#options;
+    const sentAt = leaseClock.now();
     const [made] = await this.#run<{ replica: number }>(this.#sql.enter, [url, leaseMs]);
     if (made === undefined) throw new StoreError('failed', 'the replica was not stored');
     const claimed = await this.#run<ClaimedCell>(this.#sql.claim, [made.replica, share === 'all' ? null : share, share === 'all']);
@@ -147,6 +166,7 @@ class PostgresReplica implements Replica {
       return false;
     }
     this.#id = made.replica;
+    this.#enteredAt = sentAt;
     this.#claimed = claimed;
     return true;
   }
@@ -159,8 +179,10 @@ class PostgresReplica implements Replica {
 
   async #renew(): Promise<void> {
     try {
+      const sentAt = leaseClock.now();
       const renewed = await this.#run(this.#sql.renew, [this.#id, this.#options.leaseMs]);
-      if (renewed.length === 0 && !this.#hasLeft) await this.rejoin();
+      if (renewed.length > 0) this.#watch.renewed(sentAt);
+      else if (!this.#hasLeft) await this.rejoin();
     } catch (thrown) {
       if (!this.#hasLeft) this.#options.report('the lease of the store was not renewed', thrown);
     }

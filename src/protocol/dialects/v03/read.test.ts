@@ -200,6 +200,24 @@ describe('results of 0.3', () => {
     expect(value(v03, 'get.result', zoneless)).toHaveProperty('status.timestamp', '2025-08-01T10:00:00.123456Z');
   });
 
+  it('joins chunks that coding-agent-a2a keeps as artifacts of their own, and nothing else', () => {
+    const artifact = (artifactId: string, name: string, part: object = text) => ({ artifactId, name, parts: [part] });
+    const artifactsOf = (artifacts: readonly object[]) =>
+      (value(v03, 'get.result', { ...task, artifacts }) as { artifacts: { artifactId: string; parts: object[] }[] }).artifacts;
+    const chunks = ['u1', 'u2', 'u3'].map((id) => artifact(id, 'assistant-response'));
+    const result = artifact('u4', 'result', { kind: 'data', data: {} });
+    expect(artifactsOf([...chunks, result]).map(({ artifactId, parts }) => [artifactId, parts])).toEqual([
+      ['u1', [{ text: 'hihihi' }]],
+      ['u4', [{ data: {} }]],
+    ]);
+    const others = [
+      [artifact('a', 'page'), artifact('b', 'page')],
+      [artifact('assistant-response', 'assistant-response'), artifact('assistant-response-2', 'assistant-response')],
+      [artifact('u1', 'assistant-response'), { ...artifact('u2', 'assistant-response'), metadata: { a: 1 } }],
+    ];
+    expect(others.map((artifacts) => artifactsOf(artifacts).length)).toEqual([2, 2, 2]);
+  });
+
   it('unwraps data only with its mark and in its form', () => {
     const data = (part: unknown) => (value(v03, 'send.request', withPart(part)) as { message: { parts: unknown[] } }).message.parts[0];
     expect(data({ kind: 'data', data: { value: null }, metadata: { data_part_compat: true } })).toEqual({ data: null });

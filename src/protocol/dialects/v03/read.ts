@@ -7,6 +7,7 @@ import { eventContextOf, messageIdOf, readArtifactMembers, readMessageMembers } 
 import type { Reader } from '../shared/read.ts';
 import { checkParts, fail, flagIf, id, idIf, isRaw, listIf, member, memberIf, metadataIf, object, oneOf } from '../shared/read.ts';
 import { timestampIf } from '../shared/values.ts';
+import { joinChunkArtifacts } from './chunk-artifacts.ts';
 import type { Form } from './form.ts';
 
 /**
@@ -107,7 +108,7 @@ function taskReader(read: { status: Reader<TaskStatus>; artifact: Reader<Artifac
     const contextId = idIf<ContextId>(t.contextId ?? t.context_id, 'contextId', env);
     if (contextId !== undefined) out.contextId = contextId;
     const artifacts = listIf(t.artifacts, 'artifacts', read.artifact, env);
-    if (artifacts !== undefined) out.artifacts = artifacts;
+    if (artifacts !== undefined) out.artifacts = joinChunkArtifacts(artifacts);
     const history = listIf(t.history, 'history', read.message, env);
     if (history !== undefined) out.history = history;
     const metadata = metadataIf(t.metadata, 'metadata', env);
