@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,11 +44,29 @@ export function startParley(
   { node = [], serve = [] }: ServeFlags = {},
 ): Promise<Server> {
   const served = [agents].flat();
-  return start([...node, '--import', TIED, BUILT, 'serve', ...served, '--port', '0', '--json', '--log', 'error', ...store, ...serve]);
+  const args = ['serve', ...served, '--port', '0', '--json', '--log', 'error', ...store, ...serve];
+  return start([...node, '--import', TIED, BUILT, ...args], keepingCompiled());
+}
+
+/** How long a program takes that ends by itself: `parley version`, or Node alone. */
+export async function runToEnd(program: 'node' | 'version'): Promise<number> {
+  const began = performance.now();
+  const args = program === 'node' ? ['-e', '0'] : [BUILT, 'version'];
+  const child = spawn(process.execPath, args, { stdio: 'ignore', env: keepingCompiled() });
+  await once(child, 'exit');
+  return performance.now() - began;
+}
+
+let compiled: string | undefined;
+
+/** As bin/parley starts the installed package: what V8 compiled is kept. */
+function keepingCompiled(): NodeJS.ProcessEnv {
+  compiled ??= newFolder();
+  return { ...process.env, NODE_COMPILE_CACHE: compiled };
 }
 
 /** Starts a baseline from bench/servers. */
-export function startBeside(name: 'bare' | 'sdk' | 'sdk-grpc' | 'connect'): Promise<Server> {
+export function startBeside(name: 'bare' | 'http2' | 'sdk' | 'sdk-grpc' | 'connect'): Promise<Server> {
   return start(['--import', TIED, fileURLToPath(new URL(`servers/${name}.ts`, import.meta.url))]);
 }
 
@@ -69,10 +88,10 @@ export function cleanUp(): void {
   for (const folder of folders) removeFolder(folder);
 }
 
-async function start(args: readonly string[]): Promise<Server> {
+async function start(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Server> {
   const began = performance.now();
   // The child watches this channel: the system closes it when this process ends.
-  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], env });
   running.add(child);
   child.once('exit', () => running.delete(child));
   child.unref();

@@ -1,6 +1,6 @@
 // Runs before `npm pack`: builds everything that the package contains and git does not (dist/, the console, the documentation site,
 // docs/reference/), and keeps it small. An install without optional packages must stay below 5 MB (test/package/tarball.test.ts).
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ensureInstalled, ROOT, runTool } from './install.mjs';
 
@@ -10,7 +10,7 @@ await ensureInstalled();
 for (const folder of ['dist', 'docs/reference']) rmSync(join(ROOT, folder), { recursive: true, force: true });
 run('tsc', ['-p', 'tsconfig.build.json', '--sourceMap', 'false']);
 removeUnreachableTypes();
-await compactScripts();
+run('node', ['scripts/bundle.mjs']);
 run('node', ['scripts/build-console.mjs']);
 run('node', ['scripts/docs-site.mjs', '--pack']);
 run('node', ['--conditions=our-src', 'scripts/docs.ts']);
@@ -37,21 +37,6 @@ function removeUnreachableTypes() {
     }
   }
   for (const file of filesIn('.d.ts')) if (!reached.has(file)) rmSync(file);
-}
-
-/** Removes comments and indentation, and shortens statements; names stay, so a stack trace still says which function and where. The declarations keep their comments. */
-async function compactScripts() {
-  const { transform } = await import('esbuild');
-  for (const file of filesIn('.js')) {
-    const { code } = await transform(readFileSync(file, 'utf8'), {
-      minifyWhitespace: true,
-      minifySyntax: true,
-      lineLimit: 200,
-      format: 'esm',
-      target: 'es2023',
-    });
-    writeFileSync(file, code);
-  }
 }
 
 function filesIn(ending) {

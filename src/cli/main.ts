@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { Command } from './command.ts';
 import { CliError, usage } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { commandAt, hoist } from './flags/hoist.ts';
 import { isSameSubcommand, unknownSubcommand } from './flags/subcommands.ts';
 import { watchReader } from './output/closed-pipe.ts';
 import { printError, wantsJson } from './output/errors.ts';
@@ -30,10 +29,10 @@ function overview(): string {
 
 /** Runs a command and returns its exit code. Commands are loaded only when they are used. */
 async function main(given: readonly string[]): Promise<number> {
-  const args = hoist(given);
-  const [name, ...rest] = args;
+  if (given[0] === '--version' || given[0] === '-V' || given[0] === 'version') return say(`${version()}\n`);
+  const [name, ...rest] = await commandFirst(given);
   if (name === undefined || name === '--help' || name === '-h') return say(overview());
-  if (name === '--version' || name === '-V' || name === 'version') return say(`${version()}\n`);
+  if (name === 'version') return say(`${version()}\n`);
   const words = name === 'help' ? rest.filter((word) => !word.startsWith('-')) : [name, ...rest];
   const [asked, ...below] = words;
   if (asked === undefined) return say(overview());
@@ -50,7 +49,7 @@ async function main(given: readonly string[]): Promise<number> {
   }
   const command = await entry.load();
   if (name === 'help') return say(named(command, below, entry.name).help);
-  if (wantsHelp(rest)) return say(nested(command, rest).help);
+  if (wantsHelp(rest)) return say((await nested(command, rest)).help);
   return await command.run(rest);
 }
 
@@ -61,11 +60,17 @@ function wantsHelp(rest: readonly string[]): boolean {
   return flags.includes('--help') || flags.includes('-h');
 }
 
+/** The command's name, then everything else. Only options before it need the table of global options, which loads half of the code. */
+async function commandFirst(given: readonly string[]): Promise<readonly string[]> {
+  return given[0]?.startsWith('-') === true ? (await import('./flags/hoist.ts')).hoist(given) : given;
+}
+
 /** As far as the words lead: `task push-config create`. */
-function nested(command: Command, words: readonly string[]): Command {
+async function nested(command: Command, words: readonly string[]): Promise<Command> {
+  const { commandAt } = await import('./flags/hoist.ts');
   const [first, ...rest] = words.slice(commandAt(words));
   const found = command.below?.find((candidate) => isSameSubcommand(first, candidate.name));
-  return found === undefined ? command : nested(found, rest);
+  return found === undefined ? command : await nested(found, rest);
 }
 
 /** The command that `parley help` names. Unlike `--help` among other arguments, a word that is no command is a mistake. */

@@ -74,7 +74,12 @@ export function assemble(options: EngineOptions): Assembled {
     tellOutbox(outbox, task, saved);
     tellFollower(options, task, saved);
   };
-  const tasks = createTaskTable({ store, limits, clock, commits, onSaved });
+  const onWithdrawn = (task: LiveTask, unsaved: Unsaved): void => {
+    endReservations(recentSends, unsaved.reserved);
+    tasks.drop(task);
+    detachRun(turnParts, task, LET_GO);
+  };
+  const tasks = createTaskTable({ store, limits, clock, commits, timers, onSaved, onWithdrawn });
   const { webhookSender, replyPublisher, vault, semanticsOf = semanticsOfDialect } = options;
   const outbox = createOutbox(() => outboxParts, { webhookSender, replyPublisher, vault });
   const known = knownDialects();

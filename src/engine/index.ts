@@ -8,7 +8,7 @@
  * const { task } = await engine.serviceOf('echo').send({ message: createUserMessage('hello') }, ctx);
  * ```
  */
-export type { KeyRange } from './commit/outcome.ts';
+export type { KeyRange, TakenNames } from './commit/outcome.ts';
 export { CommitUnknownError } from './commit/outcome.ts';
 export type { Engine, EngineStats } from './engine.ts';
 export { createEngine } from './engine.ts';

@@ -107,6 +107,14 @@ suiteNeeding('a package registry', tools !== undefined, 'the packed package', ()
     expect([...files].filter((name) => /[.]test[.]|[.]map$/.test(name))).toEqual([]);
   });
 
+  it('has every class once, so that instanceof holds between the command line and an agent that imports the package', () => {
+    const dist = join(project, 'node_modules/parley-a2a/dist');
+    const scripts = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => /^(?!console).*[.]js$/.test(name));
+    const classes = scripts.flatMap((name) => readFileSync(join(dist, name), 'utf8').match(/\b[A-Z]\w+(?==class\b)/g) ?? []);
+    expect(classes).toContain('A2AError');
+    expect(classes.filter((name, at) => classes.indexOf(name) !== at)).toEqual([]);
+  });
+
   it(
     `adds at most ${INSTALL_BYTES_MAX / 1e6} MB without optional packages, and still works`,
     () => {

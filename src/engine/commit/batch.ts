@@ -1,4 +1,5 @@
 import type { Write } from '../ports.ts';
+import type { TakenNames } from './outcome.ts';
 
 /** Something with unsaved changes: a task in memory. */
 export interface Saveable {
@@ -6,8 +7,8 @@ export interface Saveable {
   readonly pending: { readonly entries: { readonly length: number }; readonly bytes: number };
   /** Adds its changes to a commit. Later changes go into the commit after this one. */
   writeTo(batch: Write[]): void;
-  /** The commit is durable. */
-  saved(): void;
+  /** The commit is durable, without what needed a name that another process has taken. */
+  saved(taken?: TakenNames): void;
   /**
    * The commit wrote nothing: its changes belong into a later one. Returns whether it has to be queued
    * for that.

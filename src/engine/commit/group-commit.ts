@@ -1,8 +1,9 @@
 import { A2AError, isA2AError } from '#protocol';
-import type { Store, Write } from '../ports.ts';
+import type { MaybePromise, Store, Write } from '../ports.ts';
 import type { Timers } from '../timers.ts';
 import type { CommitBatch, CommitWaiter, Saveable } from './batch.ts';
 import { emptyBatch, isEmpty, writesOf } from './batch.ts';
+import type { TakenNames } from './outcome.ts';
 import { CommitUnknownError } from './outcome.ts';
 
 /**
@@ -41,7 +42,7 @@ export interface Commits {
 }
 
 interface CommitOptions {
-  readonly store: Pick<Store, 'commit' | 'lease'>;
+  readonly store: Pick<Store, 'commit' | 'claim' | 'lease'>;
   readonly timers: Timers;
   readonly onBroken: (cause: unknown) => void;
   /** Called with the cause when the store can't write for now, and with undefined when it writes again. */
@@ -56,6 +57,8 @@ const RETRY_MS = 1000;
  */
 const COMMIT_EVENTS = 512;
 const COMMIT_BYTES = 131_072;
+/** After a commit of more events, other requests get a turn before its readers wake. */
+const TURN_EVENTS = 64;
 
 /** Starts with nothing to commit. `onBroken` is called once, when the store fails for good. */
 export function createCommits(options: CommitOptions): Commits {
@@ -145,9 +148,10 @@ class GroupCommit implements Commits {
   }
 
   #commit(taken: CommitBatch, writes: readonly Write[]): void {
-    let committed: void | Promise<void>;
+    const { store } = this.#options;
+    let committed: Promise<TakenNames | undefined> | undefined;
     try {
-      committed = this.#options.store.commit(writes);
+      committed = store.claim === undefined ? withoutNames(store.commit(writes)) : store.claim(writes);
     } catch (cause) {
       this.#failed(taken, writes, cause);
       return;
@@ -155,10 +159,11 @@ class GroupCommit implements Commits {
     this.#count += 1;
     if (committed instanceof Promise) {
       committed.then(
-        () => this.#done(taken),
+        (names) => this.#done(taken, names),
         (cause: unknown) => this.#failed(taken, writes, cause),
       );
-    } else this.#done(taken);
+    } else if (eventsIn(writes) > TURN_EVENTS) this.#options.timers.soon(() => this.#done(taken));
+    else this.#done(taken);
   }
 
   /** Takes as much as one commit may hold, oldest first. The changes of one task are never split. */
@@ -181,13 +186,13 @@ class GroupCommit implements Commits {
     return { tasks: tasks.slice(0, count), others, lazies, waiters: waiters.filter(isIn) };
   }
 
-  #done(taken: CommitBatch): void {
+  #done(taken: CommitBatch, names?: TakenNames): void {
     if (this.#stalled !== undefined) {
       this.#stalled = undefined;
       this.#options.onStalled?.(undefined);
     }
     this.#isBusy = false;
-    for (const task of taken.tasks) task.saved();
+    for (const task of taken.tasks) task.saved(names);
     for (const lazy of taken.lazies) lazy.onDurable();
     for (const waiter of taken.waiters) waiter.resolve();
     if (!isEmpty(this.#next)) this.#schedule();
@@ -206,7 +211,10 @@ class GroupCommit implements Commits {
   #find(taken: CommitBatch, writes: readonly Write[], unknown: CommitUnknownError): void {
     this.#stalled ??= new A2AError('UNAVAILABLE', 'the store can’t be reached', { retryAfterMs: RETRY_MS, cause: unknown });
     unknown.verdict().then(
-      (isWritten) => (isWritten ? this.#done(taken) : this.#commit(taken, writes)),
+      (verdict) => {
+        if (verdict === false) this.#commit(taken, writes);
+        else this.#done(taken, verdict === true ? undefined : verdict);
+      },
       (cause: unknown) => {
         if (!isUnavailable(cause)) this.#breakDown(taken, cause);
         else this.#options.timers.later(RETRY_MS, () => this.#find(taken, writes, unknown));
@@ -246,6 +254,15 @@ class GroupCommit implements Commits {
   }
 }
 
+function eventsIn(writes: readonly Write[]): number {
+  return writes.reduce((sum, write) => sum + (write.kind === 'task' ? write.entries.length : 0), 0);
+}
+
 function isUnavailable(cause: unknown): cause is A2AError {
   return isA2AError(cause) && cause.kind === 'UNAVAILABLE';
+}
+
+/** A store with one writer has no names that another process could take. */
+function withoutNames(committed: MaybePromise<void>): Promise<undefined> | undefined {
+  return committed instanceof Promise ? committed.then(() => undefined) : undefined;
 }

@@ -67,7 +67,7 @@ async function admitLater(parts: AdmitParts, call: SendCall, { lookup, identity 
     if (task !== undefined && call.ctx.semantics?.taskNames === 'once') checkContext(task, message);
     if (task === undefined || isTerminal(task.row.state)) {
       if (task !== undefined && isForThisTask(call)) return await refuse(task);
-      const created = create(parts, call, { contextId: task?.row.contextId ?? message.contextId, identity, push });
+      const created = create(parts, call, { contextId: task?.row.contextId ?? message.contextId, identity, push, follows: task?.row.key });
       const { unread } = waiting;
       if (unread === undefined || unread !== task || identity !== undefined) return created;
       unread.hold();
@@ -167,10 +167,12 @@ interface Creation {
   readonly contextId: ContextId | undefined;
   readonly identity: SendIdentity | undefined;
   readonly push: PreparedPush | undefined;
+  /** The task that has the message's name now. */
+  readonly follows?: TaskKey | undefined;
 }
 
 /** Creates a task for a message and starts its first turn. */
-function create(parts: AdmitParts, call: SendCall, { contextId: given, identity, push }: Creation): AcceptedMessage {
+function create(parts: AdmitParts, call: SendCall, { contextId: given, identity, push, follows }: Creation): AcceptedMessage {
   const { turns, tasks, ids, clock } = parts;
   const { request, ctx, facts, owner } = call;
   turns.checkNew(owner);
@@ -197,7 +199,7 @@ function create(parts: AdmitParts, call: SendCall, { contextId: given, identity,
   const first: Mutable<Task> = { id, contextId, status: { state, timestamp: now.iso }, history: [message] };
   const metadata = metadataOf(call);
   if (metadata !== undefined) first.metadata = metadata;
-  const task = tasks.create(row);
+  const task = tasks.create(row, follows);
   if (call.ctx.semantics?.tasksOnly === true) task.announce();
   const { seq } = task.append({ task: first }, notesOf(call));
   tasks.add(task);
@@ -257,6 +259,7 @@ function inputOf(call: SendCall, seq: Seq, message: Message): TurnInput {
   const input: Mutable<TurnInput> = { seq, message, modes: call.request.configuration?.acceptedOutputModes ?? [], principal };
   if (trace !== undefined) input.trace = trace;
   if (request !== undefined) input.requestId = request.id;
+  if ((call.ctx.idempotencyKey ?? '') !== '') input.isKeyed = true;
   return input;
 }
 

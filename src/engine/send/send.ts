@@ -3,6 +3,7 @@ import { A2AError } from '#protocol';
 import type { Agents } from '../agents.ts';
 import { checkStreaming } from '../agents.ts';
 import type { EngineLimits } from '../limits.ts';
+import type { Store } from '../ports.ts';
 import { foldTo, withHistory } from '../read/fold.ts';
 import type { FollowParts } from '../read/follower.ts';
 import { follow } from '../read/follower.ts';
@@ -10,13 +11,14 @@ import { nameFor, renameTask } from '../read/task-names.ts';
 import { ownerOf } from '../tasks/keys.ts';
 import type { AcceptedMessage, LiveTask, Sender } from '../tasks/live-task.ts';
 import type { AgentFacts, SendCall } from './call.ts';
+import { sendClaimed } from './claimed.ts';
 import type { IdempotencyParts } from './idempotency.ts';
 import { deliveryMark, identityOf, sendOnce } from './idempotency.ts';
 import { replyAgain } from './reply.ts';
 
 /** What a send needs of the engine. */
 export interface SendParts extends IdempotencyParts, FollowParts {
-  readonly store: IdempotencyParts['store'] & FollowParts['store'];
+  readonly store: IdempotencyParts['store'] & FollowParts['store'] & Pick<Store, 'claim'>;
   readonly commits: IdempotencyParts['commits'] & FollowParts['commits'];
   readonly agents: Agents;
   readonly limits: EngineLimits;
@@ -31,7 +33,7 @@ interface SendArguments {
 export async function send(parts: SendParts, facts: AgentFacts, { request, ctx }: SendArguments): Promise<SendResult> {
   const call: SendCall = { request, ctx, facts, owner: ownerOf(ctx, request) };
   const identity = identityOf(parts, call);
-  const sending = sendOnce(parts, call, identity);
+  const sending = parts.store.claim === undefined ? sendOnce(parts, call, identity) : sendClaimed(parts, call, identity);
   const sent = sending instanceof Promise ? await sending : sending;
   if (sent.answer === undefined) ctx.onAdmitted?.(sent.task.row.id);
   if (ctx.reply !== undefined) await replyAgain(parts, { to: ctx.reply, dialect: ctx.dialect }, sent);
@@ -111,7 +113,7 @@ export async function* stream(
   checkStreaming(parts.agents, facts.agent);
   const call: SendCall = { request, ctx, facts, owner: ownerOf(ctx, request) };
   const identity = identityOf(parts, call);
-  const sent = await sendOnce(parts, call, identity);
+  const sent = await (parts.store.claim === undefined ? sendOnce(parts, call, identity) : sendClaimed(parts, call, identity));
   if (sent.answer === undefined) ctx.onAdmitted?.(sent.task.row.id);
   const mark = deliveryMark(parts, call, identity);
   if (mark !== undefined) ctx.onDelivered?.(mark);

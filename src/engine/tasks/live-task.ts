@@ -19,6 +19,8 @@ export interface LiveTask {
   readonly announced: boolean;
   /** The task was replaced by a direct message, or deleted. Nothing more of it is written. */
   readonly isGone: boolean;
+  /** Another process was the first to use a name of the task. The task was never made. */
+  readonly isWithdrawn: boolean;
   /** The direct message that replaced the task, and whether it is durable. */
   readonly direct: Message | undefined;
   readonly isDirectSaved: boolean;

@@ -1,9 +1,9 @@
 import type { ExternalId, TaskId } from '#protocol';
-import type { Owner, Store, TaskRow, TaskScope } from '../ports.ts';
+import type { Owner, Store, TaskKey, TaskRow, TaskScope } from '../ports.ts';
 import { isIn, scopedKey } from './keys.ts';
 import type { LiveTask } from './live-task.ts';
-import type { TaskParts } from './task-in-memory.ts';
 import { TaskInMemory } from './task-in-memory.ts';
+import type { TaskParts } from './task-parts.ts';
 
 /** The tasks in memory. Everything else is in the store. */
 export interface TaskTable {
@@ -16,10 +16,12 @@ export interface TaskTable {
    * The task, loaded if necessary and held until `release`. Undefined if there is none in this scope.
    */
   hold(scope: TaskScope, id: TaskId): Promise<LiveTask | undefined>;
-  /** A new task, held, and not in the table until `add`. */
-  create(row: TaskRow): LiveTask;
+  /** A new task, held, and not in the table until `add`. `follows`: the task that has its alias now. */
+  create(row: TaskRow, follows?: TaskKey): LiveTask;
   add(task: LiveTask): void;
   remove(task: LiveTask): void;
+  /** Removes the task with its name. */
+  drop(task: LiveTask): void;
   /** Marks tasks that are being deleted: `hold` does not find them any more. */
   startDeleting(id: TaskId): void;
   endDeleting(id: TaskId): void;
@@ -52,7 +54,7 @@ class Table implements TaskTable {
 
   constructor({ store, ...parts }: TaskTableOptions) {
     this.#store = store;
-    this.#parts = { ...parts, onIdle: (task) => this.#drop(task) };
+    this.#parts = { ...parts, onIdle: (task) => this.drop(task) };
   }
 
   get size(): number {
@@ -86,8 +88,8 @@ class Table implements TaskTable {
     }
   }
 
-  create(row: TaskRow): LiveTask {
-    return new TaskInMemory(this.#parts, row, true);
+  create(row: TaskRow, follows?: TaskKey): LiveTask {
+    return new TaskInMemory(this.#parts, row, { isNew: true, follows });
   }
 
   add(task: LiveTask): void {
@@ -125,7 +127,7 @@ class Table implements TaskTable {
       try {
         const row = await this.#store.task(scope, id);
         if (row === undefined) return undefined;
-        const task = new TaskInMemory(this.#parts, row, false);
+        const task = new TaskInMemory(this.#parts, row, { isNew: false });
         this.#tasks.set(id, task);
         return task;
       } finally {
@@ -136,7 +138,7 @@ class Table implements TaskTable {
     return loading;
   }
 
-  #drop(task: LiveTask): void {
+  drop(task: LiveTask): void {
     const { id, alias, owner, agent } = task.row;
     if (this.#tasks.get(id) === task) this.#tasks.delete(id);
     if (alias === undefined) return;

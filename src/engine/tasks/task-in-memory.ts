@@ -1,29 +1,19 @@
 import type { Message, Mutable, Seq, TaskEvent, TaskState } from '#protocol';
 import { A2AError, isInterrupted, isTerminal, NO_EVENT, seqAfter } from '#protocol';
 import type { Saveable } from '../commit/batch.ts';
-import type { Commits } from '../commit/group-commit.ts';
-import type { EngineClock } from '../engine-clock.ts';
-import type { EngineLimits } from '../limits.ts';
-import type { LogEntry, SendRecord, TaskRow, Write } from '../ports.ts';
+import type { TakenNames } from '../commit/outcome.ts';
+import type { LogEntry, SendRecord, TaskKey, TaskRow, Write } from '../ports.ts';
 import type { AgentRun } from '../turns/agent-run.ts';
 import type { EntryNotes, StatusDetails } from './events.ts';
 import { checkTransition, inDigits, sizeOf, stateAfter, statusEvent, statusTime } from './events.ts';
 import type { LiveTask, Sender } from './live-task.ts';
+import { LogTail } from './log-tail.ts';
+import type { TaskParts } from './task-parts.ts';
 import type { Unsaved } from './unsaved.ts';
 import { NOTHING, newUnsaved, rejoin } from './unsaved.ts';
-
-export interface TaskParts {
-  readonly limits: Pick<EngineLimits, 'taskEventsMax' | 'taskBytesMax' | 'tailEvents' | 'tailBytes'>;
-  readonly clock: EngineClock;
-  readonly commits: Pick<Commits, 'enqueue' | 'check' | 'broken'>;
-  /** A commit of the task is durable. */
-  readonly onSaved: (task: LiveTask, saved: Unsaved) => void;
-  /** Nobody uses the task, and everything of it is saved. */
-  readonly onIdle: (task: LiveTask) => void;
-}
+import { wakeAll } from './wake-all.ts';
 
 const NO_SENDERS: readonly Mutable<Sender>[] = [];
-const NO_PAGE: readonly LogEntry[] = [];
 
 /** The one implementation of `LiveTask`. Its fields are public for speed; other files see the read-only interface. */
 export class TaskInMemory implements LiveTask, Saveable {
@@ -31,11 +21,11 @@ export class TaskInMemory implements LiveTask, Saveable {
   committed: Seq;
   announced: boolean;
   isGone = false;
+  isWithdrawn = false;
   direct: Message | undefined = undefined;
   isDirectSaved = false;
   saving: Unsaved = NOTHING;
   pending: Unsaved = NOTHING;
-  tail: LogEntry[] = [];
   run: AgentRun | undefined = undefined;
   origin: LiveTask['origin'] = undefined;
   readonly #parts: TaskParts;
@@ -43,9 +33,9 @@ export class TaskInMemory implements LiveTask, Saveable {
   #isNew: boolean;
   /** Part of the next commit. */
   #isDirty = false;
-  #tailBytes = 0;
-  /** The last page cut from the tail. Waiting readers are at the same position and share it. */
-  #page: readonly LogEntry[] = NO_PAGE;
+  readonly #tail: LogTail;
+  /** The task that had the alias before. */
+  readonly #follows: TaskKey | undefined;
   /** The record of the send that made the task. */
   #record: SendRecord | undefined = undefined;
   #wakes: Set<() => void> | undefined = undefined;
@@ -53,8 +43,10 @@ export class TaskInMemory implements LiveTask, Saveable {
   /** Requests and readers that use the task. */
   #holds = 1;
 
-  constructor(parts: TaskParts, row: TaskRow, isNew: boolean) {
+  constructor(parts: TaskParts, row: TaskRow, { isNew, follows }: { readonly isNew: boolean; readonly follows?: TaskKey | undefined }) {
     this.#parts = parts;
+    this.#tail = new LogTail(parts.limits);
+    this.#follows = follows;
     this.row = { ...row };
     this.#isNew = isNew;
     this.committed = isNew ? NO_EVENT : row.last;
@@ -134,7 +126,7 @@ export class TaskInMemory implements LiveTask, Saveable {
     if (mayBeStored) this.pending.beside.push({ kind: 'forget', task: row.key });
     if (this.#record !== undefined) {
       const { task: _, ...rest } = this.#record;
-      this.pending.beside.push({ kind: 'send', record: { ...rest, answer: direct } });
+      this.pending.beside.push({ kind: 'send', record: { ...rest, answer: direct }, was: row.key });
     }
     this.direct = direct;
     this.isGone = true;
@@ -193,7 +185,7 @@ export class TaskInMemory implements LiveTask, Saveable {
   wake(): void {
     const wakes = this.#wakes;
     this.#wakes = undefined;
-    if (wakes !== undefined) for (const wake of wakes) wake();
+    if (wakes !== undefined) wakeAll(wakes, this.#parts.timers);
   }
 
   addSender(seq: Seq): Sender {
@@ -206,14 +198,12 @@ export class TaskInMemory implements LiveTask, Saveable {
     this.senders = this.senders.length === 1 ? NO_SENDERS : this.senders.filter((each) => each !== sender);
   }
 
+  get tail(): readonly LogEntry[] {
+    return this.#tail.entries;
+  }
+
   recent(after: Seq, count: number): readonly LogEntry[] | undefined {
-    const first = this.tail[0];
-    if (first === undefined || first.seq > after + 1) return undefined;
-    if (this.#page.length !== count || this.#page[0]?.seq !== after + 1) {
-      const from = after + 1 - first.seq;
-      this.#page = this.tail.slice(from, from + count);
-    }
-    return this.#page;
+    return this.#tail.page(after, count);
   }
 
   writeTo(batch: Write[]): void {
@@ -221,19 +211,23 @@ export class TaskInMemory implements LiveTask, Saveable {
     this.saving = this.pending;
     this.pending = NOTHING;
     const { entries, beside } = this.saving;
-    if (!this.isGone) batch.push({ kind: 'task', row: { ...this.row }, isNew: this.#isNew, entries });
+    if (!this.isGone) batch.push(this.#rowWrite(entries));
     for (const write of beside) batch.push(write);
   }
 
-  saved(): void {
+  saved(taken?: TakenNames): void {
     const { saving } = this;
+    if (taken !== undefined && this.#isTaken(taken)) {
+      this.#withdraw();
+      return;
+    }
     this.saving = NOTHING;
     this.#isNew = false;
     if (saving.hasDirect) this.isDirectSaved = true;
     const last = saving.entries.at(-1);
     if (last !== undefined) {
       this.committed = last.seq;
-      this.#keepTail(saving);
+      this.#tail.add(saving);
     }
     this.wake();
     this.#parts.onSaved(this, saving);
@@ -246,6 +240,23 @@ export class TaskInMemory implements LiveTask, Saveable {
     const wasDirty = this.#isDirty;
     this.#isDirty = true;
     return !wasDirty;
+  }
+
+  #rowWrite(entries: readonly LogEntry[]): Write {
+    const write = { kind: 'task', row: { ...this.row }, isNew: this.#isNew, entries } as const;
+    return this.#isNew && this.#follows !== undefined ? { ...write, follows: this.#follows } : write;
+  }
+
+  #isTaken({ tasks, sends }: TakenNames): boolean {
+    return tasks.has(this.row.key) || this.saving.beside.some((write) => write.kind === 'send' && sends.has(write.record));
+  }
+
+  #withdraw(): void {
+    const unsaved = rejoin(this.saving, this.pending, false);
+    [this.saving, this.pending] = [NOTHING, NOTHING];
+    [this.isGone, this.isWithdrawn] = [true, true];
+    this.#parts.onWithdrawn(this, unsaved);
+    this.wake();
   }
 
   #gathering(): Unsaved {
@@ -281,19 +292,5 @@ export class TaskInMemory implements LiveTask, Saveable {
 
   #isQueued(seq: Seq): boolean {
     return this.run?.queue.some((input) => input.seq === seq) ?? false;
-  }
-
-  /** Trimmed in large steps: dropping one entry for each one added would copy the array each time. */
-  #keepTail({ entries, bytes }: Unsaved): void {
-    const { tailBytes, tailEvents } = this.#parts.limits;
-    this.#tailBytes += bytes;
-    this.#page = NO_PAGE;
-    if (this.tail.length === 0 || this.#tailBytes > tailBytes) {
-      this.tail = entries;
-      this.#tailBytes = bytes;
-      return;
-    }
-    for (const entry of entries) this.tail.push(entry);
-    if (this.tail.length > tailEvents * 2) this.tail = this.tail.slice(-tailEvents);
   }
 }

@@ -11,6 +11,8 @@ export interface TurnInput {
   readonly trace?: TraceContext;
   /** The id of the request that brought the message. */
   readonly requestId?: string;
+  /** The send has an Idempotency-Key: its caller expects one run, also if it is sent to several processes. */
+  readonly isKeyed?: true;
 }
 
 /** One run of an agent: one turn of a task. Only `turns/` changes it. */

@@ -83,6 +83,7 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
     lastKey: () => store.lastKey(),
     ...(store.reserveKeys === undefined ? {} : { reserveKeys: store.reserveKeys.bind(store) }),
     ...(store.lease === undefined ? {} : { lease: store.lease }),
+    ...(store.claim === undefined ? {} : { claim: timedClaim(store.claim.bind(store), { writes, seconds }) }),
     task: (scope, id) => store.task(scope, id),
     byAlias: (owner, agent, alias) => store.byAlias(owner, agent, alias),
     waiting: (filter, limit) => store.waiting(filter, limit),
@@ -102,12 +103,13 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
   };
 }
 
+interface CommitHistograms {
+  readonly writes: Histogram;
+  readonly seconds: Histogram;
+}
+
 /** Measures a commit. A failed one is not counted. */
-function timed(
-  store: Store,
-  batch: readonly Write[],
-  { writes, seconds }: { readonly writes: Histogram; readonly seconds: Histogram },
-): void | Promise<void> {
+function timed(store: Store, batch: readonly Write[], { writes, seconds }: CommitHistograms): void | Promise<void> {
   const began = performance.now();
   const done = (): void => {
     writes.observe(batch.length);
@@ -116,4 +118,14 @@ function timed(
   const committed = store.commit(batch);
   if (committed instanceof Promise) return committed.then(done);
   done();
+}
+
+function timedClaim(claim: NonNullable<Store['claim']>, { writes, seconds }: CommitHistograms): NonNullable<Store['claim']> {
+  return async (batch) => {
+    const began = performance.now();
+    const taken = await claim(batch);
+    writes.observe(batch.length);
+    seconds.observe((performance.now() - began) / 1000);
+    return taken;
+  };
 }

@@ -12,11 +12,20 @@ export interface TaskChange {
   readonly was: number;
   row: TaskRow;
   readonly entries: LogEntry[];
+  /** The task that had the alias of this new one. */
+  readonly follows: TaskKey | undefined;
 }
 
 /** What a batch does to a name of a send. */
 export type SendChange =
-  | { readonly kind: 'put'; readonly record: SendRecord }
+  /** `source`: the record as the engine gave it. `was`: the task whose record it replaces. `isFree`: the record that it replaces is delivered, though not in the store yet. */
+  | {
+      readonly kind: 'put';
+      readonly record: SendRecord;
+      readonly source: SendRecord;
+      readonly was?: TaskKey | undefined;
+      readonly isFree?: boolean;
+    }
   | { readonly kind: 'mark'; readonly name: SendName }
   | { readonly kind: 'drop'; readonly name: SendName };
 
@@ -64,7 +73,7 @@ function apply(net: NetBatch, write: Write): void {
       addTask(net, write);
       return;
     case 'send':
-      net.sends.set(nameKey(write.record), { kind: 'put', record: write.record });
+      addSend(net, write.record, write.was);
       return;
     case 'delivered':
       markDelivered(net, write.name);
@@ -97,7 +106,15 @@ function apply(net: NetBatch, write: Write): void {
   }
 }
 
-function addTask({ tasks, forgotten }: NetBatch, { row, isNew, entries }: TaskWrite): void {
+function addSend({ sends }: NetBatch, record: SendRecord, was: TaskKey | undefined): void {
+  const key = nameKey(record);
+  const known = sends.get(key);
+  // Within one batch the engine has taken care that a name is used once.
+  const [isFree, before] = known?.kind === 'put' ? [known.isFree ?? false, known.was] : [known !== undefined, was];
+  sends.set(key, { kind: 'put', record, source: record, was: before, isFree });
+}
+
+function addTask({ tasks, forgotten }: NetBatch, { row, isNew, entries, follows }: TaskWrite): void {
   const known = tasks.get(row.key);
   if (isNew && (known !== undefined || forgotten.has(row.key))) throw conflict(row, 'exists already');
   if (!isNew && forgotten.has(row.key)) throw conflict(row, 'does not exist');
@@ -109,7 +126,7 @@ function addTask({ tasks, forgotten }: NetBatch, { row, isNew, entries }: TaskWr
   }
   if (row.last !== last) throw conflict(row, `has ${last} as its last entry, not ${row.last}`);
   if (known === undefined) {
-    tasks.set(row.key, { isNew, was, row, entries: entries.slice() });
+    tasks.set(row.key, { isNew, was, row, entries: entries.slice(), follows });
     return;
   }
   known.row = row;
@@ -120,7 +137,7 @@ function markDelivered({ sends }: NetBatch, name: SendName): void {
   const key = nameKey(name);
   const known = sends.get(key);
   if (known === undefined) sends.set(key, { kind: 'mark', name });
-  else if (known.kind === 'put') sends.set(key, { kind: 'put', record: { ...known.record, delivered: true } });
+  else if (known.kind === 'put') sends.set(key, { ...known, record: { ...known.record, delivered: true } });
 }
 
 function addPush({ pushes, forgotten }: NetBatch, task: TaskKey, push: PushRow): void {

@@ -19,10 +19,11 @@ export const SEND_NAME = 1;
 export const ALIAS_NAME = 2;
 
 const NEW_COLUMNS =
-  'key bigint, cell int, id text, realm int, context text, dialect text, alias text, state smallint, status_at bigint, last int, turn int, attempt int, bytes bigint, named boolean, words text, chunks text';
+  'key bigint, cell int, id text, realm int, context text, dialect text, alias text, state smallint, status_at bigint, last int, turn int, attempt int, bytes bigint, named boolean, namer bigint, follows bigint, words text, chunks text';
 const CHANGED_COLUMNS =
   'key bigint, was int, state smallint, status_at bigint, last int, turn int, attempt int, bytes bigint, words text, chunks text';
-const SEND_COLUMNS = 'realm int, name text, token text, task bigint, seq int, fingerprint text, at bigint, delivered boolean, answer text';
+const SEND_COLUMNS =
+  'realm int, name text, token text, task bigint, seq int, fingerprint text, at bigint, delivered boolean, answer text, was bigint, free boolean';
 const PUSH_COLUMNS = 'task bigint, id text, dialect text, after int, config text, sealed text, moved boolean';
 const OUTBOX_COLUMNS =
   'n bigint, task bigint, config text, done int, up_to int, dead boolean, attempts int, due_at bigint, failing_since bigint, problem text, beside boolean';
@@ -62,7 +63,7 @@ export function commitSql(s: SchemaName, mode: NameMode, parts: RareParts): Sql 
  ${parts.pushes ? pushesSql(s, numbers.pushes) : ''}${parts.outbox ? outboxSql(s, numbers.outbox, parts.pushes ? numbers.pushes : undefined) : ''}${
    parts.deletes ? deletesSql(s, numbers.deletes, parts.outbox ? numbers.outbox : undefined) : ''
  }
-SELECT (SELECT yes FROM ok) AS held, (SELECT json_agg(key) FROM t) AS made,
+SELECT (SELECT yes FROM ok) AS held, (SELECT json_agg(key) FROM t) AS made,${mode === 'claim' ? ` ${TAKEN} AS taken,` : ''}
  1 / CASE WHEN NOT (SELECT yes FROM ok) OR ((SELECT count(*) FROM u) = json_array_length($4::json)
    AND (SELECT n FROM mine) = json_array_length($2::json)${mode === 'claim' ? ORPHANS : ''}) THEN 1 ELSE 0 END AS whole`;
   return { name: `commit-${mode}-${Number(parts.pushes)}${Number(parts.outbox)}${Number(parts.deletes)}`, text };
@@ -86,30 +87,33 @@ function unlessDeleted(at: number): string {
    AND NOT (n.task IS NULL AND (n.at < $${at + 2}::bigint OR n.realm IN (SELECT v::int FROM json_array_elements_text($${at + 3}::json) AS v)))`;
 }
 
-/** A new task is made only if each of its names was claimed by this statement. */
-const CLAIMED = `AND (alias IS NULL OR key IN (SELECT task FROM a)) AND NOT EXISTS (SELECT 1 FROM y
-   WHERE y.task = x.key AND NOT EXISTS (SELECT 1 FROM n1 WHERE n1.realm = y.realm AND n1.name = y.name AND n1.task = y.task))`;
-/** A task name whose task was not made, because its send was known. The caller leaves that task out and tries again. */
+/** A new task is made only if its alias and the name of the send that made it were claimed by this statement. */
+const CLAIMED = `AND (alias IS NULL OR namer IN (SELECT task FROM a)) AND NOT EXISTS (SELECT 1 FROM y
+   WHERE y.task = x.key AND y.seq = 1 AND NOT EXISTS (SELECT 1 FROM n1 WHERE n1.realm = y.realm AND n1.name = y.name))`;
+/** An alias whose task was not made, because its send was known. The caller leaves that task out and tries again. */
 const ORPHANS = ' AND NOT EXISTS (SELECT 1 FROM a WHERE a.task NOT IN (SELECT key FROM t))';
+/** Answered sends without a task whose name was taken. */
+const TAKEN = `(SELECT json_agg(json_build_object('realm', y.realm, 'name', y.name)) FROM y WHERE y.task IS NULL
+   AND NOT EXISTS (SELECT 1 FROM n1 WHERE n1.realm = y.realm AND n1.name = y.name))`;
+
+/** Whether the name that is there may be replaced: see `Store.claim`. */
+const FREE_ALIAS = 'WHERE old.task = (SELECT x.follows FROM x WHERE x.key = EXCLUDED.task)';
+const FREE_SEND =
+  'WHERE old.delivered OR EXISTS (SELECT 1 FROM y WHERE y.realm = EXCLUDED.realm AND y.name = EXCLUDED.name AND (y.free OR y.was = old.task))';
 
 function namesSql(s: SchemaName, mode: NameMode): string {
-  const [aliasTaken, sendTaken] =
-    mode === 'claim'
-      ? ['DO NOTHING', 'DO NOTHING']
-      : [
-          '(realm, kind, name) DO UPDATE SET task = EXCLUDED.task',
-          `(realm, kind, name) DO UPDATE SET task = EXCLUDED.task, seq = EXCLUDED.seq, fingerprint = EXCLUDED.fingerprint, at = EXCLUDED.at,
-     delivered = EXCLUDED.delivered, answer = EXCLUDED.answer`,
-        ];
-  const unnamed =
-    mode === 'claim'
-      ? 'AND NOT EXISTS (SELECT 1 FROM x WHERE x.key = y.task AND x.alias IS NOT NULL AND x.key NOT IN (SELECT task FROM a))'
-      : '';
-  return `a AS (INSERT INTO ${s}.names (realm, kind, name, task) SELECT realm, ${ALIAS_NAME}, alias, key FROM x
-   WHERE alias IS NOT NULL AND named AND (SELECT yes FROM ok) ORDER BY realm, alias COLLATE "C" ON CONFLICT ${aliasTaken} RETURNING task),
- n1 AS (INSERT INTO ${s}.names (realm, kind, name, token, task, seq, fingerprint, at, delivered, answer)
+  const isClaim = mode === 'claim';
+  const unnamed = isClaim
+    ? 'AND NOT EXISTS (SELECT 1 FROM x WHERE x.key = y.task AND x.alias IS NOT NULL AND x.namer NOT IN (SELECT task FROM a))'
+    : '';
+  return `a AS (INSERT INTO ${s}.names AS old (realm, kind, name, task) SELECT realm, ${ALIAS_NAME}, alias, key FROM x
+   WHERE alias IS NOT NULL AND named AND (SELECT yes FROM ok) ORDER BY realm, alias COLLATE "C"
+   ON CONFLICT (realm, kind, name) DO UPDATE SET task = EXCLUDED.task ${isClaim ? FREE_ALIAS : ''} RETURNING task),
+ n1 AS (INSERT INTO ${s}.names AS old (realm, kind, name, token, task, seq, fingerprint, at, delivered, answer)
    SELECT realm, ${SEND_NAME}, name, token, task, seq, fingerprint, at, delivered, answer FROM y WHERE (SELECT yes FROM ok) ${unnamed}
-   ORDER BY realm, name COLLATE "C" ON CONFLICT ${sendTaken} RETURNING realm, name, task)`;
+   ORDER BY realm, name COLLATE "C" ON CONFLICT (realm, kind, name) DO UPDATE SET task = EXCLUDED.task, seq = EXCLUDED.seq,
+     fingerprint = EXCLUDED.fingerprint, at = EXCLUDED.at, delivered = EXCLUDED.delivered, answer = EXCLUDED.answer ${isClaim ? FREE_SEND : ''}
+   RETURNING realm, name)`;
 }
 
 /** A task that exists, before this statement or by it. */

@@ -30,7 +30,7 @@ export function valuesOf(net: NetBatch, mode: NameMode, { realms, cells, forgott
       net.sendsBefore !== undefined ||
       [...net.sends.values()].some(({ kind }) => kind === 'drop'),
   };
-  const values: unknown[] = [...taskValues(net, mode, { realms, cells }), ...sendValues(net, realms)];
+  const values: unknown[] = [...taskValues(net, { realms, cells }), ...sendValues(net, realms)];
   if (parts.pushes) values.push(...pushValues(net));
   if (parts.outbox) values.push(...outboxValues(net));
   if (parts.deletes) {
@@ -46,32 +46,49 @@ export function bounded(time: number): number {
   return Math.round(Math.min(Math.max(time, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER));
 }
 
-function taskValues(net: NetBatch, mode: NameMode, { realms, cells }: Pick<ValueParts, 'realms' | 'cells'>): string[] {
+function taskValues(net: NetBatch, { realms, cells }: Pick<ValueParts, 'realms' | 'cells'>): string[] {
   const made: object[] = [];
   const changed: object[] = [];
   const used = new Set<number>();
-  const newest = new Map<string, number>();
-  for (const { isNew, row } of net.tasks.values()) {
-    used.add(cellOf(row, cells));
-    if (isNew && row.alias !== undefined) newest.set(`${realms.known(row.owner, row.agent)} ${row.alias}`, row.key);
-  }
+  const chains = chainsOf(net, realms);
   for (const { isNew, was, row, entries } of net.tasks.values()) {
+    used.add(cellOf(row, cells));
     const realm = realms.known(row.owner, row.agent);
     const stored = { ...storedTask(row, realm), ...segmentOf(entries) };
-    // One statement writes a name once: the newest task has it.
-    const isNamed = mode === 'claim' || newest.get(`${realm} ${row.alias}`) === row.key;
-    if (isNew) made.push({ ...stored, cell: cellOf(row, cells), named: isNamed });
+    const chain = isNew ? chains.get(`${realm} ${row.alias}`) : undefined;
+    if (isNew) made.push({ ...stored, cell: cellOf(row, cells), named: chain?.namer === row.key, ...chain });
     else changed.push({ ...stored, was });
   }
   return [JSON.stringify([...used]), JSON.stringify(made), JSON.stringify(changed)];
+}
+
+/** The new tasks of one alias. One statement writes a name once: the newest task has it. */
+interface AliasChain {
+  namer: number;
+  /** The task that had the alias before the batch. */
+  readonly follows: number | undefined;
+}
+
+function chainsOf(net: NetBatch, realms: PostgresRealms): ReadonlyMap<string, AliasChain> {
+  const chains = new Map<string, AliasChain>();
+  for (const { isNew, row, follows } of net.tasks.values()) {
+    if (!isNew || row.alias === undefined) continue;
+    const name = `${realms.known(row.owner, row.agent)} ${row.alias}`;
+    const known = chains.get(name);
+    if (known === undefined) chains.set(name, { namer: row.key, follows });
+    else known.namer = row.key;
+  }
+  return chains;
 }
 
 function sendValues(net: NetBatch, realms: PostgresRealms): string[] {
   const puts: object[] = [];
   for (const change of net.sends.values()) {
     if (change.kind !== 'put') continue;
-    const { record } = change;
+    const { record, was, isFree } = change;
     puts.push({
+      was,
+      free: isFree ?? false,
       realm: realms.known(record.owner, record.agent),
       name: toIndexed(record.token),
       // Only a name that is too long for the index is stored beside it.

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { KeyRange } from '../../commit/outcome.ts';
-import type { Blobs, Store, TaskKey, TaskRow, Write } from '../../ports.ts';
+import type { KeyRange, TakenNames } from '../../commit/outcome.ts';
+import type { Blobs, Store, TaskRow, Write } from '../../ports.ts';
 import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
 import { netOf, realmsOf } from './batch.ts';
 import { createPostgresBlobs } from './blobs.ts';
+import { createClaims } from './claims.ts';
 import type { NameMode } from './commit-sql.ts';
 import { valuesOf } from './commit-values.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
@@ -17,6 +18,7 @@ import type { ReplicaOptions } from './replica.ts';
 import { joinReplicas } from './replica.ts';
 import type { SchemaName } from './schema.ts';
 import { migrate, quoted } from './schema.ts';
+import type { CommitResult } from './writer.ts';
 import { createWriter } from './writer.ts';
 
 /** Options of `openPostgresStore`. */
@@ -44,11 +46,6 @@ export interface PostgresOptions {
 /** A `Store` in a Postgres database. */
 export interface PostgresStore extends Store {
   reserveKeys(): Promise<KeyRange>;
-  /**
-   * Commits a batch whose names other replicas may take at the same time. A new task whose alias or send
-   * is known is not made, and nothing of it is written. Returns the keys of those tasks.
-   */
-  claim(batch: readonly Write[]): Promise<readonly TaskKey[]>;
   /** Large content, in the same database. */
   readonly blobs: Blobs;
   /** Signs page tokens. Belongs to the store. */
@@ -86,14 +83,15 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   const sql = statements(s);
   const dropRealms = realmDropper(realms, report);
 
-  const send = async (net: NetBatch, mode: NameMode): Promise<readonly number[]> => {
+  const send = async (net: NetBatch, mode: NameMode, look?: () => Promise<TakenNames>): Promise<CommitResult> => {
     await realms.obtain(realmsOf(net));
     const forgotten: number[] = [];
     for (const owner of net.owners) forgotten.push(...(await realms.within(owner, undefined)));
-    const made = await writer.commit(valuesOf(net, mode, { realms, cells: meta.cells, forgotten }), net);
+    const result = await writer.commit(valuesOf(net, mode, { realms, cells: meta.cells, forgotten }), net, look);
     await dropRealms(forgotten);
-    return made;
+    return result;
   };
+  const claim = createClaims({ database, schema: s, realms, send: (net, look) => send(net, 'claim', look) });
   /** One commit at a time: the outcome of a second one behind a lost one would be harder to find. */
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
@@ -107,11 +105,14 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
       const net = netOf(batch);
       await inTurn(() => send(net, 'replace'));
     },
-    claim: async (batch) => {
-      const net = netOf(batch);
-      const made = new Set(await inTurn(() => send(net, 'claim')));
-      return [...net.tasks.values()].filter(({ isNew, row }) => isNew && !made.has(row.key)).map(({ row }) => row.key);
-    },
+    ...(share === 'all'
+      ? {}
+      : {
+          claim: async (batch: readonly Write[]) => {
+            const net = netOf(batch);
+            return inTurn(() => claim(net));
+          },
+        }),
     reserveKeys: async () => {
       const [range] = await reading(() => database.read<{ first: number }>(sql.reserve));
       if (range === undefined) throw new StoreError('failed', 'no keys were reserved');

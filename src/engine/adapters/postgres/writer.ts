@@ -1,3 +1,4 @@
+import type { TakenNames } from '../../commit/outcome.ts';
 import { CommitUnknownError } from '../../commit/outcome.ts';
 import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
@@ -11,11 +12,26 @@ import type { SchemaName } from './schema.ts';
 /** The connection that commits. It has a row in `writers`, which fences it. */
 export interface Writer {
   /**
-   * Sends one commit. Returns the keys of the tasks that it made. Throws UNAVAILABLE (nothing was
-   * written), a CommitUnknownError, or a StoreError (nothing was written, and never will be).
+   * Sends one commit, and returns what it made. Throws UNAVAILABLE (nothing was written), a
+   * CommitUnknownError, or a StoreError (nothing was written, and never will be). `look` finds what a
+   * claim did not get, after its answer was lost.
    */
-  commit(values: CommitValues, net: NetBatch): Promise<readonly number[]>;
+  commit(values: CommitValues, net: NetBatch, look?: () => Promise<TakenNames>): Promise<CommitResult>;
   close(): Promise<void>;
+}
+
+/** What a commit has written. */
+export interface CommitResult {
+  /** Keys of new tasks. */
+  readonly made: readonly number[];
+  /** Names of answered sends that belong to other sends. */
+  readonly taken: readonly StoredName[];
+}
+
+/** A name of a send as it is stored. */
+export interface StoredName {
+  readonly realm: number;
+  readonly name: string;
 }
 
 interface WriterParts {
@@ -38,6 +54,7 @@ interface Open {
 interface CommitAnswer {
   readonly held: boolean;
   readonly made: readonly number[] | null;
+  readonly taken?: readonly StoredName[] | null;
 }
 
 /**
@@ -64,7 +81,7 @@ class FencedWriter implements Writer {
     this.#parts = parts;
   }
 
-  async commit({ parts, mode, values }: CommitValues, net: NetBatch): Promise<readonly number[]> {
+  async commit({ parts, mode, values }: CommitValues, net: NetBatch, look?: () => Promise<TakenNames>): Promise<CommitResult> {
     const open = await this.#opened();
     const sql = this.#statementOf(mode, parts);
     let answer: CommitAnswer | undefined;
@@ -73,10 +90,10 @@ class FencedWriter implements Writer {
     } catch (thrown) {
       if (fateOf(thrown) !== 'lost') throw refusal(thrown);
       this.#dropConnection(thrown);
-      throw new CommitUnknownError(() => this.#verdict(net), { cause: thrown });
+      throw new CommitUnknownError(async () => (await this.#verdict(net)) && (look === undefined || (await look())), { cause: thrown });
     }
     if (answer === undefined) throw new StoreError('failed', 'a commit got no answer');
-    if (answer.held) return answer.made ?? [];
+    if (answer.held) return { made: answer.made ?? [], taken: answer.taken ?? [] };
     // The replica was buried. Nothing was written; a new row needs a new replica.
     this.#dropConnection(undefined);
     throw unavailable(new Error('the lease of this node has ended'));
@@ -95,13 +112,14 @@ class FencedWriter implements Writer {
    * is being executed, and refuses one that is still on its way. So what is not there now never will be.
    */
   async #verdict(net: NetBatch): Promise<boolean> {
-    const probe = [...net.tasks.values()].find(({ isNew, entries }) => isNew || entries.length > 0);
+    // Of the tasks that a claim was to make, some may be missing.
+    const probes = [...net.tasks.values()].filter(({ isNew, entries }) => isNew || entries.length > 0).map(({ row }) => row);
     try {
       const { connection } = this.#parts.verdicts === 'fenced' ? await this.#opened() : await this.#look();
       // Without new entries the batch changes nothing when it is sent again.
-      if (probe === undefined) return false;
-      const [found] = await connection.query<{ last: number }>(this.#sql('probe'), [probe.row.key]);
-      return found !== undefined && found.last >= probe.row.last;
+      if (probes.length === 0) return false;
+      const values = [JSON.stringify(probes.map(({ key, last }) => ({ key, last })))];
+      return (await connection.query(this.#sql('probe'), values)).length > 0;
     } catch (thrown) {
       if (fateOf(thrown) === 'lost') this.#dropConnection(thrown);
       throw thrown instanceof StoreError ? thrown : unavailable(thrown);
@@ -172,7 +190,7 @@ class FencedWriter implements Writer {
     const texts = {
       'insert-writer': `INSERT INTO ${s}.writers (replica) VALUES ($1) RETURNING writer`,
       'drop-writer': `DELETE FROM ${s}.writers WHERE writer = $1`,
-      probe: `SELECT last FROM ${s}.tasks WHERE key = $1`,
+      probe: `SELECT 1 FROM json_to_recordset($1::json) AS p(key bigint, last int) JOIN ${s}.tasks k ON k.key = p.key AND k.last >= p.last LIMIT 1`,
     };
     return { name, text: texts[name] };
   }
