@@ -87,8 +87,9 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the home page and the list of 
   it('cancels, retries and deletes several tasks at once', async () => {
     const { page } = watched;
     const bar = page.getByRole('toolbar', { name: 'Selected tasks' });
+    await send('script', 'sleep=500000');
     await page.goto('/console/tasks?status=TASK_STATE_WORKING');
-    await page.getByLabel('Select sleep=600000').check();
+    await page.getByLabel('Select sleep=500000').check();
     await bar.getByRole('button', { name: 'Cancel 1' }).click();
     await page.getByText('Canceled: 1').waitFor();
     await page.goto('/console/tasks?agent=echo');
