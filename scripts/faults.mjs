@@ -1,6 +1,6 @@
 // `npm run faults [ID|FILE…]`: every repeated fault in its full size (1,000 kills of the server, 10,000 streams …), and every figure (a duration,
 // a rate, an amount of memory) compared with its limit. Takes about an hour, on a machine that does nothing else. `npm run faults list` prints
-// the ids of docs/faults.md and their test files.
+// the ids of docs/faults.md and their test files. `npm run faults cluster` runs those of several nodes on one database.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { ensureInstalled, ROOT, runTool } from './install.mjs';
@@ -13,6 +13,8 @@ if (given[0] === 'list') {
     for (const [id, { fault, files }] of faults) console.log(`${id.padEnd(4)} ${fault}${files.map((file) => `\n       ${file}`).join('')}`);
   process.exit(0);
 }
+/** Groups of faults that have a name of their own. */
+const GROUPS = { cluster: ['test/faults/postgres-cluster.test.ts'] };
 const unknown = given.filter((name) => /^[A-Z]\d+$/.test(name) && !faults.has(name));
 if (unknown.length > 0) {
   console.error(`There is no fault ${unknown.join(', ')}. See: npm run faults list`);
@@ -24,7 +26,7 @@ process.env['PARLEY_FAULTS'] = 'full';
 // Figures are taken from the package as users install it.
 const built = runTool('tsc', ['-p', 'tsconfig.build.json']);
 if (built.status !== 0) process.exit(built.status ?? 1);
-const files = given.length > 0 ? given.flatMap((name) => faults.get(name)?.files ?? [name]) : filesWithFigures();
+const files = given.length > 0 ? given.flatMap((name) => GROUPS[name] ?? faults.get(name)?.files ?? [name]) : filesWithFigures();
 const { status } = runTool('vitest', ['run', '--no-file-parallelism', ...new Set(files)]);
 process.exit(status ?? 1);
 
