@@ -180,7 +180,7 @@ suiteNeeding('postgresql', hasPostgres, 'three nodes on one database', () => {
     });
   };
 
-  /** Kills a random node under load, again and again, and compares what callers were told with what is stored. */
+  /** Kills a random node under load, again and again, and compares what callers received with what is stored. */
   const killRandom = async (database: string, kills: number, entry?: string): Promise<Verdict> => {
     const cluster = await clusterOn(database, entry === undefined ? {} : { entry });
     const { ledger, jobs, end } = startLoad(cluster, entry === undefined);
@@ -201,7 +201,7 @@ suiteNeeding('postgresql', hasPostgres, 'three nodes on one database', () => {
     return plus(verdict, repeated);
   };
 
-  it('lose nothing that a caller was told when random ones are killed', { timeout: 3_600_000 }, async () => {
+  it('lose nothing that a caller has received when random ones are killed', { timeout: 3_600_000 }, async () => {
     expect(await killRandom('killed', times(4, 150))).toEqual(NOTHING);
   });
 
