@@ -1,10 +1,15 @@
 // `npm run faults [ID|FILE…]`: every repeated fault in its full size (1,000 kills of the server, 10,000 streams …), and every figure (a duration,
 // a rate, an amount of memory) compared with its limit. Takes about an hour, on a machine that does nothing else. `npm run faults list` prints
-// the ids of docs/faults.md and their test files. `npm run faults cluster` runs those of several nodes on one database.
+// the ids of docs/faults.md and their test files.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { ensureInstalled, ROOT, runTool } from './install.mjs';
 
+/** `npm run faults -- operate`: what an operator does with a node that is in use. `cluster`: several nodes on one database. */
+const GROUPS = {
+  operate: ['test/faults/operate.test.ts', 'test/faults/operate-load.test.ts'],
+  cluster: ['test/faults/postgres-cluster.test.ts'],
+};
 const given = process.argv.slice(2);
 const faults = faultsOfPage();
 if (given[0] === 'list') {
@@ -13,8 +18,6 @@ if (given[0] === 'list') {
     for (const [id, { fault, files }] of faults) console.log(`${id.padEnd(4)} ${fault}${files.map((file) => `\n       ${file}`).join('')}`);
   process.exit(0);
 }
-/** Groups of faults that have a name of their own. */
-const GROUPS = { cluster: ['test/faults/postgres-cluster.test.ts'] };
 const unknown = given.filter((name) => /^[A-Z]\d+$/.test(name) && !faults.has(name));
 if (unknown.length > 0) {
   console.error(`There is no fault ${unknown.join(', ')}. See: npm run faults list`);

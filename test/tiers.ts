@@ -35,7 +35,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
     what: 'processes that are killed, starved or restarted many times',
     files: [
       'test/faults/{audit-log,c-processes,e01-kill,e02-failpoints,e04-server,e06-server,e09-loop,e11-clock,e14-poison,e15-large,e16,e16-restart}.test.ts',
-      'test/faults/{h1-h2-network,h5,h6,h7,h14,h15,h16-unread,llm-approval,w8-kill}.test.ts',
+      'test/faults/{h1-h2-network,h5,h6,h7,h14,h15,h16-unread,llm-approval,operate,operate-load,w8-kill}.test.ts',
       'test/faults/store-{e1,e5,e6,e7,e9,e10}.test.ts',
       'test/workflows/kill.test.ts',
       'test/client/restart.test.ts',
@@ -53,7 +53,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   {
     what: 'the command line with every flag, and every setting',
     files: [
-      'test/cli/{agents,ask,backup,bad-input,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,long-answers,mistakes,naming-agents,reload,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
+      'test/cli/{agents,ask,backup,scheduled-backup,bad-input,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,long-answers,mistakes,naming-agents,reload,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
       'test/cli/contract/**/*.test.ts',
       'test/bridges/{acp-server,frameworks,mcp-server,mock-cli,proxy}.test.ts',
       'test/bridges/copilotkit/*.test.ts',

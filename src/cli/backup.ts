@@ -11,6 +11,7 @@ import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { AUTH_FOLDER_FLAG, DATA_FLAG, JSON_FLAG } from './data/flags.ts';
 import { asCliError, dataNamed, nodeOn, progressLine, sizeText } from './data/folder.ts';
+import { isInBucket, withBackup } from './data/named-backup.ts';
 import { helpFor } from './flags/help.ts';
 import { parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
@@ -27,7 +28,7 @@ keep it as safe as the node. parley restore makes a data folder of it.`,
   flags: [
     DATA_FLAG,
     AUTH_FOLDER_FLAG,
-    { name: 'verify', kind: 'switch', doc: 'Check the backup in DIR instead: every file and every task.' },
+    { name: 'verify', kind: 'switch', doc: 'Check the backup in DIR, or in a bucket (s3://…), instead: every file and every task.' },
     JSON_FLAG,
   ],
   examples: ['parley backup ~/backups/$(date +%F)'],
@@ -53,9 +54,15 @@ async function run(args: readonly string[]): Promise<number> {
       hint: 'try: parley help backup',
       exit: 2,
     });
-  const [to, json] = [resolve(named), switchOf(flags, 'json')];
+  const json = switchOf(flags, 'json');
   try {
-    if (switchOf(flags, 'verify')) return await verify(to, json);
+    if (switchOf(flags, 'verify')) return await withBackup(named, (folder) => verify(folder, { named, json }));
+    if (isInBucket(named))
+      throw new CliError('this command backs up to a folder', {
+        hint: 'a node writes to a bucket by itself: parley serve --backup-to s3://BUCKET',
+        exit: 2,
+      });
+    const to = resolve(named);
     const auth = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
     const data = dataNamed(textOf(flags, 'data'));
     const url = nodeOn(data, auth);
@@ -95,9 +102,9 @@ async function ofClosed(data: string, auth: string, to: string): Promise<Made> {
   const store = openSqliteStore(join(data, 'tasks.db'), { create: false, ballastBytes: 0 });
   const line = progressLine();
   try {
-    const made = await backUp({ store, folder: data, authFolder: auth, version: packageVersion() }, to, (progress) =>
-      line.show(stepText(progress)),
-    );
+    const made = await backUp({ store, folder: data, authFolder: auth, version: packageVersion() }, to, {
+      onProgress: (progress) => line.show(stepText(progress)),
+    });
     const bytes = made.files.reduce((sum, file) => sum + file.bytes, 0);
     return { folder: to, tasks: made.tasks, damagedTasks: made.damaged.length, bytes };
   } finally {
@@ -111,9 +118,10 @@ function stepText({ step, done, total }: BackupProgress): string {
   return `${done} of ${total} ${what}`;
 }
 
-async function verify(folder: string, json: boolean): Promise<number> {
+async function verify(from: string, { named, json }: { readonly named: string; readonly json: boolean }): Promise<number> {
   const line = progressLine();
-  const { manifest, tasks } = await verifyBackup(folder, (done) => line.show(`${done} tasks read`)).finally(line.end);
+  const { manifest, tasks } = await verifyBackup(from, { onTask: (done) => line.show(`${done} tasks read`) }).finally(line.end);
+  const folder = isInBucket(named) ? named : from;
   const known = new Set(manifest.damaged);
   const lost = tasks.damaged.filter(({ id }) => !known.has(id));
   const ok = lost.length === 0;

@@ -1,10 +1,10 @@
-import { resolve } from 'node:path';
 import { restore } from '../server/adapters/backup.ts';
 import { authFolder } from '../server/adapters/secret-files.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { AUTH_FOLDER_FLAG, DATA_FLAG, JSON_FLAG } from './data/flags.ts';
 import { asCliError, dataNamed, progressLine } from './data/folder.ts';
+import { withBackup } from './data/named-backup.ts';
 import { helpFor } from './flags/help.ts';
 import { parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
@@ -12,12 +12,16 @@ import type { CommandSpec } from './flags/spec.ts';
 const SPEC: CommandSpec = {
   name: 'restore',
   summary: 'make a data folder from a backup.',
-  args: [{ name: 'DIR' }],
-  usage: ['parley restore DIR [--data DIR] [OPTIONS]'],
-  details: `Checks every file and every task of the backup first. Nothing is overwritten: the data folder must be new or empty. API keys are restored
-unless this machine has some already.`,
+  args: [{ name: 'BACKUP' }],
+  usage: ['parley restore BACKUP [--data DIR] [OPTIONS]'],
+  details: `BACKUP is a folder, or s3://BUCKET/PREFIX/NAME?endpoint=URL with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; that is downloaded to the
+temporary folder (TMPDIR) first. Checks every file and every task of the backup. Nothing is overwritten: the data folder must be new or empty. API keys
+are restored unless this machine has some already.`,
   flags: [DATA_FLAG, AUTH_FOLDER_FLAG, JSON_FLAG],
-  examples: ['parley restore ~/backups/2026-11-16 --data ./restored'],
+  examples: [
+    'parley restore ~/backups/2026-11-16 --data ./restored',
+    'parley restore s3://backups/parley-1f2e3d4c-20261116T120000000Z --data ./restored',
+  ],
   exits: '0 done; 1 failed; 2 wrong call.',
 };
 
@@ -36,8 +40,8 @@ async function run(args: readonly string[]): Promise<number> {
   const auth = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
   const line = progressLine();
   try {
-    const { manifest, tasks, hasRestoredApiKeys } = await restore(resolve(from), { folder: data, authFolder: auth }, (done) =>
-      line.show(`${done} tasks read`),
+    const { manifest, tasks, hasRestoredApiKeys } = await withBackup(from, (folder) =>
+      restore(folder, { folder: data, authFolder: auth }, { onTask: (done) => line.show(`${done} tasks read`) }),
     ).finally(line.end);
     if (switchOf(flags, 'json')) {
       process.stdout.write(

@@ -60,9 +60,14 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-function tableOf({ tasks, bytes, files }: AdminStoreStats): string {
+function tableOf({ tasks, bytes, files, backups }: AdminStoreStats): string {
   const rows = NAMES.map(([name, words]) => [words, sizeText(bytes[name])] as const);
   const total = NAMES.reduce((sum, [name]) => sum + bytes[name], 0);
   const lines = [...rows, ['total', sizeText(total)] as const].map(([words, size]) => `${words.padEnd(28)}${size.padStart(12)}`);
-  return `${lines.join('\n')}\n${tasks} tasks, ${files.blobs} files with large content, ${files.audit} files of the audit log\n`;
+  return `${lines.join('\n')}\n${tasks} tasks, ${files.blobs} files with large content, ${files.audit} files of the audit log\n${backups === undefined ? '' : backupWords(backups)}`;
+}
+
+function backupWords({ to, lastAt, problem }: NonNullable<AdminStoreStats['backups']>): string {
+  const last = lastAt === undefined ? `no backup at ${to} yet` : `last backup ${lastAt}, at ${to}`;
+  return `${last}${problem === undefined ? '' : `; the last attempt failed: ${problem}`}\n`;
 }

@@ -12,6 +12,17 @@ export interface AdminStoreStats {
   readonly tasks: number;
   readonly bytes: AdminStoreBytes;
   readonly files: { readonly blobs: number; readonly audit: number };
+  /** The backups that the node makes by itself. Absent if it makes none. */
+  readonly backups?: {
+    /** A folder or a bucket. */
+    readonly to: string;
+    readonly everyMs: number;
+    readonly keep: number;
+    /** When the newest complete one was begun. Absent if there is none. */
+    readonly lastAt?: string;
+    /** Why the last attempt failed. */
+    readonly problem?: string;
+  };
 }
 
 /** Sizes in bytes. The first seven are parts of the database. */

@@ -19,7 +19,7 @@ import { startLifecycle } from './lifecycle.ts';
 import type { ServerLimits } from './limits.ts';
 import { DEFAULT_SERVER_LIMITS } from './limits.ts';
 import { meter } from './observability/call-metrics.ts';
-import { logCall, recordCalls } from './observability/call-records.ts';
+import { logCalls, recordCalls } from './observability/call-records.ts';
 import type { Health } from './observability/health.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
@@ -163,8 +163,8 @@ function endRecorder(audit: Audit): NonNullable<EngineOptions['onEnded']> {
 }
 
 function measuring(measure: AgentListOptions['measure'], { onCall }: HandlerOptions, log: Log): AgentListOptions['measure'] {
-  const note = onCall ?? (log.isOn('debug') ? logCall(log) : undefined);
-  return note === undefined ? measure : (service, agent) => recordCalls(measure(service, agent), agent, note);
+  const recorder = onCall === undefined ? logCalls(log) : { onCall };
+  return (service, agent) => recordCalls(measure(service, agent), agent, recorder);
 }
 
 /** Creates the MCP handler of the whole node, and that of each agent, on first use and after an agent was replaced. */

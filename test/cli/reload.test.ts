@@ -77,6 +77,7 @@ suiteNeeding('openssl', hasOpenssl, 'SIGHUP', () => {
     node.process.kill('SIGHUP');
     await eventually(() => logged(node, 'the configuration was reloaded').length === 1);
     expect(logged(node, 'the configuration was reloaded')[0]).toMatchObject({ level: 'info', applied: ['log'], certificate: 'changed' });
+    await eventually(() => logged(node, 'these settings have changed').length === 1);
     expect(logged(node, 'these settings have changed')[0]).toMatchObject({ level: 'warn', settings: ['publisher'] });
     expect(await thumbprint(node.port)).not.toBe(before);
     expect(await status(agent, node.port, '/healthz')).toBe(200);
@@ -112,4 +113,26 @@ it('SIGTERM first says draining at /readyz while requests are served, and then s
   expect([sent.status, await sent.text()]).toEqual([200, expect.stringContaining('still there')]);
   expect((await node.ended).code).toBe(0);
   expect(logged(node, 'the node drains').map(({ level }) => level)).toEqual(['info', 'info']);
+});
+
+it('SIGHUP reloads a gateway of the mesh, and its calls are logged when the level becomes debug', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-reload-'));
+  const configure = (more: object): void => writeFileSync(join(folder, 'parley.config.json'), JSON.stringify({ memory: true, ...more }));
+  configure({ log: 'info' });
+  const node = await parleyServe({ command: ['mesh', 'gateway'], args: ['--broker', 'memory'], cwd: folder });
+  const headers = { 'Content-Type': 'application/json' };
+  const send = (): Promise<Response> =>
+    fetch(`${node.url}/message:send`, { method: 'POST', headers, body: JSON.stringify(sendBody('who is there?')) });
+  expect((await send()).status).toBe(200);
+  expect(logged(node, 'call')).toEqual([]);
+  configure({ log: 'debug', publisher: 'example.org' });
+  node.process.kill('SIGHUP');
+  await eventually(() => logged(node, 'the configuration was reloaded').length === 1);
+  expect(logged(node, 'the configuration was reloaded')[0]).toMatchObject({ applied: ['log'] });
+  await eventually(() => logged(node, 'these settings have changed').length === 1);
+  expect(logged(node, 'these settings have changed')[0]).toMatchObject({ settings: ['publisher'] });
+  expect((await send()).status).toBe(200);
+  await eventually(() => logged(node, 'call').length === 1);
+  expect(logged(node, 'call')[0]).toMatchObject({ agent: 'gateway', operation: 'send', outcome: 'ok' });
+  expect(await node.stop()).toBe(0);
 });

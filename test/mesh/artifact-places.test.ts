@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { s3OptionsIn } from '../../src/cli/mesh/artifacts.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { s3OptionsIn } from '../../src/server/adapters/s3.ts';
 import { programOf, startMosquitto } from '../support/brokers.ts';
 import { eventually } from '../support/eventually.ts';
 import { launchServe } from '../support/parley.ts';
+import { S3_KEYS, s3Server } from '../support/s3.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { onStop, start, stopAll } from './nodes.ts';
 
@@ -12,15 +13,8 @@ afterEach(stopAll);
 
 const folder = scratchFolder();
 const isThere = programOf('mosquitto') !== undefined;
-const KEYS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
-const server = { endpoint: '', close: async (): Promise<void> => {} };
-beforeAll(async () => {
-  const { default: S3rver } = await import('s3rver');
-  const running = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: folder, configureBuckets: [{ name: 'artifacts' }] });
-  server.endpoint = `http://127.0.0.1:${(await running.run()).port}`;
-  server.close = () => running.close();
-});
-afterAll(async () => await server.close());
+const KEYS = S3_KEYS;
+const server = s3Server(folder, ['artifacts']);
 
 /** Sends a large file through a gateway, and checks that it is stored in the given place. */
 async function roundTrip(place: string, env: Readonly<Record<string, string>> = {}): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { SETTINGS } from '#server';
 import { isFull } from '../faults/size.ts';
 import { A2A_BLOCK_CHECKS } from './keys/a2a-block.ts';
 import { AUTH_CHECKS } from './keys/auth.ts';
+import { BACKUP_CHECKS } from './keys/backups.ts';
 import { HTTP_LIMIT_CHECKS } from './keys/http-limits.ts';
 import { LLM_CHECKS } from './keys/llm.ts';
 import { MESH_CHECKS } from './keys/mesh.ts';
@@ -31,6 +32,7 @@ const CHECKS: Checks = {
   ...RUN_CHECKS,
   ...A2A_BLOCK_CHECKS,
   ...POSTGRES_CHECKS,
+  ...BACKUP_CHECKS,
 };
 
 /** Authentication: auth-keys.test.ts tests each of these settings. */

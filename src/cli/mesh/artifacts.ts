@@ -4,7 +4,8 @@ import { createArtifactService, keyOf } from '#mesh';
 import type { Settings } from '#server';
 import { fileObjects } from '../../mesh/adapters/objects-files.ts';
 import { memoryObjects } from '../../mesh/adapters/objects-memory.ts';
-import type { S3Options } from '../../mesh/adapters/objects-s3.ts';
+import type { S3Options } from '../../server/adapters/s3.ts';
+import { S3Error, s3OptionsIn } from '../../server/adapters/s3.ts';
 import { CliError, usage } from '../command.ts';
 import { asCliError } from './broker.ts';
 
@@ -52,7 +53,7 @@ function writable(folder: string): string {
 
 /** Lists the bucket once, so that a wrong key or bucket is reported at the start and not with the first large file. */
 async function bucketAt(place: string): Promise<Objects> {
-  const options = s3OptionsIn(place, process.env);
+  const options = optionsIn(place);
   try {
     const { s3Objects } = await import('../../mesh/adapters/objects-s3.ts');
     const objects = await s3Objects(options);
@@ -63,39 +64,10 @@ async function bucketAt(place: string): Promise<Objects> {
   }
 }
 
-const KNOWN = ['endpoint', 'region'];
-
-/** `s3://BUCKET/PREFIX?endpoint=URL&region=NAME`. The keys come from the environment only, from the variables that every S3 tool reads. */
-export function s3OptionsIn(place: string, env: Readonly<Record<string, string | undefined>>): S3Options {
-  const url = URL.parse(place);
-  if (url === null || url.hostname === '')
-    throw usage('--artifacts: the bucket is missing', 'as s3://BUCKET/PREFIX?endpoint=http://127.0.0.1:9000');
-  if (`${url.username}${url.password}` !== '')
-    throw usage('--artifacts: keys must not be in the address', 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
-  const unknown = [...url.searchParams.keys()].find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) throw usage(`--artifacts: unknown parameter ${unknown}`, `known are ${KNOWN.join(' and ')}`);
-  const set = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
-  const [accessKeyId, secretAccessKey, sessionToken] = [set('AWS_ACCESS_KEY_ID'), set('AWS_SECRET_ACCESS_KEY'), set('AWS_SESSION_TOKEN')];
-  if (accessKeyId === undefined || secretAccessKey === undefined) {
-    const missing = accessKeyId === undefined ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY';
-    throw usage(`s3://${url.hostname} needs ${missing} in the environment`, 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+function optionsIn(place: string): S3Options {
+  try {
+    return s3OptionsIn(place, process.env);
+  } catch (thrown) {
+    throw thrown instanceof S3Error ? usage(`--artifacts: ${thrown.message}`, thrown.hint) : thrown;
   }
-  const region = url.searchParams.get('region') ?? set('AWS_REGION') ?? set('AWS_DEFAULT_REGION') ?? 'us-east-1';
-  const prefix = url.pathname.replaceAll(/^\/+|(?<!\/)\/+$/g, '');
-  return {
-    endpoint:
-      checkedEndpoint(url.searchParams.get('endpoint') ?? set('AWS_ENDPOINT_URL_S3') ?? set('AWS_ENDPOINT_URL')) ??
-      `https://s3.${region}.amazonaws.com`,
-    bucket: url.hostname,
-    region,
-    accessKeyId,
-    secretAccessKey,
-    ...(sessionToken === undefined ? {} : { sessionToken }),
-    ...(prefix === '' ? {} : { prefix: `${decodeURIComponent(prefix)}/` }),
-  };
-}
-
-function checkedEndpoint(endpoint: string | undefined): string | undefined {
-  if (endpoint === undefined || /^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) return endpoint;
-  throw usage(`--artifacts: the endpoint ${endpoint} is not an http(s) address`);
 }

@@ -2,6 +2,7 @@ import type { Broker, BrokerOptions } from '#mesh';
 import { BrokerError } from '#mesh';
 import type { Log } from '#server';
 import { memoryHub } from '../../mesh/adapters/memory.ts';
+import { S3Error } from '../../server/adapters/s3.ts';
 import { CliError } from '../command.ts';
 
 /** How to connect to a broker. */
@@ -52,7 +53,9 @@ export async function connectBroker(address: string, { log, ...own }: ConnectOpt
 
 /** Turns an error of a broker or an artifact store into one that a command reports with its hint. */
 export function asCliError(thrown: unknown): unknown {
-  return thrown instanceof BrokerError ? new CliError(thrown.message, { hint: thrown.hint, cause: thrown }) : thrown;
+  return thrown instanceof BrokerError || thrown instanceof S3Error
+    ? new CliError(thrown.message, { hint: thrown.hint, cause: thrown })
+    : thrown;
 }
 
 /** The broker's address for logs. */

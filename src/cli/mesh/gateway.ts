@@ -13,7 +13,7 @@ import { helpFor } from '../flags/help.ts';
 import { argumentsOf, parse, textOf } from '../flags/parse.ts';
 import type { CommandSpec } from '../flags/spec.ts';
 import { readServeFlags, serveFlags } from '../serve/flags.ts';
-import { lameDuck, untilSignal } from '../serve/signals.ts';
+import { lameDuck, reloadOnHangUp, untilSignal } from '../serve/signals.ts';
 import { mountMcp, ownPages, settingsFor, startServing } from '../serve.ts';
 import { asCliError } from './broker.ts';
 import { brokerOf, MESH_FLAGS, peerFilter } from './flags.ts';
@@ -62,7 +62,9 @@ async function gateway(args: readonly string[]): Promise<number> {
   // Gateways to different meshes may run side by side, so each has a folder of its own.
   const data = rest.data ?? join(dataHome(process.env, process.platform), folderFor([source]));
   const settings: Settings = { ...rest, mesh: undefined, data };
-  const log = logFor(settings);
+  const live = { log: settings.log, a2a: settings.a2a, token: settings.token, lameDuckMs: settings.lameDuckMs };
+  const log = logFor(live);
+  const readAgain = async (): Promise<Settings> => ({ ...(await settingsFor(parsed, true)), mesh: undefined, data });
   const state = openGatewayState(settings.memory ? undefined : data);
   const id = named ?? state.id ?? `gateway_${crypto.randomUUID().slice(0, 8)}`;
   if (state.id !== undefined && state.id !== id)
@@ -70,7 +72,20 @@ async function gateway(args: readonly string[]): Promise<number> {
   const setup = await createMeshSetup(broker, settings, log);
   const member = await joinAs(id, setup);
   try {
-    return await run({ ...member, setup, id, source, state, settings, log, rules: peerFilter(given), json: parsed.json, host });
+    return await run({
+      ...member,
+      setup,
+      id,
+      source,
+      state,
+      settings,
+      log,
+      rules: peerFilter(given),
+      json: parsed.json,
+      host,
+      live,
+      readAgain,
+    });
   } catch (thrown) {
     throw asCliError(thrown);
   } finally {
@@ -89,6 +104,9 @@ interface GatewayRun extends Member {
   readonly rules: ReturnType<typeof peerFilter>;
   readonly json: boolean;
   readonly host: string;
+  /** What a reload replaces. */
+  readonly live: Pick<Settings, 'log' | 'lameDuckMs'>;
+  readonly readAgain: () => Promise<Settings>;
 }
 
 /** Serves every agent of the mesh at `/agents/NAME/`, also those that join later. */
@@ -148,6 +166,8 @@ async function offer({
   peerCalls,
   root,
   broken,
+  live,
+  readAgain,
 }: GatewayOffer): Promise<number> {
   const stopped = untilSignal();
   if (setup.configured.grammar.announcesGateways) await mesh.announce({ kind: 'gateway', name: id, card: root });
@@ -165,8 +185,10 @@ async function offer({
   });
   try {
     log.info('on the mesh', { broker: host, namespace: settings.namespace, id });
+    const onApplied = ({ log: level, lameDuckMs }: Settings): void => void Object.assign(live, { log: level, lameDuckMs });
+    reloadOnHangUp({ served, log, read: readAgain, onApplied });
     const end = await Promise.race([stopped, broken]);
-    await lameDuck(end, served, settings.lameDuckMs);
+    await lameDuck(end, served, live.lameDuckMs);
     const code = typeof end === 'number' ? end : 0;
     if (json) process.stdout.write('{"event":"stopping"}\n');
     return code;

@@ -72,18 +72,26 @@ export function Composer({ chat }: { readonly chat: ChatSession }) {
             if (pasted.length > 0) add(pasted);
           }}
         />
-        {isBusy || isAsked ? (
-          <button type="button" class="danger" onClick={() => void cancelIn(chat)}>
-            Stop
-          </button>
-        ) : null}
-        {isBusy ? null : (
-          <button type="submit" class="primary">
-            Send
-          </button>
-        )}
+        <Buttons canStop={isBusy || isAsked} canSend={!isBusy} onStop={() => void cancelIn(chat)} />
       </div>
     </form>
+  );
+}
+
+function Buttons({ canStop, canSend, onStop }: { readonly canStop: boolean; readonly canSend: boolean; readonly onStop: () => void }) {
+  return (
+    <>
+      {canStop ? (
+        <button type="button" class="danger" onClick={onStop}>
+          Stop
+        </button>
+      ) : null}
+      {canSend ? (
+        <button type="submit" class="primary">
+          Send
+        </button>
+      ) : null}
+    </>
   );
 }
 

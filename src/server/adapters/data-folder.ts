@@ -8,6 +8,7 @@ import { pathName } from '../agents/served-agent.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
+import type { NodeBackups } from './backup/backups.ts';
 import { createBackups } from './backup/backups.ts';
 import { configFileIn } from './config-file.ts';
 import { refuseWritableByOthers } from './folder-modes.ts';
@@ -98,7 +99,15 @@ function addressOf({ url, port, host = '' }: Partial<Pick<Settings, 'url' | 'hos
 }
 
 /** What a data folder holds, opened. */
-type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>> & Pick<ServingOptions, 'storeFiles'>;
+type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>> &
+  Pick<ServingOptions, 'storeFiles'> & { readonly local?: LocalStore };
+
+/** A store in files of this machine. */
+export interface LocalStore {
+  /** The random id of the store. */
+  readonly store: string;
+  readonly backups: NodeBackups;
+}
 
 /** Opens the folder with everything that outlives the process: tasks, files and keys. */
 export async function openData(
@@ -128,5 +137,5 @@ export async function openData(
   if (swept > 0) log.info('removed files that belong to no task', { files: swept });
   const backups = createBackups({ store, folder: path, authFolder: authFolder(named), version: packageVersion() }, log);
   const storeFiles = { stats: () => storeStats(path, store), compact: async () => void (await store.compact?.()) };
-  return { store, blobs, secret: store.secret, keys, backups, storeFiles };
+  return { store, blobs, secret: store.secret, keys, backups, storeFiles, local: { store: store.id, backups } };
 }

@@ -1,7 +1,7 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '#engine';
-import type { CardSigner, Fetch } from '#protocol';
+import type { AdminStore, CardSigner, Fetch } from '#protocol';
 import { placeOf } from '../../engine/adapters/postgres.ts';
 import type { KeyRecord } from '../access/authentication/api-keys.ts';
 import type { AgentLike } from '../agents/served-agent.ts';
@@ -17,6 +17,9 @@ import type { McpMount, ServingOptions } from '../options.ts';
 import type { AccessFromSettings } from './access-settings.ts';
 import { accessFromSettings } from './access-settings.ts';
 import { openAudit } from './audit-file.ts';
+import { backupPlaceIn } from './backup/configured.ts';
+import type { BackupSchedule } from './backup/schedule.ts';
+import { scheduleBackups } from './backup/schedule.ts';
 import { adoptOldFolder, dataFolder, openData } from './data-folder.ts';
 import { watchIssuer } from './issuer-watch.ts';
 import type { NodeServer } from './node.ts';
@@ -104,11 +107,11 @@ export async function serveConfigured(
   const { token, ...secured } = access(settings);
   const auth = secured.auth === undefined ? undefined : replaceableAuth(secured.auth);
   const folder = settings.memory ? undefined : folderOf(found, settings, log);
-  const kept: Partial<Awaited<ReturnType<typeof openData>>> = folder === undefined ? {} : await openData(folder, log, settings);
+  const place = await backupPlaceIn(settings, folder);
+  const { local, ...kept } = folder === undefined ? NOTHING_KEPT : await openData(folder, log, settings);
+  const schedule = place && local && scheduleBackups({ place, ...settings.backup, ...local, log, metrics });
   try {
-    if (folder !== undefined && settings.audit) {
-      opened.audit = await openAuditIn(folder, settings, log);
-    }
+    if (folder !== undefined && settings.audit) opened.audit = await openAuditIn(folder, settings, log);
     const served = await serve(
       found.map(({ agent }) => agent),
       {
@@ -120,6 +123,7 @@ export async function serveConfigured(
         agUi: { onHangUp: settings.agUiOnHangUp },
         metrics: folder === undefined ? metrics : withStoreSize(metrics, folder),
         ...kept,
+        ...storeFilesWith(kept.storeFiles, schedule),
         ...opened,
         ...secured,
         ...(auth === undefined ? {} : { auth: auth.methods }),
@@ -136,9 +140,11 @@ export async function serveConfigured(
       ...(folder === undefined ? {} : { folder }),
     });
     issuer.start(secured.auth);
+    void served.handler.ready.then(schedule?.start, () => undefined);
     const close = async (): Promise<void> => {
       forget();
       issuer.stop();
+      await schedule?.stop();
       await served.close();
     };
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store, settings.store) };
@@ -151,6 +157,15 @@ export async function serveConfigured(
     await kept.store?.close();
     throw thrown;
   }
+}
+
+/** A node with tasks in memory. */
+const NOTHING_KEPT: Partial<Awaited<ReturnType<typeof openData>>> = {};
+
+/** Statistics of the store tell about its backups, too. */
+function storeFilesWith(files: AdminStore | undefined, schedule: BackupSchedule | undefined): Pick<ServingOptions, 'storeFiles'> {
+  if (files === undefined || schedule === undefined) return {};
+  return { storeFiles: { ...files, stats: async () => ({ ...(await files.stats()), backups: schedule.shown() }) } };
 }
 
 async function storedIn(folder: string, store: Store, url: string | undefined): Promise<StoredData> {

@@ -3,7 +3,7 @@ import type { Json } from '#protocol';
 import { CALLER_SCOPES } from '../access/authorisation/scopes.ts';
 import type { ServerLimits } from '../limits.ts';
 import type { ConfigFileOf, ResolvedSettings, SettingDeclaration, SettingTable } from './setting.ts';
-import { AUTH_SETTINGS, JWT_SETTINGS, RECORD_SETTINGS, TLS_SETTINGS } from './table/access.ts';
+import { AUTH_SETTINGS, BACKUP_SETTINGS, JWT_SETTINGS, RECORD_SETTINGS, TLS_SETTINGS } from './table/access.ts';
 import { COMMON_SETTINGS } from './table/common.ts';
 import { CORTEX_SETTINGS } from './table/cortex.ts';
 import { LIMIT_SETTINGS } from './table/limits.ts';
@@ -24,6 +24,7 @@ export type SettingGroup =
   | 'Webhooks'
   | 'Cards and protocol'
   | 'Mesh'
+  | 'Backups'
   | 'Limits and records'
   | 'CortexPrism’s block';
 
@@ -38,6 +39,7 @@ const TABLE: Readonly<Record<SettingGroup, SettingTable>> = {
   Webhooks: WEBHOOK_SETTINGS,
   'Cards and protocol': PROTOCOL_SETTINGS,
   Mesh: MESH_SETTINGS,
+  Backups: BACKUP_SETTINGS,
   'Limits and records': { ...RECORD_SETTINGS, ...LIMIT_SETTINGS },
   'CortexPrism’s block': CORTEX_SETTINGS,
 };
@@ -52,6 +54,7 @@ type Declared = typeof COMMON_SETTINGS &
   typeof WEBHOOK_SETTINGS &
   typeof PROTOCOL_SETTINGS &
   typeof MESH_SETTINGS &
+  typeof BACKUP_SETTINGS &
   typeof RECORD_SETTINGS &
   typeof CORTEX_SETTINGS;
 

@@ -37,8 +37,16 @@ interface TaskSeen {
   state?: TaskState;
 }
 
-/** The same service. `onCall` is called at the end of each call. */
-export function recordCalls(service: A2AService, agent: string, onCall: (call: CallRecord) => void): A2AService {
+/** Gets the calls of a service. */
+export interface CallRecorder {
+  /** Called at the end of each call. */
+  readonly onCall: (call: CallRecord) => void;
+  /** Whether calls that begin now are recorded. Default: all are. */
+  readonly isOn?: () => boolean;
+}
+
+/** The same service, whose calls are recorded. */
+export function recordCalls(service: A2AService, agent: string, { onCall, isOn = () => true }: CallRecorder): A2AService {
   const record = (operation: Operation, ctx: CallContext, end: TaskSeen & { readonly began: number; readonly thrown?: unknown }): void => {
     const { began, thrown, ...seen } = end;
     const outcome = thrown === undefined ? 'ok' : A2AError.from(thrown).kind;
@@ -48,6 +56,7 @@ export function recordCalls(service: A2AService, agent: string, onCall: (call: C
   };
   const by: CallInterceptor = {
     unary: async ({ operation, request, ctx }, next) => {
+      if (!isOn()) return await next(ctx);
       const began = performance.now();
       const named = seenIn(request);
       try {
@@ -60,6 +69,7 @@ export function recordCalls(service: A2AService, agent: string, onCall: (call: C
       }
     },
     stream: ({ operation, request, ctx }, next) => {
+      if (!isOn()) return next(ctx);
       const began = performance.now();
       const seen = seenIn(request);
       const open = (): EventStream => watched(next(ctx), seen);
@@ -69,9 +79,12 @@ export function recordCalls(service: A2AService, agent: string, onCall: (call: C
   return interceptCalls(service, by);
 }
 
-/** Writes each call to the log, at the level `debug`. */
-export function logCall(log: Log): (call: CallRecord) => void {
-  return ({ who, ms, ...call }) => log.debug('call', { ...call, caller: who, ms: Math.round(ms) });
+/** Writes each call to the log, at the level `debug`. The level may change while the node runs. */
+export function logCalls(log: Log): CallRecorder {
+  return {
+    onCall: ({ who, ms, ...call }) => log.debug('call', { ...call, caller: who, ms: Math.round(ms) }),
+    isOn: () => log.isOn('debug'),
+  };
 }
 
 /** Not a generator: that would pass a reader's leaving on only after the next event. */

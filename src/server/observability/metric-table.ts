@@ -94,6 +94,22 @@ export const METRICS = {
     type: 'gauge',
     help: 'Free space on the file system of the store that this process may use.',
   },
+  backups: {
+    name: 'parley_backups_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Scheduled backups: ok or failed.',
+  },
+  backupLastSuccess: {
+    name: 'parley_backup_last_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the newest complete backup of the schedule was begun, as a Unix time; 0 if there is none. Absent without a schedule.',
+  },
+  backupInterval: {
+    name: 'parley_backup_interval_seconds',
+    type: 'gauge',
+    help: 'The configured time between two backups. Absent without a schedule.',
+  },
   brokerConnected: {
     name: 'parley_broker_connected',
     type: 'gauge',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
+import { fieldOf, run } from '../../cli/run.ts';
 import type { Conversation } from '../conversations.ts';
 import { whole } from '../conversations.ts';
 import { describeClient, describeLong, describeServer, nodeCommand } from '../suite.ts';
@@ -36,6 +37,22 @@ const SERVER_ALSO: readonly Conversation[] = [
     id: 'cortex-failure',
     title: 'an agent that fails',
     run: async (talk) => assert.equal((await talk.send({ text: 'fail' })).state, 'failed'),
+  },
+  {
+    id: 'cortex-command-line',
+    title: 'parley send, task list, task get and task cancel read its tasks',
+    run: async (_talk, { url = '' }) => {
+      const sent = await run(['send', '-a', url, 'hello there']);
+      assert.deepEqual([sent.code, fieldOf(sent, 'State')], [0, 'COMPLETED'], sent.err);
+      assert.match(sent.out, /echo: hello there/);
+      const id = fieldOf(sent, 'Task') ?? '';
+      const listed = await run(['task', 'list', '-a', url]);
+      assert.ok(listed.out.includes(id), listed.err);
+      assert.match((await run(['task', 'get', '-a', url, id])).out, /echo: hello there/);
+      // CortexPrism cancels finished tasks, too. A proxy of ours refuses that.
+      const canceled = await run(['task', 'cancel', '-a', url, id]);
+      assert.match(canceled.out + canceled.err, /CANCELED|TaskNotCancelable/);
+    },
   },
 ];
 

@@ -31,6 +31,8 @@ export interface SqliteOptions {
 
 /** A `Store` in a SQLite file. */
 export interface SqliteStore extends Store {
+  /** Random id of the store. A copy has the same. */
+  readonly id: string;
   /** Tasks that are not served because part of them was lost or damaged. */
   damaged(): readonly Quarantined[];
   /**

@@ -87,6 +87,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
 
   return {
     ...createReads(db, { ...tables, guard, quarantine }),
+    id: meta.store,
     commit: committer.commit,
     lastKey: () => transactions.lastKey,
     damaged: quarantine.all,

@@ -1,12 +1,10 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { verifyTasks } from '#engine';
-import { openBlobs } from '../../../engine/adapters/blobs.ts';
 import type { SqliteStore } from '../../../engine/adapters/sqlite.ts';
-import { openSqliteReader } from '../../../engine/adapters/sqlite.ts';
 import { ConfigError } from '../../config/read-value.ts';
 import { apiKeysFile } from '../api-keys-file.ts';
+import { checkCopy } from './check-copy.ts';
 import type { BackupManifest } from './manifest.ts';
 import { describeFiles, filesBelow, MANIFEST } from './manifest.ts';
 
@@ -21,6 +19,12 @@ export interface BackupSource {
   readonly version: string;
 }
 
+/** How a backup is followed and stopped. */
+export interface BackupOptions {
+  readonly onProgress?: (progress: BackupProgress) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** How far a backup is. */
 export interface BackupProgress {
   readonly step: 'files' | 'database' | 'checking';
@@ -31,24 +35,26 @@ export interface BackupProgress {
 /** Files of the data folder that are not copied as they are: the store has its own way, and the others belong to a running process. */
 const NOT_COPIED = /^(?:tasks\.db.*|audit\.jsonl|.*\.lock|.*\.new)$/;
 
+/** Backs up a node that may be running, to a folder outside of its data that is new or empty. */
+export async function backUp(source: BackupSource, to: string, options: BackupOptions = {}): Promise<BackupManifest> {
+  return await copyAll(source, await emptyFolder(to, source.folder), options);
+}
+
 /**
- * Backs up a node that may be running: database, blobs, keys and audit log. The database is copied between two passes over the blobs, so
- * that every blob that it names is there. The copy is then read completely.
+ * Copies database, blobs, keys and audit log to an empty folder. The database is copied between two passes over the blobs, so that every
+ * blob that it names is there. The copy is then read completely.
  */
-export async function backUp(
-  source: BackupSource,
-  to: string,
-  onProgress: (progress: BackupProgress) => void = () => {},
-): Promise<BackupManifest> {
-  const folder = await emptyFolder(to, source.folder);
+export async function copyAll(source: BackupSource, folder: string, options: BackupOptions = {}): Promise<BackupManifest> {
+  const { onProgress = () => {}, signal } = options;
   const [blobs, copies] = [join(source.folder, 'blobs'), join(folder, 'blobs')];
-  await copyNew(blobs, copies, onProgress);
+  await copyNew(blobs, copies, options);
+  signal?.throwIfAborted();
   await source.store.backup(join(folder, 'tasks.db'), ({ pages, pagesTotal }) =>
     onProgress({ step: 'database', done: pages, total: pagesTotal }),
   );
-  await copyNew(blobs, copies, onProgress);
+  await copyNew(blobs, copies, options);
   await copySmallFiles(source, folder);
-  const found = await inspectCopy(folder, onProgress);
+  const found = await inspectCopy(folder, options);
   const manifest: BackupManifest = {
     format: 'parley-backup-1',
     at: new Date().toISOString(),
@@ -71,10 +77,11 @@ async function emptyFolder(to: string, data: string): Promise<string> {
 }
 
 /** Copies files that the other folder does not have. Blobs never change. A file that is deleted meanwhile belongs to a deleted task. */
-async function copyNew(from: string, to: string, onProgress: (progress: BackupProgress) => void): Promise<void> {
+async function copyNew(from: string, to: string, { onProgress = () => {}, signal }: BackupOptions): Promise<void> {
   const known = new Set(await filesBelow(to));
   const wanted = (await filesBelow(from)).filter((path) => !known.has(path) && !path.endsWith('.part'));
   for (const [at, path] of wanted.entries()) {
+    signal?.throwIfAborted();
     await copyDurably(join(from, path), join(to, path)).catch((thrown: unknown) => {
       if (!isMissing(thrown)) throw thrown;
     });
@@ -133,15 +140,9 @@ async function copyDurably(from: string, to: string): Promise<void> {
 /** Reads every task of the copy. An incomplete task was incomplete before: blobs are copied before and after the database. */
 async function inspectCopy(
   folder: string,
-  onProgress: (progress: BackupProgress) => void,
+  { onProgress = () => {}, signal }: BackupOptions,
 ): Promise<Pick<BackupManifest, 'store' | 'tasks' | 'damaged'>> {
-  const copy = openSqliteReader(join(folder, 'tasks.db'));
-  try {
-    const total = await copy.count({ owner: 'any' });
-    const verdict = await verifyTasks(copy, openBlobs(join(folder, 'blobs')), (done) => onProgress({ step: 'checking', done, total }));
-    const damaged = [...copy.damaged().map(({ id, key }) => id ?? String(key)), ...verdict.damaged.map(({ id }) => id)];
-    return { store: { id: copy.id, commits: copy.commits }, tasks: verdict.tasks, damaged };
-  } finally {
-    copy.close();
-  }
+  const onTask = (done: number, total: number): void => onProgress({ step: 'checking', done, total });
+  const { store, quarantined, verdict } = await checkCopy(folder, { onTask, signal });
+  return { store, tasks: verdict.tasks, damaged: [...quarantined, ...verdict.damaged.map(({ id }) => id)] };
 }

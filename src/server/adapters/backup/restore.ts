@@ -2,11 +2,10 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { TasksVerdict } from '#engine';
-import { verifyTasks } from '#engine';
-import { openBlobs } from '../../../engine/adapters/blobs.ts';
-import { openSqliteReader } from '../../../engine/adapters/sqlite.ts';
 import { ConfigError } from '../../config/read-value.ts';
 import { apiKeysFile } from '../api-keys-file.ts';
+import type { CheckOptions } from './check-copy.ts';
+import { checkCopy } from './check-copy.ts';
 import type { BackupManifest } from './manifest.ts';
 import { changedFiles, readManifest } from './manifest.ts';
 
@@ -17,16 +16,12 @@ export interface BackupVerdict {
 }
 
 /** Checks the files of a backup against its manifest, and reads every task. Throws a ConfigError if something was changed. */
-export async function verifyBackup(folder: string, onTask?: (done: number) => void): Promise<BackupVerdict> {
+export async function verifyBackup(folder: string, options: CheckOptions = {}): Promise<BackupVerdict> {
   const manifest = readManifest(folder);
   const problems = await changedFiles(folder, manifest);
   if (problems.length > 0) throw new ConfigError(`the backup ${folder} is damaged: ${listed(problems)}`);
-  const store = openSqliteReader(join(folder, 'tasks.db'));
-  try {
-    return { manifest, tasks: await verifyTasks(store, openBlobs(join(folder, 'blobs')), onTask) };
-  } finally {
-    store.close();
-  }
+  const { verdict } = await checkCopy(folder, options);
+  return { manifest, tasks: verdict };
 }
 
 const SHOWN = 5;
@@ -46,13 +41,13 @@ export interface Restored extends BackupVerdict {
 export async function restore(
   from: string,
   to: { readonly folder: string; readonly authFolder: string },
-  onTask?: (done: number) => void,
+  options: CheckOptions = {},
 ): Promise<Restored> {
   const folder = resolve(to.folder);
   if (existsSync(folder) && (await readdir(folder)).length > 0) {
     throw new ConfigError(`${to.folder} is not empty; restore to a new folder, or move the old one away first`);
   }
-  const verdict = await verifyBackup(from, onTask);
+  const verdict = await verifyBackup(from, options);
   const files = verdict.manifest.files.map(({ path }) => path);
   // The database last: a restore that was interrupted leaves a folder without one, and no node starts with half of the files.
   for (const path of files.filter((name) => !name.startsWith('auth/')).toSorted((a, b) => rank(a) - rank(b))) {

@@ -134,3 +134,31 @@ export const RECORD_SETTINGS = {
     doc: 'Files of the audit log are deleted when their last record is this old: 400 days. A record of the log says so. 0: never.',
   },
 } as const;
+
+/** Backups that the node makes by itself. */
+export const BACKUP_SETTINGS = {
+  'backup.to': {
+    type: 'text',
+    flag: 'backup-to',
+    placeholder: 'PLACE',
+    doc: 'Where the node backs itself up, again and again: a folder outside of the data, best on another disk, or `s3://BUCKET/PREFIX?endpoint=URL`. Not with `memory` or Postgres.',
+  },
+  'backup.everyMs': {
+    type: 'number',
+    min: 1000,
+    max: 2_147_483_647,
+    default: 86_400_000,
+    flag: 'backup-every-ms',
+    placeholder: 'MS',
+    doc: 'The time between two backups: a day. The first is made at once if the newest at the place is older.',
+  },
+  'backup.keep': {
+    type: 'number',
+    min: 1,
+    max: 10_000,
+    default: 7,
+    flag: 'backup-keep',
+    placeholder: 'COUNT',
+    doc: 'How many backups stay. Older ones are removed when a new one is complete and was read again.',
+  },
+} as const;

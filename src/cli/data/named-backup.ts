@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fetchBackup, refusePlaceOfBackups } from '../../server/adapters/backup.ts';
+import { S3Error, s3OptionsIn } from '../../server/adapters/s3.ts';
+import { CliError } from '../command.ts';
+
+/** Whether a backup is named by its place in a bucket. */
+export function isInBucket(place: string): boolean {
+  return place.startsWith('s3://');
+}
+
+/** Calls `use` with the folder of a backup. One in a bucket is downloaded to the temporary folder first. */
+export async function withBackup<T>(place: string, use: (folder: string) => Promise<T>): Promise<T> {
+  if (!isInBucket(place)) {
+    await refusePlaceOfBackups(resolve(place));
+    return await use(resolve(place));
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'parley-backup-'));
+  try {
+    await fetchBackup(s3OptionsIn(place, process.env), folder);
+    return await use(folder);
+  } catch (thrown) {
+    throw thrown instanceof S3Error ? new CliError(thrown.message, { hint: thrown.hint, cause: thrown }) : thrown;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
