@@ -19,8 +19,8 @@ const DATA_LINE = Buffer.from('data: ');
 const LAST_QUARTER = 4;
 
 /** Reads one stream of N chunks with `fetch`, and takes the time at the end of each quarter. */
-async function streamOnce(url: string, chunks: number): Promise<Streamed> {
-  const params = { message: { messageId: nextId(), role: 'ROLE_USER', parts: [{ text: `chunks=${chunks} size=32` }] } };
+export async function streamOnce(url: string, chunks: number, text = `chunks=${chunks} size=32`): Promise<Streamed> {
+  const params = { message: { messageId: nextId(), role: 'ROLE_USER', parts: [{ text }] } };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params });
   const began = performance.now();
   const response = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0' }, body });
