@@ -5,6 +5,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { ensureInstalled, ROOT, runTool } from './install.mjs';
 
+/** `npm run faults -- operate`: what an operator does with a node that is in use. `cluster`: several nodes on one database. */
+const GROUPS = {
+  operate: ['test/faults/operate.test.ts', 'test/faults/operate-load.test.ts'],
+  cluster: ['test/faults/postgres-cluster.test.ts'],
+};
 const given = process.argv.slice(2);
 const faults = faultsOfPage();
 if (given[0] === 'list') {
@@ -24,7 +29,7 @@ process.env['PARLEY_FAULTS'] = 'full';
 // Figures are taken from the package as users install it.
 const built = runTool('tsc', ['-p', 'tsconfig.build.json']);
 if (built.status !== 0) process.exit(built.status ?? 1);
-const files = given.length > 0 ? given.flatMap((name) => faults.get(name)?.files ?? [name]) : filesWithFigures();
+const files = given.length > 0 ? given.flatMap((name) => GROUPS[name] ?? faults.get(name)?.files ?? [name]) : filesWithFigures();
 const { status } = runTool('vitest', ['run', '--no-file-parallelism', ...new Set(files)]);
 process.exit(status ?? 1);
 

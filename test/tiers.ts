@@ -35,7 +35,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
     what: 'processes that are killed, starved or restarted many times',
     files: [
       'test/faults/{audit-log,c-processes,e01-kill,e02-failpoints,e04-server,e06-server,e09-loop,e11-clock,e14-poison,e15-large,e16,e16-restart}.test.ts',
-      'test/faults/{h1-h2-network,h5,h6,h7,h14,h15,h16-unread,llm-approval,w8-kill}.test.ts',
+      'test/faults/{h1-h2-network,h5,h6,h7,h14,h15,h16-unread,llm-approval,operate,operate-load,w8-kill}.test.ts',
       'test/faults/store-{e1,e5,e6,e7,e9,e10}.test.ts',
       'test/workflows/kill.test.ts',
       'test/client/restart.test.ts',

@@ -10,6 +10,7 @@ const IDS = [
   ...count('E', ...upTo(16)),
   ...count('H', ...upTo(17)),
   ...count('I', ...upTo(8)),
+  ...count('O', ...upTo(5)),
   ...count('W', ...upTo(12)),
   ...count('S', ...upTo(4), ...[6, 7, 8, 9, 10, 11, 12, 13]),
 ];
