@@ -66,7 +66,7 @@ function keepingCompiled(): NodeJS.ProcessEnv {
 }
 
 /** Starts a baseline from bench/servers. */
-export function startBeside(name: 'bare' | 'sdk' | 'sdk-grpc' | 'connect'): Promise<Server> {
+export function startBeside(name: 'bare' | 'http2' | 'sdk' | 'sdk-grpc' | 'connect'): Promise<Server> {
   return start(['--import', TIED, fileURLToPath(new URL(`servers/${name}.ts`, import.meta.url))]);
 }
 

@@ -1,7 +1,8 @@
 import { startBeside, startParley } from '../children.ts';
 import { grpcCallsPerSecond, grpcChunksPerSecond } from '../grpc-load.ts';
 import { requestsPerSecond } from '../load.ts';
-import { inTurns, percentile, quartiles, ratios } from '../measure.ts';
+import type { Rounds } from '../measure.ts';
+import { cpuMicros, inTurns, percentile, quartiles, ratios } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
 import { count } from './figure.ts';
 import { sendIn } from './sends.ts';
@@ -9,26 +10,48 @@ import { sendIn } from './sends.ts';
 const STREAMS = 16;
 const GRPC = 'application/grpc';
 const CONNECT = 'application/proto';
+const JSON_RPC = 'application/json';
 const CHUNKS = 16_000;
 
-/** Measures gRPC: our direct road and our Connect road beside JSON-RPC, the SDK's gRPC server and Connect alone. Stores are in memory. */
+/** What is called, in turns: a server, and how. */
+const CALLS = {
+  direct: ['parley', GRPC],
+  json: ['parley', JSON_RPC],
+  alone: ['alone', JSON_RPC],
+  connect: ['parley', CONNECT],
+  sdk: ['sdk', GRPC],
+  bare: ['bare', GRPC],
+  bareConnect: ['bare', CONNECT],
+  http2: ['http2', GRPC],
+  http1: ['http1', JSON_RPC],
+} as const;
+type Side = keyof typeof CALLS;
+const SIDES = Object.keys(CALLS) as readonly Side[];
+
+/**
+ * Measures gRPC: our direct road and our Connect road beside JSON-RPC, the SDK's gRPC server, Connect alone, and `node:http2` and
+ * `node:http` alone. Stores are in memory.
+ */
 export async function benchGrpc({ rounds, ms, sdkStreams }: Sizes): Promise<readonly Figure[]> {
   const servers = {
     parley: await startParley('script', ['--memory']),
     alone: await startParley('script', ['--memory', '--no-grpc']),
     sdk: await startBeside('sdk-grpc'),
     bare: await startBeside('connect'),
+    http2: await startBeside('http2'),
+    http1: await startBeside('bare'),
   };
-  const call = (side: keyof typeof servers, type: string): Promise<number> =>
-    grpcCallsPerSecond({ url: servers[side].url, type, streams: STREAMS, ms });
-  const json = (side: keyof typeof servers): Promise<number> =>
-    requestsPerSecond({ url: `${servers[side].url}/a2a`, ...sendIn('v10'), connections: STREAMS, ms });
-  const rates = await inTurns(['direct', 'json', 'alone', 'connect', 'sdk', 'bare', 'bareConnect'], rounds, (side) => {
-    if (side === 'direct') return call('parley', GRPC);
-    if (side === 'connect') return call('parley', CONNECT);
-    if (side === 'json') return json('parley');
-    if (side === 'alone') return json('alone');
-    return side === 'sdk' ? call('sdk', GRPC) : call('bare', side === 'bare' ? GRPC : CONNECT);
+  const micros = Object.fromEntries(SIDES.map((side) => [side, []])) as unknown as Record<Side, number[]>;
+  const rates = await inTurns(SIDES, rounds, async (side) => {
+    const [name, type] = CALLS[side];
+    const { pid, url } = servers[name];
+    const [before, began] = [cpuMicros(pid), performance.now()];
+    const rate =
+      type === JSON_RPC
+        ? await requestsPerSecond({ url: `${url}/a2a`, ...sendIn('v10'), connections: STREAMS, ms })
+        : await grpcCallsPerSecond({ url, type, streams: STREAMS, ms });
+    micros[side].push((cpuMicros(pid) - before) / (rate * ((performance.now() - began) / 1000)));
+    return rate;
   });
   const streams = await inTurns(['direct', 'connect', 'long'], rounds, (side) =>
     grpcChunksPerSecond(servers.parley.url, side === 'connect' ? CONNECT : GRPC, side === 'long' ? 4 * CHUNKS : CHUNKS),
@@ -47,6 +70,8 @@ export async function benchGrpc({ rounds, ms, sdkStreams }: Sizes): Promise<read
     },
     { what: '', value: '', beside: `SDK over gRPC ${rate('sdk')}: ${quartiles(ratios(rates, 'direct', 'sdk'))} ×`, goal: '≥ 2.2 ×' },
     { what: '', value: '', beside: `Connect alone, gRPC ${rate('bare')}: ${quartiles(ratios(rates, 'direct', 'bare'))} ×`, goal: '≥ 2 ×' },
+    { what: '', value: '', beside: `node:http2 alone ${rate('http2')}: ${quartiles(ratios(rates, 'direct', 'http2'))} of it`, goal: '' },
+    ...processorTime(micros),
     {
       what: 'send over Connect',
       value: rate('connect'),
@@ -72,5 +97,18 @@ export async function benchGrpc({ rounds, ms, sdkStreams }: Sizes): Promise<read
       beside: `with --no-grpc ${rate('alone')}: ${quartiles(ratios(rates, 'json', 'alone'))} of it`,
       goal: '≥ 0.95',
     },
+  ];
+}
+
+/** Processor time of the servers for one call. The first round is a warm-up. */
+function processorTime(all: Rounds<Side>): readonly Figure[] {
+  const micros = Object.fromEntries(SIDES.map((side) => [side, all[side].slice(1)])) as unknown as Rounds<Side>;
+  const spent = (side: Side): string => `${quartiles(micros[side], 0)} µs`;
+  const times = (side: Side): string => `${quartiles(ratios(micros, side, 'direct'))} × that of gRPC`;
+  return [
+    { what: 'processor time of the same', value: spent('direct'), beside: `JSON-RPC ${spent('json')}: ${times('json')}`, goal: '' },
+    { what: '', value: '', beside: `SDK over gRPC ${spent('sdk')}: ${times('sdk')}`, goal: '' },
+    { what: '', value: '', beside: `Connect alone, gRPC ${spent('bare')}: ${times('bare')}`, goal: '' },
+    { what: '', value: '', beside: `node:http2 alone ${spent('http2')}, node:http alone ${spent('http1')}`, goal: '' },
   ];
 }

@@ -62,6 +62,18 @@ describe('the command line over gRPC', () => {
     await agent.close();
   });
 
+  it('an address that is none is refused with an example', async () => {
+    const ran = await run(['send', '-e', `${server.address}/a2a`, '--transport', 'grpc', 'hello']);
+    expect([ran.code, ran.err]).toEqual([2, expect.stringMatching(/is not a host and a port[\s\S]*example: -e localhost:41242/)]);
+  });
+
+  it('a server without HTTP/2 is named with what to try', async () => {
+    const agent = await agentWithCard();
+    const ran = await run(['send', '-e', agent.url, '--transport', 'grpc', 'hello']);
+    expect([ran.code, ran.err]).toEqual([1, expect.stringMatching(/HTTP\/2 [\s\S]*Hint: gRPC needs HTTP\/2: .*https:\/\//)]);
+    await agent.close();
+  });
+
   it('proxy serves the agent in other bindings', async () => {
     const agent = await agentWithCard();
     const proxy = await parleyServe({ command: ['proxy', agent.url], args: ['--memory', '--allow-loopback-targets'] });

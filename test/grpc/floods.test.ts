@@ -49,10 +49,10 @@ async function expectServed(): Promise<void> {
   client.close();
 }
 
-const call = (session: ClientHttp2Session, text: string, id: string) => {
+const call = (session: ClientHttp2Session, text: string, id: string, method = 'SendStreamingMessage') => {
   const stream = session.request({
     ':method': 'POST',
-    ':path': '/lf.a2a.v1.A2AService/SendStreamingMessage',
+    ':path': `/lf.a2a.v1.A2AService/${method}`,
     'content-type': 'application/grpc',
   });
   stream.on('error', () => undefined);
@@ -141,6 +141,20 @@ describe('H12: floods of HTTP/2', () => {
     expect(await metric(server.url, 'parley_streams_cut_total')).toBe(3);
     session.destroy();
     await expectServed();
+  });
+
+  it.each([
+    ['small', 'chunks=1', 'unread'],
+    ['large', 'chunks=40 size=1000', 'unread-large'],
+  ])('a %s answer that nobody reads is given up', async (_, text, id) => {
+    const cut = await metric(server.url, 'parley_streams_cut_total');
+    const session = connect(server.url, { settings: { initialWindowSize: 0 } });
+    session.on('error', () => undefined);
+    const stream = call(session, text, id, 'SendMessage');
+    await new Promise<void>((resolve) => stream.once('close', () => resolve()));
+    expect(await metric(server.url, 'parley_unsent_bytes')).toBe(0);
+    expect(await metric(server.url, 'parley_streams_cut_total')).toBe(cut + 1);
+    session.destroy();
   });
 });
 

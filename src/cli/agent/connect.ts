@@ -114,9 +114,12 @@ function endpointCard({ settings }: ContractSession, endpoint: string): AgentCar
   if (only === undefined || more.length > 0)
     throw usage('--endpoint needs exactly one --transport', 'example: -e http://localhost:41242/a2a --transport JSONRPC');
   if (findBinding(only) === undefined) throw usage(`--transport ${only.toLowerCase()} is not supported yet`, `use ${bindingWords()}`);
-  const address = findBinding(only)?.addressOf?.(endpoint, undefined) ?? endpoint;
+  const { addressOf } = findBinding(only) ?? {};
+  const address = addressOf?.(endpoint, undefined) ?? endpoint;
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
-    throw usage(`--endpoint: ${endpoint} is not an http(s) address`);
+    throw addressOf === undefined
+      ? usage(`--endpoint: ${endpoint} is not an http(s) address`)
+      : usage(`--endpoint: ${endpoint} is not a host and a port`, 'example: -e localhost:41242, or -e https://agents.example.org');
   const protocolVersion = readVersion(settings.text('a2a-version')) ?? STRICT_VERSION;
   return {
     name: endpoint,

@@ -74,7 +74,8 @@ const SERVICE_KINDS: Readonly<Partial<Record<ClientErrorKind, ErrorKind>>> = {
 function ofNetwork(thrown: unknown, url: string): ClientError {
   const kind = networkKind(thrown);
   const host = hostOf(url);
-  const details = { url, cause: thrown, why: networkReason(thrown), ...hinted(sizeHint(thrown, kind) ?? NETWORK_HINTS[kind]) };
+  const why = networkReason(thrown);
+  const details = { url, cause: thrown, why, ...hinted(sizeHint(thrown, kind) ?? http2Hint(why) ?? NETWORK_HINTS[kind]) };
   return new ClientError(kind, `${NETWORK_WORDS[kind] ?? 'can’t reach'} ${host}`, details);
 }
 
@@ -82,6 +83,11 @@ function ofNetwork(thrown: unknown, url: string): ClientError {
 function sizeHint(thrown: unknown, kind: ClientErrorKind): string | undefined {
   if (!(thrown instanceof LargeSend) || kind !== 'unreachable') return undefined;
   return `the request has ${thrown.chars} characters, which may be more than the server accepts: send less, or send a file by its URL`;
+}
+
+function http2Hint(why: string): string | undefined {
+  if (!why.includes('ERR_NO_HTTP2')) return undefined;
+  return 'gRPC needs HTTP/2: if the server uses TLS, write https:// before its address; if it has no HTTP/2, use another binding';
 }
 
 const NETWORK_WORDS: Readonly<Partial<Record<ClientErrorKind, string>>> = {

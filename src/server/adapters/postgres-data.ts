@@ -1,5 +1,6 @@
 import type { AdminBackups } from '#protocol';
 import { A2AError } from '#protocol';
+import type { ReplicaOwner } from '../../engine/adapters/postgres.ts';
 import { openPostgresStore } from '../../engine/adapters/postgres.ts';
 import { ConfigError } from '../config/read-value.ts';
 import type { Log } from '../observability/log.ts';
@@ -15,14 +16,22 @@ interface PostgresPlace {
   /** The folder of the audit log. */
   readonly folder: string;
   readonly leaseMs: number;
+  /** The address of this node, which another node names while it stands by. */
+  readonly nodeUrl: string;
 }
 
 /** Opens everything that outlives the process in a Postgres database: tasks, large content, and the keys of the node. */
-export async function openPostgresData({ url, folder, leaseMs }: PostgresPlace, log: Log): Promise<PostgresData> {
+export async function openPostgresData({ url, folder, leaseMs, nodeUrl }: PostgresPlace, log: Log): Promise<PostgresData> {
   if (!/^postgres(ql)?:\/\//.test(url)) throw new ConfigError('store must be a URL that starts with postgres://');
   const report = (what: string, cause: unknown): void =>
     log.warn(what, { problem: cause instanceof Error ? cause.message : String(cause) });
-  const store = await openPostgresStore(url, { report, leaseMs });
+  let isStandby = false;
+  const onStandby = (owner: ReplicaOwner): void => {
+    isStandby = true;
+    log.info('another node serves this store; this one stands by, and takes over when that one ends', { ...owner });
+  };
+  const store = await openPostgresStore(url, { report, leaseMs, url: nodeUrl, onStandby });
+  if (isStandby) log.info('this node takes the store over');
   try {
     const keys = readKeys(await store.sharedSecret('node-keys', await freshKeys()), 'the database');
     const storeFiles = { stats: () => postgresStats(folder, store), compact: async () => void (await store.compact?.()) };

@@ -16,7 +16,7 @@ export interface DirectWriterOptions extends PaceOptions {
 }
 
 /** As large as a frame of HTTP/2. Each write costs as much as several messages. */
-const PIECE_BYTES = 16_384;
+export const PIECE_BYTES = 16_384;
 /** After this many bytes without a wait for the client, other calls get a turn. */
 const TURN_BYTES = 262_144;
 
@@ -62,6 +62,33 @@ export class DirectWriter {
   /** Counts what is left of a response that has ended. */
   watchEnd(): void {
     if (this.#stream.writableLength > 0) void this.#pace.taken('finish');
+  }
+}
+
+/** How much later small answers are watched. */
+const LATE_MS = 1000;
+
+/**
+ * Answers that are watched only if they are not taken after a while. Small ones are almost always taken at once, and the listeners and the
+ * timer that watch one cost as much as writing it.
+ */
+export class LateWatch {
+  readonly #answers = new Set<Pick<DirectWriter, 'watchEnd'>>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  add(answer: Pick<DirectWriter, 'watchEnd'>): void {
+    this.#answers.add(answer);
+    this.#timer ??= setTimeout(() => this.#watch(), LATE_MS).unref();
+  }
+
+  delete(answer: Pick<DirectWriter, 'watchEnd'>): void {
+    this.#answers.delete(answer);
+  }
+
+  #watch(): void {
+    this.#timer = undefined;
+    for (const answer of this.#answers) answer.watchEnd();
+    this.#answers.clear();
   }
 }
 

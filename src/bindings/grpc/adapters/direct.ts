@@ -20,7 +20,7 @@ import type {
   ResponseMetadata,
 } from './direct-methods.ts';
 import { A2A_METHODS } from './direct-methods.ts';
-import { DirectWriter } from './direct-writer.ts';
+import { DirectWriter, LateWatch, PIECE_BYTES } from './direct-writer.ts';
 import type { OperatorMethod } from './operator-methods.ts';
 import { StatusError } from './operator-methods.ts';
 import { messagesOf } from './request-messages.ts';
@@ -31,6 +31,8 @@ import { statusOf } from './status.ts';
 export interface DirectRequest extends HttpRequest {
   /** Called when the complete response has been sent. */
   readonly delivered: (() => void) | undefined;
+  /** Calls the listener when the stream is closed. */
+  onClose(listener: () => void): void;
 }
 
 /** A status with metadata of the response. */
@@ -41,6 +43,7 @@ interface CallStatus extends GrpcStatus {
 const OK: CallStatus = { code: 0, message: '' };
 const CANCELLED: CallStatus = { code: 1, message: '' };
 const UNIMPLEMENTED = 12;
+const SMALL_ANSWERS = new LateWatch();
 const EXPIRED: CallStatus = { code: DEADLINE_EXCEEDED, message: 'the deadline of the call has passed' };
 
 /**
@@ -70,7 +73,7 @@ class DirectCall implements TrackedCall {
     this.#stream = stream;
     this.#request = request;
     this.#host = host;
-    stream.once('close', () => this.#closed());
+    request.onClose(() => this.#closed());
   }
 
   async run(methods: DirectMethods): Promise<void> {
@@ -94,7 +97,14 @@ class DirectCall implements TrackedCall {
     const message = await this.#read(context.admitted);
     if (method.kind === 'stream') return await this.#answerStream(method.open(message, context), context.admitted);
     await this.#answer(await method.call(message, context));
-    if (this.#stream.writableLength > 0) this.#writer(context.admitted).watchEnd();
+    const { writableLength } = this.#stream;
+    if (writableLength > PIECE_BYTES) this.watchEnd();
+    else if (writableLength > 0) SMALL_ANSWERS.add(this);
+  }
+
+  /** Counts what the client has not taken yet of an answer, and disconnects it if it takes nothing. */
+  watchEnd(): void {
+    this.#writer(this.#admitted).watchEnd();
   }
 
   finish(_text: string, why: 'shutdown' | 'revoked'): void {
@@ -199,7 +209,7 @@ class DirectCall implements TrackedCall {
   #respond(headers: ResponseMetadata): void {
     if (this.#stream.destroyed || this.#stream.headersSent) return;
     const encoding = encodingOf(this.#request);
-    this.#stream.once('wantTrailers', () => {
+    this.#stream.on('wantTrailers', () => {
       this.#stream.sendTrailers(trailersOf(this.#status ?? OK));
       this.#stopSending();
     });
@@ -246,6 +256,7 @@ class DirectCall implements TrackedCall {
 
   #closed(): void {
     clearTimeout(this.#deadline);
+    SMALL_ANSWERS.delete(this);
     const isWhole = this.#status?.code === OK.code && this.#stream.rstCode === constants.NGHTTP2_NO_ERROR;
     this.#status ??= CANCELLED;
     this.#admitted?.ended(this.#status.code, this.#status.message);
@@ -262,6 +273,8 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function trailersOf({ metadata, ...status }: CallStatus): OutgoingHttpHeaders {
-  return { ...metadata, ...writeStatus(status) };
+const OK_TRAILERS: OutgoingHttpHeaders = writeStatus(OK);
+
+function trailersOf(status: CallStatus): OutgoingHttpHeaders {
+  return status === OK ? OK_TRAILERS : { ...status.metadata, ...writeStatus(status) };
 }

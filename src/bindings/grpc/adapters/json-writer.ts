@@ -9,9 +9,17 @@ import { isObject } from '#protocol';
  * those of `toBinary(schema, fromJson(schema, json))`. Undefined: the JSON has something that this writer leaves to the library.
  */
 export function bytesOfJson(schema: DescMessage, json: Json, depthMax: number): Uint8Array | undefined {
-  const writer = new BinaryWriter();
-  return writerOf(schema)(writer, json, depthMax) ? writer.finish() : undefined;
+  const writer = spare ?? new BinaryWriter();
+  spare = undefined; // and it stays so if this write throws
+  const isWhole = writerOf(schema)(writer, json, depthMax);
+  const bytes = writer.finish();
+  if (bytes.length <= SPARE_BYTES_MAX) spare = writer;
+  return isWhole ? bytes : undefined;
 }
+
+/** A writer with its buffer, for the next message: a new one would grow from 128 bytes. */
+let spare: BinaryWriter | undefined;
+const SPARE_BYTES_MAX = 65_536;
 
 /** Writes a message, or a field with its tag. False: the library has to write the whole message. */
 type WriteJson = (writer: BinaryWriter, json: Json, depthLeft: number) => boolean;

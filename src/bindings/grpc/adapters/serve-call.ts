@@ -42,7 +42,7 @@ for (const codec of CODECS) {
   for (const { name } of codec.service.methods) {
     const operation = codec.operationOf(name);
     if (operation === undefined) continue;
-    const path = `${codec.service.typeName}/${name}`;
+    const path = `/${codec.service.typeName}/${name}`;
     if (isStreamOperation(operation)) METHODS.set(path, { codec, operation, streams: true });
     else METHODS.set(path, { codec, operation, streams: false });
   }
@@ -50,8 +50,10 @@ for (const codec of CODECS) {
 
 /** The A2A method at a path such as `/lf.a2a.v1.A2AService/SendMessage`, or the same below `/agents/{name}`. */
 export function methodAt(path: string): AnyMethod | undefined {
+  const known = METHODS.get(path);
+  if (known !== undefined) return known;
   const [method, service] = path.split('/').reverse();
-  return METHODS.get(`${service}/${method}`);
+  return METHODS.get(`/${service}/${method}`);
 }
 
 /** A call with its message and its agent. */

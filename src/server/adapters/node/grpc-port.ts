@@ -68,6 +68,7 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
   const serveStream = async (received: ReceivedStream): Promise<void> => {
     const { stream, headers, socket } = received;
     const request = new Http2HttpRequest(stream, headers, { socket, trusted: options.trusted, bodyMsMax: limits.requestMsMax });
+    request.onClose(received.onClosed);
     const refused = refuseStream(received, options);
     if (isGrpcType(headers['content-type'])) {
       const ready = loaded();

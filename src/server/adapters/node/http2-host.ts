@@ -12,6 +12,8 @@ export interface ReceivedStream {
   /** Names and values in turn, as they arrived. */
   readonly rawHeaders: readonly string[];
   readonly socket: Socket;
+  /** To be called when the stream is closed. */
+  readonly onClosed: () => void;
 }
 
 /** Options of `createHttp2Host`. */
@@ -64,16 +66,17 @@ export function createHttp2Host({ limits, log, onStream }: Http2HostOptions): Ht
     if (isStopping) session.close();
   });
   server.on('sessionError', (error) => log.debug('an HTTP/2 connection failed', { error: error.message }));
+  const onError = (error: Error): void => log.debug('an HTTP/2 stream failed', { error: error.message });
   server.on('stream', (stream, headers, _flags, rawHeaders: readonly string[]) => {
     const watch = stream.session === undefined ? undefined : sessions.get(stream.session);
     // A stream without a listener for errors would end the process. Resets are normal.
-    stream.on('error', (error) => log.debug('an HTTP/2 stream failed', { error: error.message }));
+    stream.on('error', onError);
     if (watch === undefined) {
       stream.close(constants.NGHTTP2_REFUSED_STREAM);
       return;
     }
-    watch.opened(stream);
-    onStream({ stream, headers, rawHeaders, socket: watch.socket });
+    watch.opened();
+    onStream({ stream, headers, rawHeaders, socket: watch.socket, onClosed: () => watch.closed() });
   });
   return {
     serve: (socket) => {

@@ -23,6 +23,7 @@ export class Http2HttpRequest implements HttpRequest {
   readonly #stream: ServerHttp2Stream;
   readonly #headers: IncomingHttpHeaders;
   readonly #options: Http2RequestOptions;
+  readonly #onClose: (() => void)[] = [];
   #left: AbortController | undefined;
   /** Called when the complete response has been sent. */
   delivered: (() => void) | undefined;
@@ -36,6 +37,14 @@ export class Http2HttpRequest implements HttpRequest {
     this.#stream = stream;
     this.#headers = headers;
     this.#options = options;
+    stream.on('close', () => {
+      for (const listener of this.#onClose) listener();
+    });
+  }
+
+  /** Calls the listener when the stream is closed. A listener on a stream of HTTP/2 costs about as much as reading its body, so there is one. */
+  onClose(listener: () => void): void {
+    this.#onClose.push(listener);
   }
 
   /** HTTP/2 names the host in `:authority`. A client that translates HTTP/1.1 may send `host` instead. */
@@ -57,15 +66,14 @@ export class Http2HttpRequest implements HttpRequest {
     if (this.#left === undefined) {
       this.#left = new AbortController();
       if (this.#stream.destroyed) this.abort();
-      else this.#stream.once('close', this.#onClose);
+      // An abort costs much, so the end of a complete response is none.
+      else
+        this.onClose(() => {
+          if (!this.#stream.writableFinished) this.abort();
+        });
     }
     return this.#left.signal;
   }
-
-  /** An abort costs much, so the end of a complete response is none. */
-  readonly #onClose = (): void => {
-    if (!this.#stream.writableFinished) this.abort();
-  };
 
   abort(): void {
     this.#left?.abort();
@@ -78,6 +86,18 @@ export class Http2HttpRequest implements HttpRequest {
   }
 
   body(bytesMax: number): Promise<Uint8Array> {
+    return this.#stream.state.remoteClose === 1 ? this.#arrived(bytesMax) : this.#arriving(bytesMax);
+  }
+
+  /** The body of a request that is complete, as small ones mostly are: without listeners and timers. */
+  async #arrived(bytesMax: number): Promise<Uint8Array> {
+    this.#stream.pause(); // otherwise Node takes the request for unread, and resets the stream after the response
+    const bytes: Buffer | null = this.#stream.read();
+    if (bytes !== null && bytes.length > bytesMax) throw tooLarge(bytesMax);
+    return bytes ?? new Uint8Array();
+  }
+
+  #arriving(bytesMax: number): Promise<Uint8Array> {
     const stream = this.#stream;
     const { bodyMsMax } = this.#options;
     return new Promise((resolve, reject) => {
@@ -94,16 +114,16 @@ export class Http2HttpRequest implements HttpRequest {
       );
       stream.on('data', (piece: Buffer) => {
         length += piece.length;
-        if (length > bytesMax) fail(new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bytesMax} bytes`));
+        if (length > bytesMax) fail(tooLarge(bytesMax));
         else pieces.push(piece);
       });
-      stream.once('end', () => {
+      stream.on('end', () => {
         clearTimeout(timer);
         const [first] = pieces;
         resolve(pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, length));
       });
       // Every stream emits `close`. The error, which is costly to create, is for incomplete requests only.
-      stream.once('close', () => {
+      this.onClose(() => {
         if (!stream.readableEnded) fail(new Error('the client disconnected before its request was complete'));
       });
     });
@@ -112,4 +132,8 @@ export class Http2HttpRequest implements HttpRequest {
   onDelivered(mark: () => void): void {
     this.delivered = mark;
   }
+}
+
+function tooLarge(bytesMax: number): A2AError {
+  return new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bytesMax} bytes`);
 }

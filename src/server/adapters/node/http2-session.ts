@@ -1,4 +1,4 @@
-import type { Http2Stream, ServerHttp2Session } from 'node:http2';
+import type { ServerHttp2Session } from 'node:http2';
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 
@@ -20,6 +20,8 @@ export class Http2SessionWatch {
   readonly #pings = new FrameBudget(PINGS);
   readonly #settings = new FrameBudget(SETTINGS);
   readonly #keepAlive: ReturnType<typeof setInterval> | undefined;
+  readonly #idle: ReturnType<typeof setInterval>;
+  #idleSince = performance.now();
   #written = 0;
   #streams = 0;
   #isPinged = false;
@@ -29,21 +31,26 @@ export class Http2SessionWatch {
     this.socket = socket;
     session.on('ping', () => this.#onPing());
     session.on('remoteSettings', () => this.#take(this.#settings));
-    session.setTimeout(IDLE_MS, () => this.#onIdle());
+    // A timeout of Node's session would be started again by every frame.
+    this.#idle = setInterval(() => this.#closeIfIdle(), IDLE_MS / 10);
+    this.#idle.unref();
     // Keep-alive comments have no place in gRPC's streams, so HTTP/2 itself is asked whether the client is still there.
     if (keepAliveMs > 0 && Number.isFinite(keepAliveMs)) this.#keepAlive = setInterval(() => this.#ping(), keepAliveMs);
     this.#keepAlive?.unref();
   }
 
-  opened(stream: Http2Stream): void {
+  opened(): void {
     this.#streams += 1;
-    stream.once('close', () => {
-      this.#streams -= 1;
-    });
+  }
+
+  closed(): void {
+    this.#streams -= 1;
+    this.#idleSince = performance.now();
   }
 
   stop(): void {
     clearInterval(this.#keepAlive);
+    clearInterval(this.#idle);
   }
 
   #onPing(): void {
@@ -69,9 +76,8 @@ export class Http2SessionWatch {
     });
   }
 
-  #onIdle(): void {
-    if (this.#streams === 0) this.#session.close();
-    else this.#session.setTimeout(IDLE_MS, () => this.#onIdle());
+  #closeIfIdle(): void {
+    if (this.#streams === 0 && performance.now() - this.#idleSince >= IDLE_MS && !this.#session.closed) this.#session.close();
   }
 }
 
