@@ -110,7 +110,9 @@ export async function openCaller(url: string): Promise<Caller> {
 
 const OK = Buffer.from('HTTP/1.1 200');
 const ERROR = Buffer.from('"error"');
+/** Most servers write it like this. Uvicorn writes it in lower case. */
 const LENGTH = Buffer.from('Content-Length: ');
+const LENGTH_SMALL = Buffer.from('content-length: ');
 const BLANK = Buffer.from('\r\n\r\n');
 
 function isWell(answer: Buffer): boolean {
@@ -121,7 +123,8 @@ function isWell(answer: Buffer): boolean {
 function lengthOf(answer: Buffer): number | undefined {
   const end = answer.indexOf(BLANK);
   if (end === -1) return undefined;
-  const at = answer.indexOf(LENGTH);
+  const found = answer.indexOf(LENGTH);
+  const at = found === -1 || found > end ? answer.indexOf(LENGTH_SMALL) : found;
   if (at === -1 || at > end) return Number.NaN;
   let length = 0;
   for (let digit = at + LENGTH.length; answer[digit] !== 0x0d; digit += 1) length = length * 10 + (answer[digit] as number) - 0x30;

@@ -10,6 +10,7 @@ import { FULL, QUICK } from './figures/figure.ts';
 import { benchGrpc } from './figures/grpc.ts';
 import { benchLists } from './figures/lists.ts';
 import { benchMesh } from './figures/mesh.ts';
+import { benchSdks } from './figures/sdks.ts';
 import { benchDialects, benchSends } from './figures/sends.ts';
 import { benchStart } from './figures/start.ts';
 import { benchStreams } from './figures/streams.ts';
@@ -28,6 +29,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = 
     lists: benchLists,
     start: benchStart,
   },
+  sdks: { sdks: benchSdks },
   grpc: { grpc: benchGrpc },
   client: { client: benchClient },
   access: { access: benchAccess },

@@ -14,7 +14,7 @@ const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const published = Object.values(exports).flatMap((entry) => [entry.default, entry.browser?.default].filter((path) => path !== undefined));
 const entries = [...new Set([...published.map((path) => relative('dist', path)), ...PROGRAMS])];
 
-/** A file in dist/chunks sees the address of its module before bundling: paths beside it go on working. */
+/** A file in dist/chunks sees the address of its module before bundling, so that paths beside it still work. */
 const ownAddress = {
   name: 'own-address',
   setup: (build) =>

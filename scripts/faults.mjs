@@ -5,8 +5,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { ensureInstalled, ROOT, runTool } from './install.mjs';
 
-/** `npm run faults -- operate`: what an operator does with a node that is in use. */
-const GROUPS = { operate: ['test/faults/operate.test.ts', 'test/faults/operate-load.test.ts'] };
+/** `npm run faults -- operate`: what an operator does with a node that is in use. `cluster`: several nodes on one database. */
+const GROUPS = {
+  operate: ['test/faults/operate.test.ts', 'test/faults/operate-load.test.ts'],
+  cluster: ['test/faults/postgres-cluster.test.ts'],
+};
 const given = process.argv.slice(2);
 const faults = faultsOfPage();
 if (given[0] === 'list') {

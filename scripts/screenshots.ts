@@ -53,7 +53,8 @@ const reports = defineAgent({
     },
   ],
   run: async function* (turn) {
-    if (turn.text.includes('autumn')) throw new Error('the database has no orders of autumn');
+    // Without a stack: pictures must not show the paths of the machine that made them.
+    if (turn.text.includes('autumn')) throw Object.assign(new Error('the database has no orders of autumn'), { stack: '' });
     yield REPORT;
   },
 });

@@ -1,15 +1,18 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The `node:http` baseline. It parses a request and answers with the JSON of an echo agent, or holds a stream of server-sent events
- * (`GET /events`) until `POST /tell` sends the last event to all streams.
+ * The `node:http` baseline. It parses a request and answers with the JSON of an echo agent, or with a stream of as many events as the
+ * message says (`chunks=N`). Or it holds a stream of server-sent events (`GET /events`) until `POST /tell` sends the last event to all streams.
  */
 const readers = new Set<ServerResponse>();
+const CARD = '/.well-known/agent-card.json';
 
 const server = createServer((request, response) => {
-  if (request.method === 'GET') hold(response);
+  if (request.url === CARD) response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"name":"bare"}');
+  else if (request.method === 'GET') hold(response);
   else if (request.url === '/tell') tell(response);
   else answer(request, response);
 });
@@ -21,8 +24,12 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    const { id, params } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
     const { message } = params;
+    if (method === 'SendStreamingMessage') {
+      void stream(id, Number(/chunks=(\d+)/.exec(message.parts[0].text)?.[1] ?? 0), response);
+      return;
+    }
     const task = {
       id: crypto.randomUUID(),
       contextId: crypto.randomUUID(),
@@ -33,6 +40,21 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
     const body = JSON.stringify({ jsonrpc: '2.0', id, result: { task } });
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
   });
+}
+
+/** Writes events in groups of 16, and waits whenever the socket is full. */
+async function stream(id: unknown, count: number, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
+  const ids = { taskId: crypto.randomUUID(), contextId: crypto.randomUUID() };
+  for (let at = 0; at < count; at += 16) {
+    const frames = Array.from({ length: Math.min(16, count - at) }, (_, nth) => {
+      const artifact = { artifactId: 'answer', parts: [{ text: `chunk ${at + nth} of the answer`.padEnd(32) }] };
+      const result = { artifactUpdate: { ...ids, artifact, append: true } };
+      return `id: ${at + nth}\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`;
+    });
+    if (!response.write(frames.join(''))) await once(response, 'drain');
+  }
+  response.end();
 }
 
 function hold(response: ServerResponse): void {

@@ -76,6 +76,11 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./store.ts')).storeCommand,
   },
   {
+    name: 'replicas',
+    summary: 'List the nodes that use a Postgres database',
+    load: async () => (await import('./replicas.ts')).replicasCommand,
+  },
+  {
     name: 'export',
     summary: 'Print everything that a node has of one caller, as JSON',
     load: async () => (await import('./export.ts')).exportCommand,

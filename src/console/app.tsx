@@ -1,6 +1,6 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { loadAgents } from './agents/known.ts';
+import { agents, agentsProblem, loadAgents } from './agents/known.ts';
 import { ChatPage } from './chat/page.tsx';
 import { watchNode } from './ops/watch.ts';
 import { go, path } from './route.ts';
@@ -12,6 +12,7 @@ import { lazily } from './ui/lazy.tsx';
 
 const PAGES: readonly (readonly [string, FunctionComponent])[] = [
   ['/chat', ChatPage],
+  ['/home', lazily(async () => (await import('./home/page.tsx')).HomePage)],
   ['/tour', lazily(async () => (await import('./tour/page.tsx')).TourPage)],
   ['/tasks', lazily(async () => (await import('./tasks/page.tsx')).TasksPage)],
   ['/wire', lazily(async () => (await import('./wire/page.tsx')).WirePage)],
@@ -26,13 +27,17 @@ const PAGES: readonly (readonly [string, FunctionComponent])[] = [
 export function App() {
   const here = path.value;
   const who = token.value;
+  const known = agents.value ?? (agentsProblem.value === '' ? undefined : []);
   useEffect(() => {
     void loadAgents();
     return watchNode();
   }, [who]);
   useEffect(() => {
-    if (here === '/') go('/tour', { replace: true });
-  }, [here]);
+    if (here !== '/' || known === undefined) return;
+    // A node with nothing but the demo agent is there to be looked at.
+    const isDemo = known.length === 1 && known[0]?.name === 'demo';
+    go(isDemo ? '/tour' : '/home', { replace: true });
+  }, [here, known]);
   const Page = PAGES.find(([prefix]) => here === prefix || here.startsWith(`${prefix}/`))?.[1] ?? (here === '/' ? undefined : Nowhere);
   return <Shell>{refused.value === undefined ? Page === undefined ? null : <Page /> : <SignIn />}</Shell>;
 }
@@ -41,7 +46,7 @@ function Nowhere() {
   return (
     <Empty title="Page not found">
       <p>
-        The console has no page at <code>{path.value}</code>. <a href="/console/chat">Go to the chats</a>.
+        The console has no page at <code>{path.value}</code>. <a href="/console/chat">Go to the conversations</a>.
       </p>
     </Empty>
   );

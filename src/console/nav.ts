@@ -2,7 +2,7 @@ import type { IconName } from './ui/icons.tsx';
 
 /** Every page, with the letter that opens it after `g`. */
 export const NAV: readonly (readonly [to: string, label: string, icon: IconName, key: string])[] = [
-  ['/tour', 'Tour', 'tour', 'u'],
+  ['/home', 'Home', 'home', 'o'],
   ['/chat', 'Chat', 'chat', 'c'],
   ['/tasks', 'Tasks', 'tasks', 't'],
   ['/wire', 'Wire', 'wire', 'w'],
@@ -11,4 +11,5 @@ export const NAV: readonly (readonly [to: string, label: string, icon: IconName,
   ['/push', 'Push', 'push', 'p'],
   ['/mesh', 'Mesh', 'mesh', 'm'],
   ['/health', 'Health', 'health', 'h'],
+  ['/tour', 'Tour', 'tour', 'u'],
 ];

@@ -3,13 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { agents } from './agents/known.ts';
 import { NAV } from './nav.ts';
 import { go } from './route.ts';
+import { isTyping } from './ui/keys.ts';
 
 const isOpen = signal<'no' | 'find' | 'keys'>('no');
 const SEQUENCE_MS = 1200;
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-}
 
 let goingSince = 0;
 
@@ -152,6 +149,10 @@ function Keys() {
           <kbd>/</kbd>
         </dt>
         <dd>search</dd>
+        <dt>
+          <kbd>j</kbd> <kbd>k</kbd> <kbd>x</kbd>
+        </dt>
+        <dd>next task, previous task, select it</dd>
         <dt>
           <kbd>Enter</kbd>
         </dt>

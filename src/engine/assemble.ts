@@ -79,7 +79,7 @@ export function assemble(options: EngineOptions): Assembled {
     tasks.drop(task);
     detachRun(turnParts, task, LET_GO);
   };
-  const tasks = createTaskTable({ store, limits, clock, commits, onSaved, onWithdrawn });
+  const tasks = createTaskTable({ store, limits, clock, commits, timers, onSaved, onWithdrawn });
   const { webhookSender, replyPublisher, vault, semanticsOf = semanticsOfDialect } = options;
   const outbox = createOutbox(() => outboxParts, { webhookSender, replyPublisher, vault });
   const known = knownDialects();

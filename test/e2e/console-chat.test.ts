@@ -37,7 +37,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
   it('opens at the address of the node and lists its agents', async () => {
     const { page, picture } = watched;
     await page.goto('/');
-    await page.waitForURL(/\/console\/tour$/);
+    await page.waitForURL(/\/console\/home$/);
     await page.goto('/console/chat');
     await page.getByRole('button', { name: /^echo/ }).waitFor();
     await picture('chat-choose');

@@ -60,10 +60,11 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.goto('/console/tasks');
     await page.getByText('No tasks yet').waitFor();
     await checked('tasks-empty');
-    const id = await send('script', 'fail');
+    const id = 'fail now';
+    await send('script', id);
     await send('echo', 'hello');
     const list = page.getByRole('list', { name: 'Tasks' });
-    await list.getByText(id).waitFor(); // appears without a reload
+    await list.getByText(id).waitFor(); // appears without a reload, by its first words
     await list.getByText('completed').waitFor();
     await page.getByLabel('State').selectOption({ label: 'failed' });
     await list.getByText('completed').waitFor({ state: 'detached' });
@@ -126,7 +127,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await inbox.getByRole('button', { name: 'Yes, make it' }).waitFor();
     await page.locator('nav .bubble').getByText('2').waitFor();
     await checked('approvals');
-    await inbox.getByRole('button', { name: 'Yes, make it' }).click();
+    await inbox.getByText('demo asks local to decide').waitFor();
+    await inbox.getByRole('link', { name: 'approve' }).waitFor(); // the request
+    await inbox.focus();
+    await page.keyboard.press('1');
     await inbox.waitFor({ state: 'detached' });
     await page.getByLabel('Answer script with text').fill('forty-two');
     await page.getByRole('button', { name: 'Answer' }).click();
@@ -251,7 +255,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
       ['phone', { viewport: { width: 375, height: 720 } }],
     ] as const) {
       const other = await openPage(browser, server.url, options);
-      for (const place of ['tour', 'chat', 'tasks', 'wire/rosetta', 'wire/node', 'agents/demo', 'approvals', 'push', 'health']) {
+      for (const place of ['home', 'tour', 'chat', 'tasks', 'wire/rosetta', 'wire/node', 'agents/demo', 'approvals', 'push', 'health']) {
         await other.page.goto(`/console/${place}`);
         await other.page.waitForTimeout(700);
         const isWide = await other.page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);

@@ -14,7 +14,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the tour of the console', () =
   let browser: Browser;
   let watched: Watched;
   beforeAll(async () => {
-    server = await startServer({ agents: [createDemo({ wordMs: 15, stepMs: 200 }), builtIn('echo')], console: createConsole() });
+    server = await startServer({ agents: [createDemo({ wordMs: 15, stepMs: 200 })], console: createConsole() });
     browser = await openBrowser();
     watched = await openPage(browser, server.url);
   });

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 
 export interface ServedPeer {
   readonly url: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -25,6 +26,7 @@ export async function servePeer(command: (port: number) => readonly string[], en
   });
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
     stop: async () => {
       child.kill();
       await ended;

@@ -25,6 +25,8 @@ export interface Watched {
 }
 
 export async function openPage(browser: Browser, base: string, options: BrowserContextOptions = {}): Promise<Watched> {
+  // In a checkout the first request builds the console, which may take longer than a page waits.
+  await fetch(`${base}/console/`).catch(() => undefined);
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, baseURL: base, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(12_000);

@@ -19,13 +19,10 @@ export function Composer({ chat }: { readonly chat: ChatSession }) {
   const isAsked = turn?.question !== undefined;
   const isBusy = chat.isBusy.value === true && !isAsked;
   useEffect(() => box.current?.focus(), []);
-  const draft = chat.draft.value ?? '';
-  useEffect(() => {
-    if (draft === '') return;
+  useDraft(chat, (draft) => {
     setText(draft);
-    chat.draft.value = '';
     box.current?.focus();
-  }, [draft]);
+  });
   const add = (more: readonly File[]): void => {
     setFiles([...files, ...smallOf(more)]);
   };
@@ -72,18 +69,42 @@ export function Composer({ chat }: { readonly chat: ChatSession }) {
             if (pasted.length > 0) add(pasted);
           }}
         />
-        {isBusy || isAsked ? (
-          <button type="button" class="danger" onClick={() => void cancelIn(chat)}>
-            Stop
-          </button>
-        ) : null}
-        {isBusy ? null : (
-          <button type="submit" class="primary">
-            Send
-          </button>
-        )}
+        <Buttons canStop={isBusy || isAsked} canSend={!isBusy} onStop={() => void cancelIn(chat)} />
       </div>
     </form>
+  );
+}
+
+/** Takes over a text that was sent before, to be edited. */
+function useDraft(chat: ChatSession, take: (draft: string) => void): void {
+  const draft = chat.draft.value ?? '';
+  useEffect(() => {
+    if (draft === '') return;
+    chat.draft.value = '';
+    take(draft);
+  }, [draft]);
+}
+
+interface ButtonsProps {
+  readonly canStop: boolean;
+  readonly canSend: boolean;
+  readonly onStop: () => void;
+}
+
+function Buttons({ canStop, canSend, onStop }: ButtonsProps) {
+  return (
+    <>
+      {canStop ? (
+        <button type="button" class="danger" onClick={onStop}>
+          Stop
+        </button>
+      ) : null}
+      {canSend ? (
+        <button type="submit" class="primary">
+          Send
+        </button>
+      ) : null}
+    </>
   );
 }
 

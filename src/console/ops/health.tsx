@@ -38,6 +38,7 @@ export function HealthPage() {
   const samples = known.samples.slice(-SAMPLES_MAX);
   const span = samples.length < 2 ? 0 : Date.parse(samples.at(-1)?.at ?? '') - Date.parse(samples[0]?.at ?? '');
   const of = (read: (sample: AdminSample) => number): readonly number[] => samples.map(read);
+  const ends = [when(samples[0]?.at ?? known.startedAt), 'now'] as const;
   const hasStore = samples.at(-1)?.storeBytes !== undefined;
   return (
     <div class="page">
@@ -47,17 +48,19 @@ export function HealthPage() {
         <code>/metrics</code>.
       </p>
       <div class="plots">
-        <Plot title="Calls" values={rates(samples, ({ calls }) => calls)} show={perSecond} />
-        <Plot title="Latency of calls" values={latencies(samples)} show={(value) => took(value)} least={10} />
-        <Plot title="Failed calls since the start" values={of(({ errors }) => errors)} show={whole} />
-        <Plot title="Failed tasks since the start" values={of(({ failed }) => failed)} show={whole} />
-        <Plot title="Events" values={rates(samples, ({ events }) => events)} show={perSecond} />
-        <Plot title="Running tasks" values={of(({ running }) => running)} show={whole} />
-        <Plot title="Tasks in the queue" values={of(({ queued }) => queued)} show={whole} />
-        <Plot title="Waiting for a person" values={of(({ asking }) => asking)} show={whole} />
-        <Plot title="Open streams" values={of(({ streams }) => streams)} show={whole} />
-        <Plot title="Memory" values={of(({ memoryBytes }) => memoryBytes)} show={sized} least={100_000_000} />
-        {hasStore ? <Plot title="Store on disk" values={of(({ storeBytes }) => storeBytes ?? 0)} show={sized} least={1_000_000} /> : null}
+        <Plot ends={ends} title="Calls" values={rates(samples, ({ calls }) => calls)} show={perSecond} />
+        <Plot ends={ends} title="Latency of calls" values={latencies(samples)} show={(value) => took(value)} least={10} />
+        <Plot ends={ends} title="Failed calls since the start" values={of(({ errors }) => errors)} show={whole} />
+        <Plot ends={ends} title="Failed tasks since the start" values={of(({ failed }) => failed)} show={whole} />
+        <Plot ends={ends} title="Events" values={rates(samples, ({ events }) => events)} show={perSecond} />
+        <Plot ends={ends} title="Running tasks" values={of(({ running }) => running)} show={whole} />
+        <Plot ends={ends} title="Tasks in the queue" values={of(({ queued }) => queued)} show={whole} />
+        <Plot ends={ends} title="Waiting for a person" values={of(({ asking }) => asking)} show={whole} />
+        <Plot ends={ends} title="Open streams" values={of(({ streams }) => streams)} show={whole} />
+        <Plot ends={ends} title="Memory" values={of(({ memoryBytes }) => memoryBytes)} show={sized} least={100_000_000} />
+        {hasStore ? (
+          <Plot ends={ends} title="Store on disk" values={of(({ storeBytes }) => storeBytes ?? 0)} show={sized} least={1_000_000} />
+        ) : null}
       </div>
       <Logs />
     </div>

@@ -2,6 +2,8 @@ interface PlotProps {
   readonly title: string;
   readonly values: readonly number[];
   readonly show: (value: number) => string;
+  /** Names of the ends of the time axis. */
+  readonly ends?: readonly [from: string, to: string];
   /** The minimum of the vertical axis's upper end. */
   readonly least?: number;
 }
@@ -10,7 +12,7 @@ const WIDTH = 320;
 const HEIGHT = 90;
 
 /** One number over time. Its last value is also text, for screen readers. */
-export function Plot({ title, values, show, least = 1 }: PlotProps) {
+export function Plot({ title, values, show, least = 1, ends }: PlotProps) {
   const top = Math.max(least, ...values);
   const last = values.at(-1) ?? 0;
   const step = values.length < 2 ? WIDTH : WIDTH / (values.length - 1);
@@ -34,6 +36,15 @@ export function Plot({ title, values, show, least = 1 }: PlotProps) {
           </>
         )}
       </svg>
+      <span class="plot-top" aria-hidden="true">
+        {show(top)}
+      </span>
+      {ends === undefined ? null : (
+        <span class="plot-ends" aria-hidden="true">
+          <span>{ends[0]}</span>
+          <span>{ends[1]}</span>
+        </span>
+      )}
     </figure>
   );
 }

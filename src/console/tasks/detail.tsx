@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Logged, Task } from '#protocol';
-import { isInterrupted, isTerminal } from '#protocol';
+import { getTextFromMessage, isInterrupted, isTerminal } from '#protocol';
 import { placeOf } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
 import { placeOfConversation } from '../chat/conversations.tsx';
@@ -34,6 +34,7 @@ export function TaskDetail({ id }: { readonly id: string }) {
     );
   }
   if (about === undefined) return log.problem.value === '' ? <p class="loading" /> : <Problem text={log.problem.value} />;
+  const said = wordsIn(about.task);
   return (
     <div class="page task">
       <p class="crumb">
@@ -42,7 +43,7 @@ export function TaskDetail({ id }: { readonly id: string }) {
       <div class="spread">
         <h1 class="row">
           <StateBadge state={isPast ? (task?.status.state ?? about.state) : about.state} />{' '}
-          <span class="mono">{about.alias ?? about.id}</span>
+          <span>{said === '' ? (about.alias ?? about.id) : said}</span>
         </h1>
         <Actions log={log} />
       </div>
@@ -55,6 +56,15 @@ export function TaskDetail({ id }: { readonly id: string }) {
       </div>
     </div>
   );
+}
+
+const TITLE_CHARS = 120;
+
+/** The start of the first message. */
+function wordsIn({ history = [] }: Task): string {
+  const first = history.find(({ role }) => role === 'ROLE_USER');
+  const text = first === undefined ? '' : getTextFromMessage(first).replaceAll(/\s+/g, ' ').trim();
+  return text.length > TITLE_CHARS ? `${text.slice(0, TITLE_CHARS - 1)}…` : text;
 }
 
 interface ReplayProps {
@@ -156,8 +166,9 @@ function Facts({ log, events }: { readonly log: TaskLog; readonly events: readon
   if (about === undefined) return null;
   const ms = durationMs(events, about);
   const facts: readonly (readonly [string, string, string?])[] = [
+    ['Task', about.alias ?? about.id],
     ['Agent', about.agent, placeOf(about.agent)],
-    ['Owner', about.principal, `/tasks?principal=${encodeURIComponent(about.principal)}`],
+    ['Caller', about.principal, `/tasks?principal=${encodeURIComponent(about.principal)}`],
     ['Context', about.contextId, `/tasks?contextId=${encodeURIComponent(about.contextId)}`],
     ['Dialect', about.dialect],
     ['Last status', when(about.statusAt)],

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { AdminTask } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
+import { taskWords } from './words.ts';
 
 /** Which tasks to list. */
 export interface Filters {
@@ -95,7 +96,14 @@ export class TaskListState {
 /** Whether a row contains the search text. */
 export function matches(task: AdminTask, text: string): boolean {
   const wanted = text.toLowerCase();
-  return [task.id, task.agent, task.principal, task.contextId, task.alias ?? '', task.dialect, task.state].some((word) =>
-    word.toLowerCase().includes(wanted),
-  );
+  return [
+    task.id,
+    task.agent,
+    task.principal,
+    task.contextId,
+    task.alias ?? '',
+    task.dialect,
+    task.state,
+    taskWords.value.get(task.id)?.text ?? '',
+  ].some((word) => word.toLowerCase().includes(wanted));
 }

@@ -1,4 +1,3 @@
-import { memo } from 'preact/compat';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { AdminTask } from '#protocol';
 import { TASK_STATES } from '#protocol';
@@ -6,11 +5,15 @@ import { agents } from '../agents/known.ts';
 import { commits } from '../ops/watch.ts';
 import { NODE } from '../prefix.ts';
 import { go, path, query, rest } from '../route.ts';
-import { Empty, Problem, StateBadge, stateWord, when } from '../ui/basic.tsx';
+import { Empty, Problem, stateWord } from '../ui/basic.tsx';
+import { moveBy, usePlainKeys } from '../ui/keys.ts';
 import { Virtual } from '../ui/virtual.tsx';
+import { Bulk } from './bulk.tsx';
 import { TaskDetail } from './detail.tsx';
 import type { Filters } from './list.ts';
 import { matches, TaskListState } from './list.ts';
+import { TaskHead, TaskRow } from './row.tsx';
+import { wantWords } from './words.ts';
 import './tasks.css';
 
 /** `/tasks` and `/tasks/ID`. */
@@ -32,10 +35,17 @@ function filterBy(name: string, value: string): void {
 }
 
 const ROW_PX = 46;
+const PICKED_MAX = 1000;
 
-/** The list of tasks. The filters are in the address, so that a view can be shared. */
-function List() {
-  const filters = filtersIn(query.value);
+/** j and k move between rows, x selects one, and enter opens it, as a link does. */
+function press(key: string): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('.virtual .task-row a')];
+  const at = moveBy(key, rows);
+  if (key === 'x') rows[at]?.parentElement?.querySelector('input')?.click();
+}
+
+/** The tasks of the filters, kept up to date. A search needs all of them. */
+function useTasks(filters: Filters): TaskListState {
   const { agent, status, principal, contextId, text } = filters;
   const list = useMemo(() => new TaskListState(filters), [agent, status, principal, contextId]);
   useEffect(() => {
@@ -44,51 +54,59 @@ function List() {
   }, [list]);
   const seen = commits.value;
   useEffect(() => void list.refresh(), [seen]);
-  const rows = list.rows.value;
-  const shown = text === '' ? rows : rows.filter((row) => matches(row, text));
-  // A search needs all rows.
   useEffect(() => {
     if (text !== '') void list.want(Number.POSITIVE_INFINITY);
   }, [list, text]);
+  return list;
+}
+
+/** The list of tasks. The filters are in the address, so that a view can be shared. */
+function List() {
+  const filters = filtersIn(query.value);
+  const { status, principal, contextId, text } = filters;
+  const list = useTasks(filters);
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  usePlainKeys(press);
+  const rows = list.rows.value;
+  const shown = text === '' ? rows : rows.filter((row) => matches(row, text));
   const wanted = useMemo(() => (last: number) => void list.want(last), [list]);
   const count = text === '' ? list.total.value : shown.length;
-  const isNone = list.isEverLoaded.value && count === 0;
+  const pick = ({ id }: AdminTask): void => setPicked(new Set(picked.has(id) ? [...picked].filter((one) => one !== id) : [...picked, id]));
+  const all = shown.slice(0, PICKED_MAX);
+  const isAll = all.length > 0 && all.every(({ id }) => picked.has(id));
   return (
     <div class="tasks">
       <Bar filters={filters} list={list} shown={shown.length} />
+      <Bulk
+        picked={rows.filter(({ id }) => picked.has(id))}
+        onDone={() => {
+          setPicked(new Set());
+          void list.refresh();
+        }}
+      />
       <Problem text={list.problem.value} onAgain={() => void list.want(1)} />
-      {isNone ? (
+      {list.isEverLoaded.value && count === 0 ? (
         <Nothing isFiltered={filters.agent + status + principal + contextId + text !== ''} />
       ) : (
-        <Virtual
-          label="Tasks"
-          count={count}
-          rowPx={ROW_PX}
-          onWanted={wanted}
-          keyOf={(index) => shown[index]?.id ?? index}
-          row={(index) => <Row task={shown[index]} />}
-        />
+        <>
+          <TaskHead isAll={isAll} onAll={() => setPicked(new Set(isAll ? [] : all.map(({ id }) => id)))} />
+          <Virtual
+            label="Tasks"
+            count={count}
+            rowPx={ROW_PX}
+            onWanted={wanted}
+            onShown={(first, last) => wantWords(shown.slice(first, last).map(({ id }) => id))}
+            keyOf={(index) => shown[index]?.id ?? index}
+            row={(index) => {
+              const task = shown[index];
+              return <TaskRow task={task} isPicked={task !== undefined && picked.has(task.id)} onPick={pick} />;
+            }}
+          />
+        </>
       )}
     </div>
   );
 }
-
-const Row = memo(function Row({ task }: { readonly task: AdminTask | undefined }) {
-  if (task === undefined) return <span class="task-row waiting" aria-hidden="true" />;
-  return (
-    <a class="task-row" href={`/console/tasks/${encodeURIComponent(task.id)}`}>
-      <StateBadge state={task.state} />
-      <span class="t-id">{task.alias ?? task.id}</span>
-      <span class="t-agent">{task.agent}</span>
-      <span class="t-who dim">{task.principal}</span>
-      <span class="t-dialect dim">{task.dialect}</span>
-      <span class="t-events dim">{task.last} events</span>
-      <time class="dim" dateTime={task.statusAt}>
-        {when(task.statusAt)}
-      </time>
-    </a>
-  );
-});
 
 /** The filters. Typing is applied after 150 ms. */
 function Bar({ filters, list, shown }: { readonly filters: Filters; readonly list: TaskListState; readonly shown: number }) {
@@ -108,7 +126,7 @@ function Bar({ filters, list, shown }: { readonly filters: Filters; readonly lis
       <input
         type="search"
         aria-label="Search tasks"
-        placeholder="Search id, agent, owner, context …"
+        placeholder="Search words, agent, caller, id …"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />

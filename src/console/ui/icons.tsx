@@ -1,4 +1,5 @@
 const PATHS = {
+  home: 'M3 9.5 10 4l7 5.5M5 8.5V16h10V8.5',
   tour: 'M4 16V4l6 3 6-3v9l-6 3-3-1.5M10 7v9',
   chat: 'M4 4h12a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1H9l-4 4v-4H4a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1z',
   tasks: 'M4 5h2M4 10h2M4 15h2M9 5h7M9 10h7M9 15h7',

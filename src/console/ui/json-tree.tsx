@@ -31,6 +31,7 @@ export function JsonTree({ value, name, open = 2, path = '', marks }: TreeProps)
       <summary {...(mark === undefined ? {} : { title: mark })}>
         <Name name={name} />
         <span class="count">{summary}</span>
+        <span class="preview" data-preview={previewOf(value)} />
       </summary>
       <div class="members">
         {entries.slice(0, FIRST).map(([key, member]) => (
@@ -47,6 +48,25 @@ export function JsonTree({ value, name, open = 2, path = '', marks }: TreeProps)
       </div>
     </details>
   );
+}
+
+const PREVIEW_MEMBERS = 6;
+const PREVIEW_CHARS = 96;
+
+/** What a closed branch contains, on one line. */
+function previewOf(value: object): string {
+  const isList = Array.isArray(value);
+  const all = Object.entries(value);
+  const shown = all.slice(0, PREVIEW_MEMBERS).map(([key, member]) => (isList ? shortOf(member) : `${key}: ${shortOf(member)}`));
+  const text = [...shown, ...(all.length > PREVIEW_MEMBERS ? ['…'] : [])].join(', ');
+  const cut = text.length > PREVIEW_CHARS ? `${text.slice(0, PREVIEW_CHARS - 1)}…` : text;
+  return isList ? `[${cut}]` : `{${cut}}`;
+}
+
+function shortOf(member: unknown): string {
+  if (typeof member === 'string') return JSON.stringify(member.length > 32 ? `${member.slice(0, 31)}…` : member);
+  if (Array.isArray(member)) return member.length === 0 ? '[]' : '[…]';
+  return typeof member === 'object' && member !== null ? '{…}' : String(member);
 }
 
 function Name({ name }: { readonly name: string | undefined }): ComponentChildren {

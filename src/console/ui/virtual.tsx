@@ -7,6 +7,8 @@ interface VirtualProps {
   readonly label: string;
   /** Called when the rows from `first` to `last` become visible. */
   readonly onWanted?: (last: number) => void;
+  /** Called with the visible rows when they change, and when one of them is replaced. */
+  readonly onShown?: (first: number, last: number) => void;
   readonly row: (index: number) => ComponentChildren;
   readonly keyOf: (index: number) => string | number;
 }
@@ -16,7 +18,7 @@ const OVERSCAN = 8;
 const HEIGHT_MAX = 30_000_000;
 
 /** A list that renders only its visible rows. Arrow keys move between rows. */
-export function Virtual({ count, rowPx, label, onWanted, row, keyOf }: VirtualProps) {
+export function Virtual({ count, rowPx, label, onWanted, onShown, row, keyOf }: VirtualProps) {
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
@@ -30,6 +32,8 @@ export function Virtual({ count, rowPx, label, onWanted, row, keyOf }: VirtualPr
   const first = Math.max(0, Math.floor(top / rowPx) - OVERSCAN);
   const last = Math.min(count, Math.ceil((top + height) / rowPx) + OVERSCAN);
   useEffect(() => onWanted?.(last), [last, onWanted]);
+  const shown = `${first} ${last} ${keyOf(first)} ${keyOf(last - 1)}`;
+  useEffect(() => onShown?.(first, last), [shown]);
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between rows, which are links and buttons

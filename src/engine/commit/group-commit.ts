@@ -57,6 +57,8 @@ const RETRY_MS = 1000;
  */
 const COMMIT_EVENTS = 512;
 const COMMIT_BYTES = 131_072;
+/** After a commit of more events, other requests get a turn before its readers wake. */
+const TURN_EVENTS = 64;
 
 /** Starts with nothing to commit. `onBroken` is called once, when the store fails for good. */
 export function createCommits(options: CommitOptions): Commits {
@@ -160,7 +162,8 @@ class GroupCommit implements Commits {
         (names) => this.#done(taken, names),
         (cause: unknown) => this.#failed(taken, writes, cause),
       );
-    } else this.#done(taken);
+    } else if (eventsIn(writes) > TURN_EVENTS) this.#options.timers.soon(() => this.#done(taken));
+    else this.#done(taken);
   }
 
   /** Takes as much as one commit may hold, oldest first. The changes of one task are never split. */
@@ -249,6 +252,10 @@ class GroupCommit implements Commits {
     for (const task of [...taken.tasks, ...this.#next.tasks]) task.wake();
     this.#options.onBroken(cause);
   }
+}
+
+function eventsIn(writes: readonly Write[]): number {
+  return writes.reduce((sum, write) => sum + (write.kind === 'task' ? write.entries.length : 0), 0);
 }
 
 function isUnavailable(cause: unknown): cause is A2AError {

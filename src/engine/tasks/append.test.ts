@@ -18,9 +18,13 @@ function taskIn(state: TaskState, limits: Partial<EngineLimits> = {}): LiveTask 
   const { clock, timers } = fakeTime();
   const commits = createCommits({ store: memoryStore(), timers, onBroken: () => {} });
   const parts = { limits: { ...DEFAULT_ENGINE_LIMITS, ...limits }, clock: createEngineClock(clock), commits };
-  return new TaskInMemory({ ...parts, onSaved: () => {}, onIdle: () => {}, onWithdrawn: () => {} }, rowOf(1, { state, last: seqOf(1) }), {
-    isNew: false,
-  });
+  return new TaskInMemory(
+    { ...parts, timers, onSaved: () => {}, onIdle: () => {}, onWithdrawn: () => {} },
+    rowOf(1, { state, last: seqOf(1) }),
+    {
+      isNew: false,
+    },
+  );
 }
 
 const status = (task: LiveTask, state: TaskState): TaskEvent => ({

@@ -11,6 +11,7 @@ import { LogTail } from './log-tail.ts';
 import type { TaskParts } from './task-parts.ts';
 import type { Unsaved } from './unsaved.ts';
 import { NOTHING, newUnsaved, rejoin } from './unsaved.ts';
+import { wakeAll } from './wake-all.ts';
 
 const NO_SENDERS: readonly Mutable<Sender>[] = [];
 
@@ -184,7 +185,7 @@ export class TaskInMemory implements LiveTask, Saveable {
   wake(): void {
     const wakes = this.#wakes;
     this.#wakes = undefined;
-    if (wakes !== undefined) for (const wake of wakes) wake();
+    if (wakes !== undefined) wakeAll(wakes, this.#parts.timers);
   }
 
   addSender(seq: Seq): Sender {

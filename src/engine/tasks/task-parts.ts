@@ -1,6 +1,7 @@
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLimits } from '../limits.ts';
+import type { Timers } from '../timers.ts';
 import type { LiveTask } from './live-task.ts';
 import type { Unsaved } from './unsaved.ts';
 
@@ -9,6 +10,7 @@ export interface TaskParts {
   readonly limits: Pick<EngineLimits, 'taskEventsMax' | 'taskBytesMax' | 'tailEvents' | 'tailBytes'>;
   readonly clock: EngineClock;
   readonly commits: Pick<Commits, 'enqueue' | 'check' | 'broken'>;
+  readonly timers: Pick<Timers, 'soon'>;
   /** A commit of the task is durable. */
   readonly onSaved: (task: LiveTask, saved: Unsaved) => void;
   /** A name of the new task was taken, so nothing of it was saved. */

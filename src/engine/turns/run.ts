@@ -129,13 +129,24 @@ interface OutputReading {
   readonly stream: AsyncIterable<AgentOutput>;
 }
 
+/** After this many outputs a run looks whether its time is over. */
+const LOOK_EVERY = 32;
+/** After this time without a wait, a run lets other work of this process go first. */
+const TURN_MS = 2;
+
 /** Reads the agent's output until its last one, or until the run is stopped. The run waits for the disk only when its window is full. */
 async function readOutputs(parts: TurnParts, task: LiveTask, { run, outputs, stream }: OutputReading): Promise<void> {
+  const { clock, timers } = parts;
+  let [count, turnEnd] = [0, clock.ticks() + TURN_MS];
   for await (const output of stream) {
     if (task.run !== run) return;
     const isLast = apply(parts, task, { run, outputs, output });
     if (isLast === true || (isLast !== false && (await isLast))) return;
     while (isWindowFull(parts, task) && task.run === run) await task.nextCommit();
+    count += 1;
+    if (count % LOOK_EVERY > 0 || clock.ticks() < turnEnd) continue;
+    await new Promise<void>((resolve) => timers.soon(resolve));
+    turnEnd = clock.ticks() + TURN_MS;
   }
   if (task.run === run) endWithoutStatus(task, run);
 }

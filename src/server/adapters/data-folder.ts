@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
@@ -93,6 +93,11 @@ export function folderFor(sources: readonly string[]): string {
   return isPlain ? name : `${name}-${hashOf(sources.join('\n'))}`;
 }
 
+/** Where people find this node. A port that the system chooses is not known yet. */
+function addressOf({ url, port, host = '' }: Partial<Pick<Settings, 'url' | 'host' | 'port'>>): string {
+  return url ?? (port === undefined || port === 0 ? `process ${process.pid} on ${hostname()}` : `http://${host}:${port}`);
+}
+
 /** What a data folder holds, opened. */
 type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>> &
   Pick<ServingOptions, 'storeFiles'> & { readonly local?: LocalStore };
@@ -113,12 +118,13 @@ export async function openData(
     authFolder: named,
     store: url,
     storeLeaseMs = 10_000,
-  }: Partial<Pick<Settings, 'acceptLoss' | 'authFolder' | 'store' | 'storeLeaseMs'>> = {},
+    ...address
+  }: Partial<Pick<Settings, 'acceptLoss' | 'authFolder' | 'store' | 'storeLeaseMs' | 'url' | 'host' | 'port'>> = {},
 ): Promise<OpenedData> {
   const path = resolve(folder);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   for (const each of [path, ...readdirSync(path).map((name) => join(path, name))]) refuseWritableByOthers(each);
-  if (url !== undefined) return openPostgresData(url, log, storeLeaseMs);
+  if (url !== undefined) return openPostgresData(url, log, { leaseMs: storeLeaseMs, nodeUrl: addressOf(address) });
   const report = (what: string, cause: unknown): void => log.error(what, cause);
   const store = openSqliteStore(join(path, 'tasks.db'), { report, acceptLoss });
   // This process holds the store's lock, so no other process creates keys at the same time.

@@ -1,5 +1,6 @@
 import type { AdminBackups } from '#protocol';
 import { A2AError } from '#protocol';
+import type { ReplicaOwner } from '../../engine/adapters/postgres.ts';
 import { openPostgresStore } from '../../engine/adapters/postgres.ts';
 import { ConfigError } from '../config/read-value.ts';
 import type { Log } from '../observability/log.ts';
@@ -9,11 +10,21 @@ import { freshKeys, readKeys } from './node-keys-file.ts';
 type PostgresData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>>;
 
 /** Opens everything that outlives the process in a Postgres database: tasks, large content, and the keys of the node. */
-export async function openPostgresData(url: string, log: Log, leaseMs: number): Promise<PostgresData> {
+export async function openPostgresData(
+  url: string,
+  log: Log,
+  { leaseMs, nodeUrl }: { readonly leaseMs: number; readonly nodeUrl: string },
+): Promise<PostgresData> {
   if (!/^postgres(ql)?:\/\//.test(url)) throw new ConfigError('store must be a URL that starts with postgres://');
   const report = (what: string, cause: unknown): void =>
     log.warn(what, { problem: cause instanceof Error ? cause.message : String(cause) });
-  const store = await openPostgresStore(url, { report, leaseMs });
+  let isStandby = false;
+  const onStandby = (owner: ReplicaOwner): void => {
+    isStandby = true;
+    log.info('another node serves this store; this one stands by, and takes over when that one ends', { ...owner });
+  };
+  const store = await openPostgresStore(url, { report, leaseMs, url: nodeUrl, onStandby });
+  if (isStandby) log.info('this node takes the store over');
   try {
     const keys = readKeys(await store.sharedSecret('node-keys', await freshKeys()), 'the database');
     return { store, blobs: store.blobs, secret: store.secret, keys, backups: NO_BACKUPS };

@@ -16,7 +16,7 @@ const database = process.argv.includes('--store') ? process.argv[process.argv.in
 const honest: Store =
   database === undefined
     ? openSqliteStore(join(DIR, 'tasks.db'), { ballastBytes: 0 })
-    : await openPostgresStore(database, { leaseMs: 1000 });
+    : await openPostgresStore(database, { leaseMs: 1000, onStandby: () => {} });
 
 const LATER_MS = database === undefined ? 25 : 200;
 
@@ -61,5 +61,6 @@ const lying: Store = {
   },
 };
 
-const { url } = await serve(createScript(), { port: 0, store: lying, otel: false });
+const port = Number(process.argv[process.argv.indexOf('--port') + 1]);
+const { url } = await serve(createScript(), { port, store: lying, otel: false });
 process.stdout.write(`${JSON.stringify({ event: 'ready', url, agents: ['script'] })}\n`);

@@ -27,7 +27,16 @@ export interface ReplicaOptions {
   readonly url: string;
   /** `all`: waits until no other replica owns a cell. A number: takes at most so many free ones. */
   readonly share: 'all' | number;
+  /** Called when another replica owns the cells: this one waits until it can take them over. Absent: it refuses to start. */
+  readonly onStandby?: ((owner: ReplicaOwner) => void) | undefined;
   readonly report: (what: string, cause: unknown) => void;
+}
+
+/** The replica that owns the cells. */
+export interface ReplicaOwner {
+  readonly replica: number;
+  /** Its address, for people. Empty if it has none. */
+  readonly url: string;
 }
 
 interface ClaimedCell {
@@ -35,9 +44,7 @@ interface ClaimedCell {
   readonly epoch: number;
 }
 
-interface Holder {
-  readonly replica: number;
-  readonly url: string;
+interface Holder extends ReplicaOwner {
   readonly left: number;
 }
 
@@ -88,7 +95,7 @@ class PostgresReplica implements Replica {
 
   async join(): Promise<void> {
     try {
-      await this.#claim();
+      await this.#claim(this.#options.onStandby);
     } catch (thrown) {
       this.#watch.stop();
       await this.#connection?.end();
@@ -120,6 +127,7 @@ class PostgresReplica implements Replica {
     const before = this.#claimed;
     try {
       await this.#run(this.#sql.leave, [this.#id]);
+      this.#id = 0;
       await this.#claim();
     } catch (thrown) {
       throw thrown instanceof StoreError ? thrown : unavailable(thrown);
@@ -137,37 +145,51 @@ class PostgresReplica implements Replica {
     throw this.#lost;
   }
 
-  /** Takes a number and cells. With `all` it waits for a lease that ends, but not for one that is renewed. */
-  async #claim(): Promise<void> {
+  /**
+   * Takes a number and cells. With `all` it waits for a lease that ends. For one that is renewed it waits
+   * only if it may stand by.
+   */
+  async #claim(onStandby?: ReplicaOptions['onStandby']): Promise<void> {
     const seen = new Map<number, number>();
+    let owner: number | undefined;
     for (let waited = 0; ; waited += LOOK_MS) {
       await this.#run(this.#sql.bury);
       const holders = this.#options.share === 'all' ? await this.#run<Holder>(this.#sql.holders) : [];
       if (holders.length === 0 && (await this.#enter())) return;
       for (const { replica, url, left } of holders) {
         // Time passed, so less is left unless it was renewed.
-        const isRenewed = left > (seen.get(replica) ?? Number.POSITIVE_INFINITY);
-        if (isRenewed || waited > this.#options.leaseMs * 2) throw new StoreError('locked', heldBy(replica, url));
+        const isRenewed = left > (seen.get(replica) ?? Number.POSITIVE_INFINITY) || waited > this.#options.leaseMs * 2;
+        if (isRenewed && onStandby === undefined) throw new StoreError('locked', heldBy(replica, url));
+        if (isRenewed && owner !== replica) {
+          owner = replica;
+          onStandby?.({ replica, url });
+        }
         seen.set(replica, left);
       }
+      if (onStandby !== undefined) await this.#register();
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
   }
 
-  /** False if another replica was faster. */
-  async #enter(): Promise<boolean> {
-    const { leaseMs, url, share } = this.#options;
+  /** Takes a number, or keeps the one that this process has while it waits. */
+  async #register(): Promise<LeaseMoment> {
+    const { leaseMs, url } = this.#options;
     const sentAt = leaseClock.now();
+    if (this.#id !== 0 && (await this.#run(this.#sql.renew, [this.#id, leaseMs])).length > 0) return sentAt;
     const [made] = await this.#run<{ replica: number }>(this.#sql.enter, [url, leaseMs]);
     if (made === undefined) throw new StoreError('failed', 'the replica was not stored');
-    const claimed = await this.#run<ClaimedCell>(this.#sql.claim, [made.replica, share === 'all' ? null : share, share === 'all']);
-    if (share === 'all' && claimed.length === 0) {
-      await this.#run(this.#sql.leave, [made.replica]);
-      return false;
-    }
     this.#id = made.replica;
-    this.#enteredAt = sentAt;
+    return sentAt;
+  }
+
+  /** False if another replica was faster. */
+  async #enter(): Promise<boolean> {
+    const { share } = this.#options;
+    const sentAt = await this.#register();
+    const claimed = await this.#run<ClaimedCell>(this.#sql.claim, [this.#id, share === 'all' ? null : share, share === 'all']);
+    if (share === 'all' && claimed.length === 0) return false;
     this.#claimed = claimed;
+    this.#enteredAt = sentAt;
     return true;
   }
 

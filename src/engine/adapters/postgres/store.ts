@@ -14,7 +14,7 @@ import { createPostgresReads } from './reads.ts';
 import type { PostgresRealms } from './realms.ts';
 import { createPostgresRealms } from './realms.ts';
 import { cellOf } from './records.ts';
-import type { ReplicaOptions } from './replica.ts';
+import type { ReplicaOptions, ReplicaOwner } from './replica.ts';
 import { joinReplicas } from './replica.ts';
 import type { SchemaName } from './schema.ts';
 import { migrate, quoted } from './schema.ts';
@@ -33,6 +33,11 @@ export interface PostgresOptions {
   readonly cells?: number;
   /** `all` (default): this is the only writer. A number: takes at most so many free cells, beside other writers. */
   readonly share?: 'all' | number;
+  /**
+   * Called when another process owns the store: this one waits, and opens the store when the other one has ended. Absent: it throws a
+   * StoreError.
+   */
+  readonly onStandby?: (owner: ReplicaOwner) => void;
   /** Maximum number of connections for reads. Default 8. */
   readonly readers?: number;
   /** The server cancels a commit that waits longer than this for another one. Default 5,000. */
@@ -76,7 +81,7 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   const s = quoted(schema);
   const connection = await database.connect();
   const meta = await migrate(connection, s, cells).finally(() => connection.end());
-  const joining: ReplicaOptions = { leaseMs, url, share, report };
+  const joining: ReplicaOptions = { leaseMs, url, share, report, onStandby: options.onStandby };
   const replica = await joinReplicas(database, s, joining);
   const realms = createPostgresRealms(database, s);
   const writer = createWriter({ database, schema: s, replica, commitMsMax, report, verdicts });

@@ -23,7 +23,7 @@ export interface WriteOptions {
 /** A longer text is sent in pieces. What is shorter mostly fits into the buffers of the operating system. */
 export const AT_ONCE_CHARS = 32_768;
 /** After this many characters without a wait for the socket, other requests get a turn. */
-const TURN_CHARS = 262_144;
+const TURN_CHARS = 65_536;
 
 /** Writes a response: at once if its body is a short text, otherwise piece by piece with backpressure. */
 export function writeAnswer(outgoing: ServerResponse, answer: HttpResponse, options: WriteOptions): void {

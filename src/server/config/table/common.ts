@@ -39,7 +39,7 @@ export const COMMON_SETTINGS = {
     max: 600_000,
     default: 10_000,
     flag: 'store-lease-ms',
-    doc: 'How long a node may own the tasks in a Postgres database without renewing its lease. After a crash the next start waits at most this long.',
+    doc: 'How long a node may own the tasks in a Postgres database without renewing its lease. After a crash the next node takes over after at most this long.',
   },
   memory: { type: 'boolean', flag: 'memory', doc: 'Keep tasks in memory only.' },
   acceptLoss: {

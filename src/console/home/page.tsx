@@ -1,0 +1,169 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { AdminTask } from '#protocol';
+import { getTextFromMessage } from '#protocol';
+import { agents } from '../agents/known.ts';
+import { admin, wordsFor } from '../api.ts';
+import { ConversationLink, conversations, refreshConversations } from '../chat/conversations.tsx';
+import { approvals, commits, health } from '../ops/watch.ts';
+import { taskWords, wantWords } from '../tasks/words.ts';
+import { Ago, Problem } from '../ui/basic.tsx';
+import './home.css';
+
+const SHOWN = 5;
+const CAUSE_MAX = 240;
+
+interface Now {
+  readonly running: readonly AdminTask[];
+  readonly failed: readonly AdminTask[];
+  readonly failedCount: number;
+}
+
+const now = signal<Now | undefined>(undefined);
+/** Why tasks failed, by id. */
+const causes = signal<ReadonlyMap<string, string>>(new Map());
+const problem = signal('');
+
+const page = (status: string) => admin.tasks(new URLSearchParams({ status, pageSize: String(SHOWN) }));
+
+/** Reads what the node does now, and why tasks failed. */
+async function look(): Promise<void> {
+  try {
+    const [working, submitted, failed] = await Promise.all(['TASK_STATE_WORKING', 'TASK_STATE_SUBMITTED', 'TASK_STATE_FAILED'].map(page));
+    const running = [...(working?.tasks ?? []), ...(submitted?.tasks ?? [])].slice(0, SHOWN);
+    now.value = { running, failed: failed?.tasks ?? [], failedCount: failed?.totalSize ?? 0 };
+    wantWords([...running, ...(failed?.tasks ?? [])].map(({ id }) => id));
+    problem.value = '';
+    for (const { id } of failed?.tasks ?? []) if (!causes.value.has(id)) await readCause(id);
+  } catch (thrown) {
+    problem.value = wordsFor(thrown);
+  }
+}
+
+async function readCause(id: string): Promise<void> {
+  const { task } = await admin.task(id);
+  const said = task.status.message === undefined ? '' : getTextFromMessage(task.status.message);
+  causes.value = new Map([...causes.value, [id, said === '' ? 'The agent gave no reason.' : said.slice(0, CAUSE_MAX)]]);
+}
+
+/** What this node is doing now. */
+export function HomePage() {
+  const seen = commits.value;
+  useEffect(() => {
+    void look();
+    void refreshConversations();
+  }, [seen]);
+  const sample = health.value?.samples.at(-1);
+  const { running = [], failed = [], failedCount = 0 } = now.value ?? {};
+  return (
+    <div class="page home">
+      <div class="spread">
+        <h1>This node</h1>
+        <a href="/console/tour">Take the tour</a>
+      </div>
+      <Problem text={problem.value} onAgain={() => void look()} />
+      <ul class="home-figures" aria-label="Now">
+        <Figure label="Agents" value={agents.value?.length} to="/agents" />
+        <Figure label="Running tasks" value={sample?.running} to="/tasks?status=TASK_STATE_WORKING" />
+        <Figure label="Wait for a person" value={approvals.value.length} to="/approvals" tone="warn" />
+        <Figure
+          label="Failed tasks"
+          value={now.value === undefined ? undefined : failedCount}
+          to="/tasks?status=TASK_STATE_FAILED"
+          tone="bad"
+        />
+      </ul>
+      <div class="home-columns">
+        <div class="home-column">
+          <Section title="Questions for you" none="No agent waits for an answer." count={approvals.value.length}>
+            {approvals.value.slice(0, SHOWN).map(({ id, agent, question, statusAt }) => (
+              <li key={id} class="home-item">
+                <a href={`/console/approvals/${encodeURIComponent(id)}`}>
+                  {question === undefined ? `${agent} waits for input` : getTextFromMessage(question).slice(0, CAUSE_MAX)}
+                </a>
+                <span class="dim">
+                  {agent}, <Ago at={statusAt} />
+                </span>
+              </li>
+            ))}
+          </Section>
+          <Section title="Running" none="Nothing runs at the moment." count={running.length}>
+            {running.map((task) => (
+              <li key={task.id}>
+                <TaskLink task={task} />
+              </li>
+            ))}
+          </Section>
+        </div>
+        <div class="home-column">
+          <Section title="Recent conversations" none="No conversations yet." count={conversations.value?.length ?? 0} more="/chat">
+            {(conversations.value ?? []).slice(0, SHOWN).map((one) => (
+              <li key={`${one.principal} ${one.contextId}`}>
+                <ConversationLink conversation={one} />
+              </li>
+            ))}
+          </Section>
+          <Section title="Failures" none="No task has failed." count={failed.length}>
+            {failed.map((task) => (
+              <li key={task.id}>
+                <TaskLink task={task} />
+                <p class="home-cause">{causes.value.get(task.id) ?? '…'}</p>
+              </li>
+            ))}
+          </Section>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface FigureProps {
+  readonly label: string;
+  readonly value: number | undefined;
+  readonly to: string;
+  /** How the number is coloured unless it is 0. */
+  readonly tone?: 'warn' | 'bad';
+}
+
+function Figure({ label, value, to, tone }: FigureProps) {
+  return (
+    <li>
+      <a class={`panel ${value === undefined || value === 0 ? '' : (tone ?? '')}`} href={`/console${to}`}>
+        <span class="dim">{label}</span>
+        <strong>{value === undefined ? '…' : value.toLocaleString('en')}</strong>
+      </a>
+    </li>
+  );
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly none: string;
+  readonly count: number;
+  readonly more?: string;
+  readonly children: ComponentChildren;
+}
+
+function Section({ title, none, count, more, children }: SectionProps) {
+  return (
+    <section class="panel" aria-label={title}>
+      <div class="spread">
+        <h2>{title}</h2>
+        {more === undefined ? null : <a href={`/console${more}`}>All</a>}
+      </div>
+      {count === 0 ? <p class="dim">{none}</p> : <ul class="home-list">{children}</ul>}
+    </section>
+  );
+}
+
+function TaskLink({ task: { id, agent, statusAt } }: { readonly task: AdminTask }) {
+  return (
+    <div class="home-item">
+      <a href={`/console/tasks/${encodeURIComponent(id)}`}>{taskWords.value.get(id)?.text || id}</a>
+      <span class="dim">
+        {agent}, <Ago at={statusAt} />
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import { memo } from 'preact/compat';
+import type { AdminTask } from '#protocol';
+import { isTerminal } from '#protocol';
+import { Ago, StateBadge, took } from '../ui/basic.tsx';
+import { taskWords } from './words.ts';
+
+interface RowProps {
+  readonly task: AdminTask | undefined;
+  readonly isPicked: boolean;
+  readonly onPick: (task: AdminTask) => void;
+}
+
+/** One task in the list. */
+export const TaskRow = memo(function TaskRow({ task, isPicked, onPick }: RowProps) {
+  if (task === undefined) return <span class="task-row waiting" aria-hidden="true" />;
+  const words = taskWords.value.get(task.id);
+  const name = words === undefined || words.text === '' ? (task.alias ?? task.id) : words.text;
+  return (
+    <div class="task-row">
+      <input type="checkbox" aria-label={`Select ${name}`} checked={isPicked} onChange={() => onPick(task)} />
+      <a href={`/console/tasks/${encodeURIComponent(task.id)}`} title={task.id}>
+        <StateBadge state={task.state} />
+        <span class={words === undefined || words.text === '' ? 't-id' : 't-words'}>{name}</span>
+        <span class="t-agent">{task.agent}</span>
+        <span class="t-who dim">{task.principal}</span>
+        <span class="t-took dim">{words === undefined ? '' : durationOf(task, words.startedAt)}</span>
+        <span class="t-when dim">
+          <Ago at={task.statusAt} />
+        </span>
+      </a>
+    </div>
+  );
+});
+
+function durationOf({ state, statusAt }: AdminTask, startedAt: string): string {
+  const until = isTerminal(state) ? Date.parse(statusAt) : Date.now();
+  return took(Math.max(0, until - Date.parse(startedAt)));
+}
+
+/** The names of the columns. Screen readers hear the rows as links. */
+export function TaskHead({ isAll, onAll }: { readonly isAll: boolean; readonly onAll: () => void }) {
+  return (
+    <div class="task-row task-head">
+      <input type="checkbox" aria-label="Select all that are loaded" checked={isAll} onChange={onAll} />
+      <div aria-hidden="true">
+        <span>State</span>
+        <span>First words</span>
+        <span>Agent</span>
+        <span class="t-who">Caller</span>
+        <span class="t-took">Duration</span>
+        <span class="t-when">Changed</span>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+import type { PostgresDatabase } from './database.ts';
+import { reading } from './errors.ts';
+import { quoted } from './schema.ts';
+
+/** A process in the table of replicas. */
+export interface ReplicaRow {
+  readonly replica: number;
+  /** Its address, for people. Empty if it has none. */
+  readonly url: string;
+  /** When it came, as an ISO 8601 time of the database. */
+  readonly started: string;
+  /** Milliseconds until its lease ends, unless it renews it. Negative: it has ended. */
+  readonly leaseMs: number;
+  /** Number of cells that it owns. 0: it stands by. */
+  readonly cells: number;
+}
+
+/** The replicas of a store, oldest first. Undefined if the database has no store. */
+export async function readReplicas(database: PostgresDatabase, schema: string): Promise<readonly ReplicaRow[] | undefined> {
+  const s = quoted(schema);
+  const [there] = await reading(() =>
+    database.read<{ yes: boolean }>({ name: 'has-store', text: 'SELECT to_regclass($1) IS NOT NULL AS yes' }, [`${s}.replicas`]),
+  );
+  if (there?.yes !== true) return undefined;
+  const text = `SELECT r.replica, r.url, to_char(r.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS started,
+    (extract(epoch FROM r.until - clock_timestamp()) * 1000)::bigint AS "leaseMs", (SELECT count(*) FROM ${s}.cells c WHERE c.replica = r.replica) AS cells
+    FROM ${s}.replicas r ORDER BY r.replica`;
+  return reading(() => database.read<ReplicaRow>({ name: 'replicas', text }));
+}

@@ -1,0 +1,245 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../support/brokers.ts';
+import { eventually } from '../support/eventually.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import { launchServe } from '../support/parley.ts';
+import type { PostgresServer } from '../support/postgres.ts';
+import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
+import type { Child } from '../support/processes.ts';
+import { startNode } from '../support/processes.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { freshName, pause, sendTask, tasksWhere } from './client.ts';
+import type { Job, Ledger } from './ledger.ts';
+import { newJob, work } from './ledger.ts';
+import { childFile } from './parley.ts';
+import { times } from './size.ts';
+import type { Verdict } from './verify.ts';
+import { NOTHING, plus, verifyAll } from './verify.ts';
+
+const CLIENTS: readonly Job['kind'][] = ['send', 'send', 'stream', 'stream', 'poll', 'poll'];
+const NODES = 3;
+/** A busy machine may stop a process for a second. */
+const LEASE_MS = 3000;
+
+/** A node of the cluster, on a port that stays the same. */
+interface ClusterNode {
+  readonly url: string;
+  readonly child: Child;
+}
+
+interface ClusterOptions {
+  /** Starts this program instead of `parley serve`. */
+  readonly entry?: string;
+  readonly leaseMs?: number;
+}
+
+/** Several nodes on one database. One serves; the others stand by. As a supervisor does, it starts a node again that has ended. */
+class Cluster {
+  readonly #nodes: ClusterNode[] = [];
+  readonly #start: (at: number) => ClusterNode;
+  #isOver = false;
+
+  constructor(start: (at: number) => ClusterNode) {
+    this.#start = start;
+    for (let at = 0; at < NODES; at += 1) this.#launch(at);
+  }
+
+  #launch(at: number): void {
+    const node = this.#start(at);
+    this.#nodes[at] = node;
+    void node.child.ended.then(() => {
+      if (!this.#isOver) this.#launch(at);
+    });
+  }
+
+  /** The node that is ready, as a load balancer finds it. */
+  async serving(): Promise<ClusterNode> {
+    let found: ClusterNode | undefined;
+    await eventually(async () => {
+      for (const node of this.#nodes) {
+        const answer = await fetch(`${node.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+        await answer?.arrayBuffer().catch(() => undefined);
+        if (answer?.ok === true) found = node;
+      }
+      if (found === undefined)
+        throw new Error(`no node is ready: ${this.#nodes.map((node) => node?.child.errors().slice(-1500)).join('\n\n')}`);
+    });
+    if (found === undefined) throw new Error('no node is ready');
+    return found;
+  }
+
+  random(): ClusterNode {
+    const node = this.#nodes[Math.floor(Math.random() * NODES)];
+    if (node === undefined) throw new Error('the cluster has no such node');
+    return node;
+  }
+
+  /** What a node says that serves from the beginning to the end of `ask`. */
+  async asked<T>(ask: (url: string) => Promise<T>): Promise<T> {
+    for (;;) {
+      const node = await this.serving();
+      const said = await ask(node.url).catch((thrown: unknown) => ({ thrown }));
+      if ((await this.serving()) !== node) continue;
+      if (typeof said === 'object' && said !== null && 'thrown' in said) throw said.thrown;
+      return said;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    for (const { child } of this.#nodes) child.process.kill('SIGKILL');
+    for (const { child } of this.#nodes) await child.ended;
+  }
+}
+
+interface Load {
+  readonly ledger: Ledger;
+  readonly jobs: Job[];
+  /** Resolves when all clients have finished their job. */
+  end(): Promise<void>;
+}
+
+/** What a client does next. In the control the job may be lost, so it begins another one. */
+function afterFault(job: Job, thrown: unknown, isHonest: boolean): Job {
+  if (!isHonest) return newJob(job.kind);
+  if (!/503|UNAVAILABLE|before its task|terminated|fetch failed|other side closed/.test(String(thrown))) throw thrown;
+  return job;
+}
+
+/** Clients that go to the node that serves, and continue with the same job after a fault. `isHonest`: false for the control. */
+function startLoad(cluster: Cluster, isHonest: boolean): Load {
+  const ledger: Ledger = new Map();
+  const jobs: Job[] = [];
+  let isOver = false;
+  const client = async (kind: Job['kind']): Promise<void> => {
+    let node = await cluster.serving();
+    for (let job = newJob(kind); ; ) {
+      try {
+        await work(node.url, ledger, job);
+        jobs.push(job);
+        if (isOver) return;
+        job = newJob(kind);
+      } catch (thrown) {
+        if (!isHonest && isOver) return;
+        job = afterFault(job, thrown, isHonest);
+        await pause(50);
+        node = await cluster.serving();
+      }
+    }
+  };
+  const working = Promise.all(CLIENTS.map((kind) => client(kind)));
+  return {
+    ledger,
+    jobs,
+    end: async () => {
+      isOver = true;
+      await working;
+    },
+  };
+}
+
+/** Every job has one task, however often its message was sent. */
+async function repeatedJobs(url: string, jobs: readonly Job[]): Promise<Verdict> {
+  let verdict = NOTHING;
+  for (const { name } of jobs) {
+    const found = await tasksWhere(url, `contextId=${name}`);
+    if (found.length > 1) verdict = plus(verdict, { ...NOTHING, doubled: 1, details: [`${name}: ${found.length} tasks`] });
+  }
+  return verdict;
+}
+
+suiteNeeding('postgresql', hasPostgres, 'three nodes on one database', () => {
+  const [folder, data] = [postgresFolder(), scratchFolder()];
+  let postgres: PostgresServer;
+  beforeAll(async () => {
+    postgres = await startPostgres(folder);
+  }, 120_000);
+  afterAll(() => postgres.stop());
+
+  const clusterOn = async (database: string, { entry, leaseMs = LEASE_MS }: ClusterOptions = {}): Promise<Cluster> => {
+    const client = new pg.Client({ connectionString: postgres.url });
+    await client.connect();
+    await client.query(`CREATE DATABASE ${database}`).finally(() => client.end());
+    const ports = await Promise.all(Array.from({ length: NODES }, () => freePort()));
+    const store = postgres.url.replace(/postgres$/, database);
+    return new Cluster((at) => {
+      const kept = [
+        '--data',
+        join(data, `${database}-${at}`),
+        '--limit',
+        'retryMs=20',
+        '--store',
+        store,
+        '--store-lease-ms',
+        String(leaseMs),
+      ];
+      const args = [...(entry === undefined ? ['script'] : []), ...kept, '--port', String(ports[at])];
+      return { url: `http://127.0.0.1:${ports[at]}`, child: launchServe({ args, ...(entry === undefined ? {} : { entry }) }) };
+    });
+  };
+
+  /** Kills a random node under load, again and again, and compares what callers received with what is stored. */
+  const killRandom = async (database: string, kills: number, entry?: string): Promise<Verdict> => {
+    const cluster = await clusterOn(database, entry === undefined ? {} : { entry });
+    const { ledger, jobs, end } = startLoad(cluster, entry === undefined);
+    for (let kill = 0; kill < kills; kill += 1) {
+      const before = ledger.size;
+      await eventually(() => ledger.size > before + CLIENTS.length);
+      // A node that stands by may die as well; every second time it is the one that serves.
+      const { child } = kill % 2 === 0 ? await cluster.serving() : cluster.random();
+      child.process.kill('SIGKILL');
+      await child.ended;
+    }
+    const before = ledger.size;
+    await eventually(() => ledger.size > before + CLIENTS.length);
+    await end();
+    const verdict = await cluster.asked((url) => verifyAll(url, ledger));
+    const repeated = await cluster.asked((url) => repeatedJobs(url, jobs));
+    await cluster.stop();
+    return plus(verdict, repeated);
+  };
+
+  it('lose nothing that a caller has received when random ones are killed', { timeout: 3_600_000 }, async () => {
+    expect(await killRandom('killed', times(4, 150))).toEqual(NOTHING);
+  });
+
+  it('lose events in the control, which acknowledges before it commits', { timeout: 900_000 }, async () => {
+    expect((await killRandom('lying', times(4, 12), childFile('lying-server.ts'))).lost).toBeGreaterThan(0);
+  });
+
+  it('take over from one that is paused beyond its lease; it ends when it continues', { timeout: 300_000 }, async () => {
+    const cluster = await clusterOn('paused');
+    const { ledger, end } = startLoad(cluster, true);
+    await eventually(() => ledger.size > CLIENTS.length);
+    const old = await cluster.serving();
+    old.child.process.kill('SIGSTOP');
+    await eventually(async () => expect((await cluster.serving()).url).not.toBe(old.url));
+    await eventually(async () => sendTask((await cluster.serving()).url, 'chunks=1', { messageId: freshName('after') }));
+    old.child.process.kill('SIGCONT');
+    expect((await old.child.ended).code).not.toBe(0);
+    await end();
+    expect(await cluster.asked((url) => verifyAll(url, ledger))).toEqual(NOTHING);
+    await cluster.stop();
+  });
+
+  it('hand over when the one that serves is stopped, and are listed by parley replicas', { timeout: 300_000 }, async () => {
+    const cluster = await clusterOn('handover', { leaseMs: 60_000 });
+    const first = await cluster.serving();
+    const { id } = await sendTask(first.url, 'ask');
+    const listed = async (): Promise<readonly { readonly url: string; readonly cells: number }[]> => {
+      const store = postgres.url.replace(/postgres$/, 'handover');
+      const child = startNode([new URL('../../src/cli/main.ts', import.meta.url).pathname, 'replicas', '--store', store, '--json']);
+      expect((await child.ended).code).toBe(0);
+      return JSON.parse(child.lines()[0] ?? '[]') as readonly { readonly url: string; readonly cells: number }[];
+    };
+    await eventually(async () => expect(await listed()).toHaveLength(NODES));
+    expect((await listed()).filter(({ cells }) => cells > 0).map(({ url }) => url)).toEqual([first.url]);
+    first.child.process.kill('SIGTERM');
+    expect((await first.child.ended).code).toBe(0);
+    const answered = await cluster.asked((url) => sendTask(url, 'yes', { taskId: id }));
+    expect(answered.status.state).toBe('TASK_STATE_COMPLETED');
+    await cluster.stop();
+  });
+});
