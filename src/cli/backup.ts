@@ -10,7 +10,7 @@ import { adminApi } from './admin-api.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { AUTH_FOLDER_FLAG, DATA_FLAG, JSON_FLAG } from './data/flags.ts';
-import { asCliError, dataNamed, nodeOn, progressLine, sizeText } from './data/folder.ts';
+import { asCliError, dataNamed, NO_TASKS_HINT, nodeOn, progressLine, sizeText } from './data/folder.ts';
 import { isInBucket, withBackup } from './data/named-backup.ts';
 import { helpFor } from './flags/help.ts';
 import { parse, switchOf, textOf } from './flags/parse.ts';
@@ -97,8 +97,7 @@ const LOOK_MS = 250;
 
 /** No node runs on the folder, so this process opens it. */
 async function ofClosed(data: string, auth: string, to: string): Promise<Made> {
-  if (!existsSync(join(data, 'tasks.db')))
-    throw new CliError(`${data} has no tasks`, { hint: 'name the folder of the node with --data DIR', exit: 2 });
+  if (!existsSync(join(data, 'tasks.db'))) throw new CliError(`${data} has no tasks`, { hint: NO_TASKS_HINT, exit: 2 });
   const store = openSqliteStore(join(data, 'tasks.db'), { create: false, ballastBytes: 0 });
   const line = progressLine();
   try {

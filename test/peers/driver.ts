@@ -13,11 +13,19 @@ export interface DriverOptions extends Pick<Talk, 'losesFileNames'> {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+/** The calls that the clients of SDKs have beside those of every peer. */
+export interface SdkTalk extends Talk {
+  /** Subscribes to a task and resolves with its first event that has text, without reading on. */
+  subscribe(taskId: string): Promise<Reply>;
+  /** Asks for notifications about a task at an address. */
+  push(taskId: string, url: string): Promise<void>;
+}
+
 /**
  * A peer's own client in a program of its own language. The program reads one JSON command a line from standard input and writes one
  * JSON result a line: `{"result": …}` or `{"error": {"message", "code"}}`. `list` is left out where the version has none.
  */
-export function driverTalk(command: readonly string[], options: DriverOptions): Talk {
+export function driverTalk(command: readonly string[], options: DriverOptions): SdkTalk {
   const [program = '', ...args] = command;
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...options.env } });
   const waiting: Waiting[] = [];
@@ -49,6 +57,8 @@ export function driverTalk(command: readonly string[], options: DriverOptions): 
     begin: (say: Say) => call<Reply>('begin', say),
     get: (taskId) => call<Reply>('get', { taskId }),
     cancel: (taskId) => call<Reply>('cancel', { taskId }),
+    subscribe: (taskId) => call<Reply>('subscribe', { taskId }),
+    push: (taskId, url) => call<void>('push', { taskId, url }),
     ...(options.hasList ? { list: (contextId?: string) => call<readonly string[]>('list', { contextId }) } : {}),
     close: async () => {
       child.stdin.end();

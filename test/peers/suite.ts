@@ -42,7 +42,8 @@ export function describeClient<T extends Talk>(peer: PeerClient<T>): void {
   suiteNeeding('its package', talk !== undefined, `their client: ${title}`, () => {
     let node: OurNode;
     beforeAll(async () => {
-      node = await ourNode({ args: [agent, ...serveFlags] });
+      // The addresses of notifications are on loopback here.
+      node = await ourNode({ args: [agent, '--allow-loopback-targets', ...serveFlags] });
     });
     afterAll(() => node.stop());
     for (const { id, title: what, run } of [...CONVERSATIONS, ...also]) {

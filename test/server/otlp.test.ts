@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { handleUnaryCall } from '@grpc/grpc-js';
+import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { parleyServe } from '../support/parley.ts';
@@ -58,3 +60,48 @@ it.each(['http/json', 'http/protobuf'])(
     expect(texts('traces')).toContain(trace);
   },
 );
+
+/** Google's own gRPC server as the receiver. The first call of each signal is refused with UNAVAILABLE, which must be repeated. */
+it('parley serve sends the same over gRPC, and repeats what the receiver asks to', async () => {
+  const [taken, refused, keys] = [new Map<string, string>(), new Set<string>(), new Set<string>()];
+  const server = new Server();
+  const bytes = (buffer: Buffer): Buffer => buffer;
+  for (const [signal, service] of Object.entries({ traces: 'trace.v1.Trace', metrics: 'metrics.v1.Metrics', logs: 'logs.v1.Logs' })) {
+    const handler: handleUnaryCall<Buffer, Buffer> = (call, answer) => {
+      keys.add(String(call.metadata.get('x-key')[0]));
+      if (!refused.has(signal)) {
+        refused.add(signal);
+        return answer({ code: status.UNAVAILABLE, details: 'not yet' });
+      }
+      taken.set(signal, `${taken.get(signal) ?? ''}${call.request.toString('latin1')}`);
+      return answer(null, Buffer.alloc(0));
+    };
+    server.register(`/opentelemetry.proto.collector.${service}Service/Export`, handler, bytes, bytes, 'unary');
+  }
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (failure, bound) =>
+      failure === null ? resolve(bound) : reject(failure),
+    );
+  });
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_EXPORTER_OTLP_HEADERS: 'X-Key=abc',
+    OTEL_SERVICE_NAME: 'node-of-the-test',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+    OTEL_METRIC_EXPORT_INTERVAL: '200',
+  };
+  const node = await parleyServe({ args: ['echo', '--memory'], env });
+  const headers = { 'Content-Type': 'application/json', traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
+  await (await fetch(`${node.url}/message:send`, { method: 'POST', headers, body: JSON.stringify(sendBody('hello')) })).text();
+  const text = (signal: string): string => taken.get(signal) ?? '';
+  await eventually(() => text('traces').includes('a2a run echo') && text('metrics').includes('parley_run_seconds'));
+  expect(await node.stop()).toBe(0);
+  for (const signal of ['traces', 'metrics', 'logs']) expect(text(signal)).toContain('node-of-the-test');
+  expect(text('logs')).toContain('the node is ready');
+  expect(text('logs')).toContain('the node has stopped');
+  expect(text('traces')).toContain(Buffer.from(TRACE, 'hex').toString('latin1'));
+  expect([...keys]).toEqual(['abc']);
+  expect(node.errors()).toContain('gRPC status 14: not yet');
+  server.forceShutdown();
+});

@@ -10,6 +10,10 @@ export function dataNamed(flag: string | undefined): string {
   return resolve(dataFolder(flag ?? (process.env['PARLEY_DATA'] || undefined)));
 }
 
+/** For a folder without a database. */
+export const NO_TASKS_HINT =
+  'name the folder of the node with --data DIR; if its tasks are in Postgres, start the node first: it does the work';
+
 /** The address of the node that has this data folder open. Undefined if none runs. */
 export function nodeOn(data: string, authFolder: string): string | undefined {
   return runningNodes(authFolder).find(({ folder }) => folder !== undefined && resolve(folder) === data)?.url;

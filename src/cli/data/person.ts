@@ -16,7 +16,7 @@ import { CliError } from '../command.ts';
 import type { ParsedFlags } from '../flags/parse.ts';
 import { textOf } from '../flags/parse.ts';
 import { localToken } from '../local-token.ts';
-import { dataNamed, nodeOn } from './folder.ts';
+import { dataNamed, NO_TASKS_HINT, nodeOn } from './folder.ts';
 import { ownerPath } from './owner.ts';
 
 /** Everything that a node has of one caller. */
@@ -40,8 +40,7 @@ export async function onData<T>(flags: ParsedFlags, { running, closed }: OnData<
   const url = nodeOn(data, auth);
   if (url !== undefined)
     return await running(adminApi(url, process.env['PARLEY_TOKEN'] ?? localToken(url, { ...process.env, PARLEY_AUTH_FOLDER: auth })));
-  if (!existsSync(join(data, 'tasks.db')))
-    throw new CliError(`${data} has no tasks`, { hint: 'name the folder of the node with --data DIR', exit: 2 });
+  if (!existsSync(join(data, 'tasks.db'))) throw new CliError(`${data} has no tasks`, { hint: NO_TASKS_HINT, exit: 2 });
   const store = openSqliteStore(join(data, 'tasks.db'), { create: false, ballastBytes: 0 });
   try {
     return await closed({ store, data });

@@ -124,7 +124,7 @@ export async function openData(
   const path = resolve(folder);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   for (const each of [path, ...readdirSync(path).map((name) => join(path, name))]) refuseWritableByOthers(each);
-  if (url !== undefined) return openPostgresData(url, log, { leaseMs: storeLeaseMs, nodeUrl: addressOf(address) });
+  if (url !== undefined) return openPostgresData({ url, folder: path, leaseMs: storeLeaseMs, nodeUrl: addressOf(address) }, log);
   const report = (what: string, cause: unknown): void => log.error(what, cause);
   const store = openSqliteStore(join(path, 'tasks.db'), { report, acceptLoss });
   // This process holds the store's lock, so no other process creates keys at the same time.

@@ -6,15 +6,22 @@ import { ConfigError } from '../config/read-value.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
 import { freshKeys, readKeys } from './node-keys-file.ts';
+import { postgresStats } from './store-stats.ts';
 
-type PostgresData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>>;
+type PostgresData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups' | 'storeFiles'>>;
+
+/** Where the data of a node is. */
+interface PostgresPlace {
+  readonly url: string;
+  /** The folder of the audit log. */
+  readonly folder: string;
+  readonly leaseMs: number;
+  /** The address of this node, which another node names while it stands by. */
+  readonly nodeUrl: string;
+}
 
 /** Opens everything that outlives the process in a Postgres database: tasks, large content, and the keys of the node. */
-export async function openPostgresData(
-  url: string,
-  log: Log,
-  { leaseMs, nodeUrl }: { readonly leaseMs: number; readonly nodeUrl: string },
-): Promise<PostgresData> {
+export async function openPostgresData({ url, folder, leaseMs, nodeUrl }: PostgresPlace, log: Log): Promise<PostgresData> {
   if (!/^postgres(ql)?:\/\//.test(url)) throw new ConfigError('store must be a URL that starts with postgres://');
   const report = (what: string, cause: unknown): void =>
     log.warn(what, { problem: cause instanceof Error ? cause.message : String(cause) });
@@ -27,7 +34,8 @@ export async function openPostgresData(
   if (isStandby) log.info('this node takes the store over');
   try {
     const keys = readKeys(await store.sharedSecret('node-keys', await freshKeys()), 'the database');
-    return { store, blobs: store.blobs, secret: store.secret, keys, backups: NO_BACKUPS };
+    const storeFiles = { stats: () => postgresStats(folder, store), compact: async () => void (await store.compact?.()) };
+    return { store, blobs: store.blobs, secret: store.secret, keys, backups: NO_BACKUPS, storeFiles };
   } catch (thrown) {
     await store.close();
     throw thrown;

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AdminStoreStats } from '#protocol';
+import type { PostgresStore } from '../../engine/adapters/postgres.ts';
 import type { SqliteStore } from '../../engine/adapters/sqlite.ts';
 
 /** What the files of a data folder hold. Reads every page of the database once, in another thread where that is possible. */
@@ -23,6 +24,17 @@ export async function storeStats(folder: string, store: Pick<SqliteStore, 'pageU
       reserve: await size('tasks.db.ballast'),
     },
     files: { blobs: blobs.files, audit: full.files + (current > 0 ? 1 : 0) },
+  };
+}
+
+/** The same for a node whose tasks are in Postgres: its tables, and the audit log in its data folder. */
+export async function postgresStats(folder: string, store: Pick<PostgresStore, 'tableUse' | 'count'>): Promise<AdminStoreStats> {
+  const { blobs, ...use } = await store.tableUse();
+  const [full, current] = await Promise.all([filesIn(join(folder, 'audit')), sizeOf(join(folder, 'audit.jsonl'))]);
+  return {
+    tasks: await store.count({ owner: 'any' }),
+    bytes: { ...use, conversations: 0, free: 0, blobs, audit: full.bytes + current, wal: 0, reserve: 0 },
+    files: { blobs: 0, audit: full.files + (current > 0 ? 1 : 0) },
   };
 }
 

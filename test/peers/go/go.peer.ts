@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describeCards } from '../cards.ts';
 import { driverTalk } from '../driver.ts';
 import { goProgram } from '../install.ts';
+import { SDK_CONVERSATIONS } from '../sdk-conversations.ts';
 import { describeClient, describeLong, describeServer, OVER_GRPC } from '../suite.ts';
 
 interface GoRelease {
@@ -25,7 +26,7 @@ for (const { version, module, folder, bindings } of RELEASES) {
   const program = goProgram(`a2a-go-${version}`, { module: `${module}@v${version}`, sources });
   for (const binding of bindings) {
     const talk = program === undefined ? undefined : (url: string) => driverTalk([program, 'client', url, binding], { hasList: true });
-    describeClient({ title: `a2a-go ${version}, ${binding}`, talk });
+    describeClient({ title: `a2a-go ${version}, ${binding}`, talk, also: SDK_CONVERSATIONS });
   }
   const command = program === undefined ? undefined : (port: number): readonly string[] => [program, 'server', String(port)];
   describeServer({ title: `a2a-go ${version}`, command, except: SERVER_EXCEPT });

@@ -10,9 +10,12 @@ from a2a.types import (
     CancelTaskRequest,
     GetTaskRequest,
     MessageSendParams,
+    PushNotificationConfig,
     SendMessageRequest,
     SendStreamingMessageRequest,
+    SetTaskPushNotificationConfigRequest,
     TaskIdParams,
+    TaskPushNotificationConfig,
     TaskQueryParams,
 )
 
@@ -51,6 +54,10 @@ class Client:
 
     async def cancel(self, task):
         return reply(result_of(await self.client.cancel_task(CancelTaskRequest(id=str(uuid.uuid4()), params=TaskIdParams(id=task)))))
+
+    async def push(self, task, url):
+        config = TaskPushNotificationConfig(taskId=task, pushNotificationConfig=PushNotificationConfig(url=url))
+        result_of(await self.client.set_task_callback(SetTaskPushNotificationConfigRequest(id=str(uuid.uuid4()), params=config)))
 
 
 async def main(url):

@@ -5,7 +5,7 @@ import sys
 import httpx
 
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
-from a2a.types import Message, TaskIdParams, TaskQueryParams
+from a2a.types import Message, PushNotificationConfig, TaskIdParams, TaskPushNotificationConfig, TaskQueryParams
 
 from driver import drive
 from replies_v03 import message_of, reply
@@ -30,6 +30,14 @@ class Client:
 
     async def cancel(self, task):
         return reply(await self.unary.cancel_task(TaskIdParams(id=task)))
+
+    async def subscribe(self, task):
+        async for event in self.streaming.resubscribe(TaskIdParams(id=task)):
+            yield reply(event if isinstance(event, Message) else event[1] or event[0])
+
+    async def push(self, task, url):
+        config = PushNotificationConfig(id='peer', url=url)
+        await self.unary.set_task_callback(TaskPushNotificationConfig(task_id=task, push_notification_config=config))
 
 
 def open_channel(address):

@@ -85,6 +85,13 @@ class Client:
     async def cancel(self, task):
         return task_reply(await self.unary.cancel_task(pb.CancelTaskRequest(id=task)))
 
+    async def subscribe(self, task):
+        async for event in self.streaming.subscribe(pb.SubscribeToTaskRequest(id=task)):
+            yield event_reply(event)
+
+    async def push(self, task, url):
+        await self.unary.create_task_push_notification_config(pb.TaskPushNotificationConfig(task_id=task, url=url))
+
     async def list(self, context):
         page = await self.unary.list_tasks(pb.ListTasksRequest(context_id=context or ''))
         return [task.id for task in page.tasks]

@@ -16,17 +16,17 @@ def code_of(error):
 
 
 async def drive(client):
-    """`client` has the coroutines send, stream, get, list and cancel; stream is an async generator of replies."""
+    """`client` has the coroutines send, get, list, cancel and push; stream and subscribe are async generators of replies."""
     loop = asyncio.get_running_loop()
     background = []
 
-    async def begin(command):
+    async def first(events, fits):
         found = loop.create_future()
 
         async def read():
             try:
-                async for reply in client.stream(command):
-                    if reply.get('taskId') and not found.done():
+                async for reply in events:
+                    if fits(reply) and not found.done():
                         found.set_result(reply)
             except Exception as error:  # the stream may end with the task
                 if not found.done():
@@ -40,7 +40,11 @@ async def drive(client):
         if op == 'stream':
             return [reply async for reply in client.stream(command)]
         if op == 'begin':
-            return await begin(command)
+            return await first(client.stream(command), lambda reply: reply.get('taskId'))
+        if op == 'subscribe':
+            return await first(client.subscribe(command['taskId']), lambda reply: reply.get('texts'))
+        if op == 'push':
+            return await client.push(command['taskId'], command['url'])
         if op == 'list':
             return await client.list(command.get('contextId'))
         if op in ('get', 'cancel'):

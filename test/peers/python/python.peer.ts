@@ -1,5 +1,6 @@
 import { driverTalk } from '../driver.ts';
 import { pythonWith } from '../install.ts';
+import { SDK_CONVERSATIONS } from '../sdk-conversations.ts';
 import { describeClient, describeLong, describeServer, OVER_GRPC } from '../suite.ts';
 import { CANCELED } from './subscribe.ts';
 
@@ -54,8 +55,11 @@ for (const { version, client, server, bindings, hasGrpc, hasList, serverExcept }
   for (const binding of bindings) {
     const command = (url: string) => [python ?? '', `${HERE}${client}`, url, ...(bindings.length > 1 ? [binding] : [])];
     const talk = python === undefined ? undefined : (url: string) => driverTalk(command(url), { hasList });
-    const except = binding === 'GRPC' && !hasList ? { unknown: 'it shows only the status of gRPC' } : {};
-    describeClient({ title: `Python a2a-sdk ${version}, ${binding}`, talk, except });
+    const except = {
+      ...(binding === 'GRPC' && !hasList ? { unknown: 'it shows only the status of gRPC' } : {}),
+      ...(bindings.length === 1 ? { subscribe: 'its client has no subscription' } : {}),
+    };
+    describeClient({ title: `Python a2a-sdk ${version}, ${binding}`, talk, except, also: SDK_CONVERSATIONS });
   }
   const serve = python === undefined ? undefined : (port: number) => [python, `${HERE}${server}`, String(port)];
   const common = { command: serve, except: { ...SERVER_EXCEPT, ...serverExcept } };

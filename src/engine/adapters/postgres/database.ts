@@ -17,8 +17,8 @@ export interface PostgresConnection {
 
 /** The database behind a store. A port of this adapter: the tests run it on PGlite, which has no network. */
 export interface PostgresDatabase {
-  /** Opens a connection of its own for commits or for the lease. */
-  connect(): Promise<PostgresConnection>;
+  /** Opens a connection of its own, for commits, the lease or long work. `answerMsMax`: how long one statement may take. */
+  connect(options?: { readonly answerMsMax?: number }): Promise<PostgresConnection>;
   /** Reads on one of a few shared connections. */
   read<R extends object>(sql: Sql, values?: readonly unknown[]): Promise<readonly R[]>;
   close(): Promise<void>;

@@ -44,7 +44,7 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
   // A connection that breaks while it is idle is replaced by the pool.
   pool.on('error', () => {});
   return {
-    connect: async () => {
+    connect: async (patience) => {
       const socket = new Socket();
       const client = new pg.Client({ ...base, stream: () => socket });
       client.on('error', () => {});
@@ -55,7 +55,7 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
         socket.destroy();
         throw thrown;
       }
-      return connectionOf(client, socket, answerMsMax);
+      return connectionOf(client, socket, patience?.answerMsMax ?? answerMsMax);
     },
     read: async <R extends object>({ name, text }: Sql, values: readonly unknown[] = []) =>
       (await pool.query<R>({ name, text, values: [...values] })).rows,

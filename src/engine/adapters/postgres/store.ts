@@ -18,6 +18,8 @@ import type { ReplicaOptions, ReplicaOwner } from './replica.ts';
 import { joinReplicas } from './replica.ts';
 import type { SchemaName } from './schema.ts';
 import { migrate, quoted } from './schema.ts';
+import type { TableUse } from './tables.ts';
+import { readTableUse, rewriteTables } from './tables.ts';
 import type { CommitResult } from './writer.ts';
 import { createWriter } from './writer.ts';
 
@@ -55,6 +57,8 @@ export interface PostgresStore extends Store {
   readonly blobs: Blobs;
   /** Signs page tokens. Belongs to the store. */
   readonly secret: Uint8Array<ArrayBuffer>;
+  /** What takes the space of the database, in bytes. */
+  tableUse(): Promise<TableUse>;
   /** Returns a secret of the node, after storing `fresh` if there is none. */
   sharedSecret(name: string, fresh: string): Promise<string>;
   /** The cells that this process owns. */
@@ -104,26 +108,23 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
     last = next.catch(() => {});
     return next;
   };
+  const claimInTurn = (net: NetBatch): ReturnType<typeof claim> => inTurn(() => claim(net));
   return {
     ...createPostgresReads(database, s, realms),
     commit: async (batch) => {
       const net = netOf(batch);
       await inTurn(() => send(net, 'replace'));
     },
-    ...(share === 'all'
-      ? {}
-      : {
-          claim: async (batch: readonly Write[]) => {
-            const net = netOf(batch);
-            return inTurn(() => claim(net));
-          },
-        }),
+    ...(share === 'all' ? {} : { claim: async (batch: readonly Write[]) => claimInTurn(netOf(batch)) }),
     reserveKeys: async () => {
       const [range] = await reading(() => database.read<{ first: number }>(sql.reserve));
       if (range === undefined) throw new StoreError('failed', 'no keys were reserved');
       return { first: range.first, last: range.first + KEYS_A_RANGE - 1 };
     },
     lease: replica.lease,
+    tableUse: () => reading(() => readTableUse(database, s)),
+    // Commits wait here, and not at the server, which would cancel them.
+    compact: () => inTurn(() => rewriteTables(database, s)),
     blobs: createPostgresBlobs(database, s),
     secret: new Uint8Array(createHash('sha256').update(`page tokens of ${meta.store}`).digest()),
     sharedSecret: async (name, fresh) => {

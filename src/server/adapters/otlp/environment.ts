@@ -3,11 +3,14 @@ import { withoutEndSlashes } from '#protocol';
 /** The three kinds of telemetry. */
 export type OtlpSignal = 'traces' | 'metrics' | 'logs';
 
+/** How a receiver is spoken to. */
+export type OtlpProtocol = 'http/json' | 'http/protobuf' | 'grpc';
+
 /** What the environment variables of OpenTelemetry say about one signal. */
 export interface OtlpTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly protocol: 'http/json' | 'http/protobuf';
+  readonly protocol: OtlpProtocol;
   readonly timeoutMs: number;
 }
 
@@ -59,11 +62,9 @@ function targetOf(signal: OtlpSignal, env: Environment, problems: string[]): Otl
     problems.push(`OTEL_${signal.toUpperCase()}_EXPORTER=${exporter} is not supported: use otlp or none`);
     return undefined;
   }
-  const asked = named('PROTOCOL') ?? general('PROTOCOL') ?? 'http/protobuf';
-  if (asked !== 'http/json' && asked !== 'http/protobuf')
-    problems.push(`the OTLP protocol ${asked} is not supported: http/protobuf is used`);
-  // OTLP exporter specification: the path of the signal is added to the general endpoint, and never to that of one signal.
-  const url = own ?? `${withoutEndSlashes(base ?? 'http://localhost:4318')}/v1/${signal}`;
+  const protocol = protocolOf(named('PROTOCOL') ?? general('PROTOCOL'), problems);
+  const insecure = (named('INSECURE') ?? general('INSECURE'))?.toLowerCase() === 'true';
+  const url = protocol === 'grpc' ? grpcUrl(own ?? base, insecure) : httpUrl(signal, own, base);
   if (!URL.canParse(url)) {
     problems.push(`${url} is no URL: ${signal} are not exported`);
     return undefined;
@@ -71,9 +72,26 @@ function targetOf(signal: OtlpSignal, env: Environment, problems: string[]): Otl
   return {
     url,
     headers: { ...pairsIn(general('HEADERS')), ...pairsIn(named('HEADERS')) },
-    protocol: asked === 'http/json' ? 'http/json' : 'http/protobuf',
+    protocol,
     timeoutMs: numberIn(named('TIMEOUT') ?? general('TIMEOUT'), 10_000),
   };
+}
+
+function protocolOf(asked: string | undefined, problems: string[]): OtlpProtocol {
+  if (asked === 'http/json' || asked === 'http/protobuf' || asked === 'grpc') return asked;
+  if (asked !== undefined) problems.push(`the OTLP protocol ${asked} is not supported: http/protobuf is used`);
+  return 'http/protobuf';
+}
+
+/** OTLP exporter specification: the path of the signal is added to the general endpoint, and never to that of one signal. */
+function httpUrl(signal: OtlpSignal, own: string | undefined, base: string | undefined): string {
+  return own ?? `${withoutEndSlashes(base ?? 'http://localhost:4318')}/v1/${signal}`;
+}
+
+/** An address without a scheme is for TLS, unless `OTEL_EXPORTER_OTLP_INSECURE` says otherwise. */
+function grpcUrl(endpoint: string | undefined, insecure: boolean): string {
+  if (endpoint === undefined) return 'http://localhost:4317';
+  return /^https?:\/\//i.test(endpoint) ? endpoint : `${insecure ? 'http' : 'https'}://${endpoint}`;
 }
 
 function resourceOf(env: Environment): Readonly<Record<string, string>> {

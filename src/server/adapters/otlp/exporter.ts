@@ -1,4 +1,6 @@
 import type { OtlpTarget } from './environment.ts';
+import type { OtlpOutcome, OtlpSender } from './grpc.ts';
+import { grpcSender } from './grpc.ts';
 import type { OtlpRequestName } from './protobuf.ts';
 import { otlpBytes } from './protobuf.ts';
 
@@ -33,10 +35,11 @@ export function createExporter<T>({ target, name, request, everyMs, onProblem }:
   let queue: T[] = [];
   let isFailing = false;
   let sending: Promise<void> = Promise.resolve();
+  const sender = target.protocol === 'grpc' ? grpcSender(target, name) : httpSender(target, name);
   const send = async (): Promise<void> => {
     while (queue.length > 0) {
       const items = queue.slice(0, BATCH_MAX);
-      const outcome = await post(target, name, request(items));
+      const outcome = await sender.send(request(items));
       if (outcome !== undefined && !isFailing) onProblem(outcome.problem);
       isFailing = outcome !== undefined;
       // What the receiver refuses for good is dropped.
@@ -59,16 +62,16 @@ export function createExporter<T>({ target, name, request, everyMs, onProblem }:
     close: async () => {
       clearInterval(timer);
       await flush();
+      sender.close();
     },
   };
 }
 
-/** Undefined: the receiver has taken it. */
-async function post(
-  { url, headers, protocol, timeoutMs }: OtlpTarget,
-  name: OtlpRequestName,
-  request: object,
-): Promise<{ readonly problem: string; readonly mayRetry: boolean } | undefined> {
+function httpSender(target: OtlpTarget, name: OtlpRequestName): OtlpSender {
+  return { send: (request) => post(target, name, request), close: () => {} };
+}
+
+async function post({ url, headers, protocol, timeoutMs }: OtlpTarget, name: OtlpRequestName, request: object): Promise<OtlpOutcome> {
   const isJson = protocol === 'http/json';
   try {
     const response = await fetch(url, {

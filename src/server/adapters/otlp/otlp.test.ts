@@ -98,6 +98,15 @@ describe('the variables of OpenTelemetry', () => {
     expect(resource).toEqual({ 'service.name': 'node-1', 'deployment.environment.name': 'test' });
   });
 
+  it('name a receiver of gRPC by its origin, with TLS unless the variables say otherwise', () => {
+    const urlOf = (env: Readonly<Record<string, string>>): string | undefined =>
+      otlpSettings({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_EXPORTER: 'otlp', ...env }).targets.traces?.url;
+    expect(urlOf({})).toBe('http://localhost:4317');
+    expect(urlOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a:4317' })).toBe('http://a:4317');
+    expect(urlOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'a:4317' })).toBe('https://a:4317');
+    expect(urlOf({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'b:1', OTEL_EXPORTER_OTLP_INSECURE: 'true' })).toBe('http://b:1');
+  });
+
   it('choose the sampler', () => {
     const sampled = (sampler: string, argument = '1'): ReturnType<typeof otlpSettings>['sampled'] =>
       otlpSettings({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: argument }).sampled;

@@ -13,6 +13,7 @@ type say struct {
 	Text      string         `json:"text"`
 	ContextID string         `json:"contextId"`
 	TaskID    string         `json:"taskId"`
+	URL       string         `json:"url"`
 	File      *file          `json:"file"`
 	Data      map[string]any `json:"data"`
 }
@@ -41,6 +42,10 @@ type talker interface {
 	stream(message say, each func(reply) bool) error
 	get(id string) (reply, error)
 	cancel(id string) (reply, error)
+	// subscribe calls each for every event of a task, until it returns false.
+	subscribe(id string, each func(reply) bool) error
+	// push asks for notifications about a task at an address.
+	push(id, url string) error
 	list(context string) ([]string, error)
 	code(error) int
 }
@@ -82,6 +87,15 @@ func run(client talker, command say) (any, error) {
 			return event.TaskID == ""
 		})
 		return first, err
+	case "subscribe":
+		var first reply
+		err := client.subscribe(command.TaskID, func(event reply) bool {
+			first = event
+			return len(event.Texts) == 0
+		})
+		return first, err
+	case "push":
+		return nil, client.push(command.TaskID, command.URL)
 	case "get":
 		return client.get(command.TaskID)
 	case "cancel":

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 
 	"github.com/a2aproject/a2a-go/a2a"
@@ -34,7 +35,20 @@ func (c client) send(message say) (reply, error) {
 }
 
 func (c client) stream(message say, each func(reply) bool) error {
-	for event, err := range c.inner.SendStreamingMessage(context.Background(), request(message)) {
+	return eachOf(c.inner.SendStreamingMessage(context.Background(), request(message)), each)
+}
+
+func (c client) subscribe(id string, each func(reply) bool) error {
+	return eachOf(c.inner.ResubscribeToTask(context.Background(), &a2a.TaskIDParams{ID: a2a.TaskID(id)}), each)
+}
+
+func (c client) push(id, url string) error {
+	_, err := c.inner.SetTaskPushConfig(context.Background(), &a2a.TaskPushConfig{TaskID: a2a.TaskID(id), Config: a2a.PushConfig{URL: url}})
+	return err
+}
+
+func eachOf(events iter.Seq2[a2a.Event, error], each func(reply) bool) error {
+	for event, err := range events {
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"iter"
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -43,7 +44,20 @@ func (c client) send(message say) (reply, error) {
 }
 
 func (c client) stream(message say, each func(reply) bool) error {
-	for event, err := range c.inner.SendStreamingMessage(context.Background(), request(message)) {
+	return eachOf(c.inner.SendStreamingMessage(context.Background(), request(message)), each)
+}
+
+func (c client) subscribe(id string, each func(reply) bool) error {
+	return eachOf(c.inner.SubscribeToTask(context.Background(), &a2a.SubscribeToTaskRequest{ID: a2a.TaskID(id)}), each)
+}
+
+func (c client) push(id, url string) error {
+	_, err := c.inner.CreateTaskPushConfig(context.Background(), &a2a.PushConfig{TaskID: a2a.TaskID(id), URL: url})
+	return err
+}
+
+func eachOf(events iter.Seq2[a2a.Event, error], each func(reply) bool) error {
+	for event, err := range events {
 		if err != nil {
 			return err
 		}
