@@ -125,6 +125,16 @@ export function goTool(
   return { program: join(folder, basename(command)), source };
 }
 
+/** A collector of OpenTelemetry, built by its own builder of the parts that a file names. Undefined where it can't be built. */
+export function collectorOf(name: string, { version, parts }: { readonly version: string; readonly parts: string }): string | undefined {
+  const { folder, mark } = folderOf(name);
+  const program = join(folder, 'built/collector');
+  if (isOlder([parts], mark)) return program;
+  return installed(mark, () => run('go', ['run', `go.opentelemetry.io/collector/cmd/builder@v${version}`, '--config', parts], folder))
+    ? program
+    : undefined;
+}
+
 function isOlder(files: readonly string[], mark: string): boolean {
   return existsSync(mark) && files.every((file) => statSync(file).mtimeMs < statSync(mark).mtimeMs);
 }
