@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ParleyConfig } from '#server';
@@ -82,6 +82,22 @@ describe('a node with --backup-to', () => {
     expect(names(place)).toEqual(whole(place));
     expect([1, 2, 3]).toContain(whole(place).length);
     await expectRestored(join(place, whole(place).at(-1) ?? ''), tasks);
+  });
+
+  it('keeps the newest backup also beside one that is dated in the future', async () => {
+    const place = at('future');
+    const before = await backsUp('four', place);
+    await eventually(() => whole(place).length > 0);
+    await before.stop();
+    const [first = ''] = whole(place);
+    const future = `${first.slice(0, first.lastIndexOf('-'))}-20990101T000000000Z`;
+    cpSync(join(place, first), join(place, future), { recursive: true });
+    const others = (): readonly string[] => whole(place).filter((name) => name !== future);
+    const node = await backsUp('four', place, ['--backup-keep', '1']);
+    await eventually(() => !others().includes(first) && others().length === 1);
+    await node.stop();
+    expect(others().length).toBeGreaterThan(0);
+    expect(whole(place)).toContain(future);
   });
 
   it('survives kills: what is not finished is never taken for a backup, and is removed', async () => {

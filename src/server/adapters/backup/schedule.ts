@@ -56,8 +56,9 @@ export function scheduleBackups({ place, everyMs, keep, store, backups, log, met
         return at === undefined ? [] : [{ name, at, isComplete }];
       })
       .toSorted((a, b) => a.at - b.at);
-  const removeOld = async (): Promise<void> => {
-    const whole = (await own()).filter(({ isComplete }) => isComplete);
+  /** What is dated later than the newest was made under a wrong clock, or by hand. It stays, and takes no place of another. */
+  const removeOld = async (newest: number): Promise<void> => {
+    const whole = (await own()).filter(({ isComplete, at }) => isComplete && at <= newest);
     for (const { name } of whole.slice(0, -keep)) {
       await place.remove(name);
       log.info('removed an old backup', { folder: `${place.shown}/${name}` });
@@ -70,13 +71,13 @@ export function scheduleBackups({ place, everyMs, keep, store, backups, log, met
     await backups.write(place, backupName(store, at), signal);
     [madeAt, failures, problem] = [at.getTime(), 0, undefined];
     count.add(['ok']);
-    await removeOld().catch((thrown: unknown) =>
+    await removeOld(at.getTime()).catch((thrown: unknown) =>
       log.warn('old backups could not be removed', { to: place.shown, problem: backupProblem(thrown) }),
     );
   };
   const run = async (): Promise<void> => {
     madeAt = await own().then(
-      (found) => found.findLast(({ isComplete }) => isComplete)?.at,
+      (found) => found.findLast(({ isComplete, at }) => isComplete && at <= Date.now())?.at,
       () => undefined, // the backup that follows fails for the same reason
     );
     while (!signal.aborted) {
