@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { OtlpTarget } from './environment.ts';
 import type { OtlpOutcome, OtlpSender } from './grpc.ts';
 import { grpcSender } from './grpc.ts';
@@ -20,13 +21,14 @@ export interface BatchExporter<T> {
   add(item: T): void;
   /** Sends what has gathered. Never rejects. */
   flush(): Promise<void>;
-  /** Sends the rest and stops. */
+  /** Sends the rest and stops. A receiver that does not answer is not waited for. */
   close(): Promise<void>;
 }
 
 /** As the SDKs: what does not fit is dropped, so that an unreachable receiver does not fill the memory. */
 const QUEUED_MAX = 2048;
 const BATCH_MAX = 512;
+const CLOSE_MS = 3000;
 /** OTLP/HTTP: the receiver may work again soon. */
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
@@ -34,7 +36,8 @@ const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 export function createExporter<T>({ target, name, request, everyMs, onProblem }: ExporterOptions<T>): BatchExporter<T> {
   let queue: T[] = [];
   let isFailing = false;
-  let sending: Promise<void> = Promise.resolve();
+  let sending: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
   const sender = target.protocol === 'grpc' ? grpcSender(target, name) : httpSender(target, name);
   const send = async (): Promise<void> => {
     while (queue.length > 0) {
@@ -47,9 +50,18 @@ export function createExporter<T>({ target, name, request, everyMs, onProblem }:
       else return;
     }
   };
-  const flush = (): Promise<void> => {
-    sending = sending.then(send);
+  const begin = (): Promise<void> => {
+    next = undefined;
+    sending = send().finally(() => {
+      sending = undefined;
+    });
     return sending;
+  };
+  // At most one waits for the one that runs: a receiver that does not answer would make the queue of them long.
+  const flush = (): Promise<void> => {
+    if (sending === undefined) return begin();
+    next ??= sending.then(begin);
+    return next;
   };
   const timer = setInterval(() => void flush(), everyMs).unref();
   return {
@@ -61,7 +73,7 @@ export function createExporter<T>({ target, name, request, everyMs, onProblem }:
     flush,
     close: async () => {
       clearInterval(timer);
-      await flush();
+      await Promise.race([flush(), sleep(CLOSE_MS, undefined, { ref: false })]);
       sender.close();
     },
   };
