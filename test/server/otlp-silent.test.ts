@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { eventually } from '../../../../test/support/eventually.ts';
-import { createExporter } from './exporter.ts';
+import { createExporter } from '../../src/server/adapters/otlp/exporter.ts';
+import { eventually } from '../support/eventually.ts';
 
 it.each(['http/json', 'grpc'] as const)('an exporter closes although its receiver does not answer: %s', async (protocol) => {
   let connections = 0;
