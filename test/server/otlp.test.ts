@@ -4,8 +4,7 @@ import type { handleUnaryCall } from '@grpc/grpc-js';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { parleyServe } from '../support/parley.ts';
-import { sendBody } from '../support/server.ts';
+import { nodeWithTelemetry, TRACE } from '../support/telemetry.ts';
 
 /** A receiver of OTLP over HTTP that keeps what it gets. */
 interface Received {
@@ -27,23 +26,12 @@ const receiver = createServer((incoming, response) => {
 beforeAll(() => new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve)));
 afterAll(() => void receiver.close());
 
-const TRACE = '0af7651916cd43dd8448eb211c80319c';
-
 it.each(['http/json', 'http/protobuf'])(
   'parley serve sends traces, metrics and logs, as the variables of OpenTelemetry say: %s',
   async (protocol) => {
     received.length = 0;
-    const env = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`,
-      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=abc',
-      OTEL_SERVICE_NAME: 'node-of-the-test',
-      OTEL_BSP_SCHEDULE_DELAY: '100',
-      OTEL_METRIC_EXPORT_INTERVAL: '200',
-    };
-    const node = await parleyServe({ args: ['echo', '--memory'], env });
-    const headers = { 'Content-Type': 'application/json', traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
-    await (await fetch(`${node.url}/message:send`, { method: 'POST', headers, body: JSON.stringify(sendBody('hello')) })).text();
+    const { port } = receiver.address() as AddressInfo;
+    const node = await nodeWithTelemetry({ port, protocol, service: 'node-of-the-test', headers: 'x-key=abc' });
     const texts = (signal: string): string =>
       received
         .filter(({ path }) => path === `/v1/${signal}`)
@@ -83,17 +71,7 @@ it('parley serve sends the same over gRPC, and repeats what the receiver asks to
       failure === null ? resolve(bound) : reject(failure),
     );
   });
-  const env = {
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
-    OTEL_EXPORTER_OTLP_HEADERS: 'X-Key=abc',
-    OTEL_SERVICE_NAME: 'node-of-the-test',
-    OTEL_BSP_SCHEDULE_DELAY: '100',
-    OTEL_METRIC_EXPORT_INTERVAL: '200',
-  };
-  const node = await parleyServe({ args: ['echo', '--memory'], env });
-  const headers = { 'Content-Type': 'application/json', traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
-  await (await fetch(`${node.url}/message:send`, { method: 'POST', headers, body: JSON.stringify(sendBody('hello')) })).text();
+  const node = await nodeWithTelemetry({ port, protocol: 'grpc', service: 'node-of-the-test', headers: 'X-Key=abc' });
   const text = (signal: string): string => taken.get(signal) ?? '';
   await eventually(() => text('traces').includes('a2a run echo') && text('metrics').includes('parley_run_seconds'));
   expect(await node.stop()).toBe(0);

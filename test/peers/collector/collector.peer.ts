@@ -8,8 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { suiteNeeding } from '../../support/needs.ts';
-import { parleyServe } from '../../support/parley.ts';
-import { sendBody } from '../../support/server.ts';
+import { nodeWithTelemetry, TRACE } from '../../support/telemetry.ts';
 import { collectorOf } from '../install.ts';
 import { freePort } from '../serve-peer.ts';
 
@@ -19,7 +18,6 @@ const program = collectorOf(`otel-collector-${VERSION}`, {
   parts: fileURLToPath(new URL('builder.yaml', import.meta.url)),
 });
 const SIGNALS = ['traces', 'metrics', 'logs'] as const;
-const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
 suiteNeeding('Go', program !== undefined, `their collector: OpenTelemetry Collector ${VERSION}`, () => {
   let collector: Collector;
@@ -31,16 +29,8 @@ suiteNeeding('Go', program !== undefined, `their collector: OpenTelemetry Collec
   for (const protocol of ['http/json', 'http/protobuf', 'grpc'] as const) {
     it(`takes traces, metrics and logs of a node: ${protocol}`, async () => {
       const name = `node-${protocol.replace('/', '-')}`;
-      const env = {
-        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${protocol === 'grpc' ? collector.grpc : collector.http}`,
-        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-        OTEL_SERVICE_NAME: name,
-        OTEL_BSP_SCHEDULE_DELAY: '100',
-        OTEL_METRIC_EXPORT_INTERVAL: '200',
-      };
-      const node = await parleyServe({ args: ['echo', '--memory'], env });
-      const headers = { 'Content-Type': 'application/json', traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
-      await (await fetch(`${node.url}/message:send`, { method: 'POST', headers, body: JSON.stringify(sendBody('hello')) })).text();
+      const port = protocol === 'grpc' ? collector.grpc : collector.http;
+      const node = await nodeWithTelemetry({ port, protocol, service: name });
       const linesOf = (signal: string): string => collector.lines(signal, name);
       await eventually(() => {
         assert.match(linesOf('traces'), new RegExp(`${TRACE}.*a2a run echo`, 's'));
