@@ -19,6 +19,8 @@ export interface HttpRequest {
   readonly query: string;
   /** The other end of the connection, as far as the server knows it. */
   readonly peer?: Peer | undefined;
+  /** Set if another replica of this node has received the request. */
+  readonly forwarded?: ForwardedRequest | undefined;
   /** Fires when the caller disconnects. */
   readonly signal: AbortSignal;
   /** The value of a header, by its name in lower case. */
@@ -29,6 +31,12 @@ export interface HttpRequest {
   abort?(): void;
   /** See `CallContext.onDelivered`. Present if the server knows when its response has been sent. */
   onDelivered?(mark: () => void): void;
+}
+
+/** What the replica that has received a request says about it. It has checked the host name. */
+export interface ForwardedRequest {
+  /** The same for each repetition of the request. See `CallContext.retryKey`. */
+  readonly retryKey: string;
 }
 
 /** The other end of the connection. */

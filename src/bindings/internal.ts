@@ -17,6 +17,7 @@ export { grpcInterfaces } from './grpc/interfaces.ts';
 export { isGrpcWeb, platformFetch } from './grpc/platform-fetch.ts';
 export { AGENT_METADATA, GRPC_OPERATOR_SERVICES, GRPC_SERVICES, isConnectType, isGrpcType } from './grpc/services.ts';
 export {
+  type ForwardedRequest,
   type HttpRequest,
   type HttpResponse,
   type Peer,

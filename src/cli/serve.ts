@@ -21,6 +21,7 @@ import type { ServeFlags } from './serve/flags.ts';
 import { readServeFlags, serveFlags } from './serve/flags.ts';
 import { boundYoungHeap } from './serve/heap-limit.ts';
 import { lameDuck, reloadOnHangUp, untilSignal } from './serve/signals.ts';
+import { standBy } from './serve/standing-by.ts';
 import { asServeFailure } from './serve/start-errors.ts';
 import { guardProcess } from './serve/uncaught-errors.ts';
 import { readyLine, stoppingText, welcome } from './serve/welcome.ts';
@@ -104,14 +105,22 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   const guard = guardProcess(log);
   const metrics = createMetrics();
   telemetry.start(metrics, log);
+  // A node on a database that another one serves may be stopped before it is ready.
+  const standing = settings.store === undefined ? undefined : standBy(flags);
   const served = await startServing(found, settings, {
     ...{ metrics, ...(telemetry.otel === undefined ? {} : { otel: telemetry.otel }) },
     ...{ log, onBroken, aroundRun: guard.aroundRun, mcp: mountMcp, ...ownPages(log) },
     ...(onCall === undefined ? {} : { onCall: (call) => onCall(call, { log }) }),
+    ...standing?.options,
     ...more,
-  });
+  }).catch(standing?.ended ?? rethrow);
+  if (served === undefined) {
+    await telemetry.close();
+    endSoon(0);
+    return 0;
+  }
   // Before the ready line: a signal right after it must be handled too.
-  const stopped = untilSignal();
+  const stopped = standing?.stopped ?? untilSignal();
   const isFirst = command === undefined && !flags.settings.has('agents') && settings.agents[0] === 'demo';
   process.stdout.write(flags.json ? readyLine(served) : welcome(served, settings, isFirst));
   const ending = onServed?.({ served, settings, log });
@@ -131,6 +140,10 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   process.stdout.write(flags.json ? '{"event":"stopped"}\n' : 'Stopped.\n');
   endSoon(code);
   return code;
+}
+
+function rethrow(thrown: unknown): never {
+  throw thrown;
 }
 
 /** The console and the documentation. */

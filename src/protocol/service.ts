@@ -107,6 +107,8 @@ export interface CallContext {
   readonly extensions: readonly string[];
   /** Identifies a repeated send. Takes precedence over the message id. */
   readonly idempotencyKey?: string;
+  /** Identifies a send that a replica repeats, if it has neither an idempotency key nor a message id that identifies it. */
+  readonly retryKey?: string;
   /** Aborted when the caller disconnects. The task continues. */
   readonly signal: AbortSignal;
   /** The caller's trace context, if it sent one. */

@@ -6,9 +6,9 @@ import { openStoreOn } from './postgres/store.ts';
 import { StoreError } from './shared/store-error.ts';
 
 export type { PostgresConnection, PostgresDatabase, Sql } from './postgres/database.ts';
-export type { ReplicaOwner } from './postgres/replica.ts';
+export type { ReplicaAddress, ReplicaOwner } from './postgres/replica.ts';
 export type { ReplicaRow } from './postgres/replica-list.ts';
-export type { PostgresOptions, PostgresStore } from './postgres/store.ts';
+export type { PostgresOptions, PostgresStore, ReplicaAccess } from './postgres/store.ts';
 export { openStoreOn } from './postgres/store.ts';
 
 const READERS = 8;
@@ -28,7 +28,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     return await openStoreOn(database, options);
   } catch (thrown) {
     await database.close();
-    throw cannotUse(url, thrown);
+    throw options.signal?.aborted === true ? thrown : cannotUse(url, thrown);
   }
 }
 

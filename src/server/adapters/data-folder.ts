@@ -15,6 +15,7 @@ import { refuseWritableByOthers } from './folder-modes.ts';
 import { openKeys } from './node-keys-file.ts';
 import { packageVersion } from './package-version.ts';
 import { openPostgresData } from './postgres-data.ts';
+import type { NodeReplica } from './replicas/replica.ts';
 import { authFolder } from './secret-files.ts';
 import { storeStats } from './store-stats.ts';
 
@@ -120,11 +121,12 @@ export async function openData(
     storeLeaseMs = 10_000,
     ...address
   }: Partial<Pick<Settings, 'acceptLoss' | 'authFolder' | 'store' | 'storeLeaseMs' | 'url' | 'host' | 'port'>> = {},
+  replica?: NodeReplica,
 ): Promise<OpenedData> {
   const path = resolve(folder);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   for (const each of [path, ...readdirSync(path).map((name) => join(path, name))]) refuseWritableByOthers(each);
-  if (url !== undefined) return openPostgresData({ url, folder: path, leaseMs: storeLeaseMs, nodeUrl: addressOf(address) }, log);
+  if (url !== undefined) return openPostgresData({ url, folder: path, leaseMs: storeLeaseMs, nodeUrl: addressOf(address), replica }, log);
   const report = (what: string, cause: unknown): void => log.error(what, cause);
   const store = openSqliteStore(join(path, 'tasks.db'), { report, acceptLoss });
   // This process holds the store's lock, so no other process creates keys at the same time.

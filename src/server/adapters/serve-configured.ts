@@ -20,13 +20,17 @@ import { openAudit } from './audit-file.ts';
 import { backupPlaceIn } from './backup/configured.ts';
 import type { BackupSchedule } from './backup/schedule.ts';
 import { scheduleBackups } from './backup/schedule.ts';
-import { adoptOldFolder, dataFolder, openData } from './data-folder.ts';
+import type { openData } from './data-folder.ts';
+import { adoptOldFolder, dataFolder } from './data-folder.ts';
+import { hostingOf } from './hosting.ts';
 import { watchIssuer } from './issuer-watch.ts';
 import type { NodeServer } from './node.ts';
 import { serve } from './node.ts';
 import { createOutbound } from './outbound.ts';
 import type { ReloadReport } from './reload.ts';
+
 import { createReload, replaceableAuth } from './reload.ts';
+import { openDataAs, startReplica } from './replicas/start.ts';
 import { noteNode, runningNodes } from './running-nodes.ts';
 import type { NodeToken } from './secret-files.ts';
 import { authFolder } from './secret-files.ts';
@@ -64,6 +68,10 @@ export interface ServeConfiguredOptions {
   /** Default `wait`: the data folder may have tasks of agents that are served at another time. */
   readonly missingAgents?: NonNullable<ServingOptions['missingAgents']>;
   readonly signer?: CardSigner;
+  /** Called when another node serves the tasks of the database, and this one forwards requests to it, at this address. */
+  readonly onStandby?: (url: string) => void;
+  /** Ends a node that stands by. Starting it fails with the reason of the signal. */
+  readonly signal?: AbortSignal;
 }
 
 /** A running node that was started from settings. */
@@ -91,10 +99,9 @@ export interface StoredData {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, metrics = createMetrics(), fetch: get, console: files, docs, ...passedOn }: ServeConfiguredOptions,
+  { log, metrics = createMetrics(), fetch: get, console: files, docs, onStandby, signal, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
-  const { port, host, url, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits } = settings;
-  const { insecureBehindProxy, trustedProxies, socket, grpc, allowedTargets, allowLoopbackTargets } = settings;
+  const { url, allowedHosts, card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
   const issuer = watchIssuer(settings.jwt.issuer, { log, metrics });
@@ -108,31 +115,30 @@ export async function serveConfigured(
   const auth = secured.auth === undefined ? undefined : replaceableAuth(secured.auth);
   const folder = settings.memory ? undefined : folderOf(found, settings, log);
   const place = await backupPlaceIn(settings, folder);
-  const { local, ...kept } = folder === undefined ? NOTHING_KEPT : await openData(folder, log, settings);
+  const hosting = hostingOf(settings, { ...secured, ...(auth === undefined ? {} : { auth: auth.methods }), log, metrics });
+  const replica = folder === undefined ? undefined : await startReplica(settings, { serving: hosting, log, metrics, onStandby, signal });
+  const { local, ...kept } = folder === undefined ? NOTHING_KEPT : await openDataAs(replica, { folder, log, settings });
   const schedule = place && local && scheduleBackups({ place, ...settings.backup, ...local, log, metrics });
   try {
     if (folder !== undefined && settings.audit) opened.audit = await openAuditIn(folder, settings, log);
     const served = await serve(
       found.map(({ agent }) => agent),
       {
-        ...{ port, host, allowedHosts, allowedOrigins, card, publisher, idempotency, versionRequired, limits, log },
-        ...{ insecureBehindProxy, trustedProxies, grpc },
-        ...{ allowedTargets, allowLoopbackTargets },
-        tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !insecureBehindProxy,
+        ...hosting,
+        ...(await replica?.takeOver()),
+        ...{ card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets },
+        tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !settings.insecureBehindProxy,
         missingAgents: 'wait',
         agUi: { onHangUp: settings.agUiOnHangUp },
         metrics: folder === undefined ? metrics : withStoreSize(metrics, folder),
         ...kept,
         ...storeFilesWith(kept.storeFiles, schedule),
         ...opened,
-        ...secured,
-        ...(auth === undefined ? {} : { auth: auth.methods }),
-        ...(socket === undefined ? {} : { socket }),
-        ...(url === undefined ? {} : { url }),
         ...passedOn,
         ...pagesOf({ console: files, docs }, settings),
       },
     );
+    replica?.serve(served);
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
     const forget = noteNode(authFolder(settings.authFolder), {
       url: served.url,
@@ -145,16 +151,18 @@ export async function serveConfigured(
       forget();
       issuer.stop();
       await schedule?.stop();
+      replica?.leave();
       await served.close();
+      await replica?.close();
     };
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store, settings.store) };
-    const isOpen = secured.auth === undefined;
     const reload = createReload({ settings, secured, auth, served, access, audit: opened.audit });
-    const node: ConfiguredServer = { ...served, ...stored, close, reload, isOpen, ...(token === undefined ? {} : { token }) };
+    const node: ConfiguredServer = { ...served, ...stored, close, reload, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
     for (const each of found) each.onServed?.(node);
     return node;
   } catch (thrown) {
     await kept.store?.close();
+    await replica?.close();
     throw thrown;
   }
 }

@@ -148,6 +148,28 @@ export const METRICS = {
     help: 'Hosts that get no deliveries for a while, after too many failures.',
   },
   webhookLetters: { name: 'parley_webhook_letters_total', type: 'counter', help: 'Deliveries that failed for good.' },
+  replicaRole: {
+    name: 'parley_replica_role',
+    type: 'gauge',
+    labels: ['role'],
+    help: 'Of several nodes on one database: 1 for the role of this one, owner or standby.',
+  },
+  replicaLease: {
+    name: 'parley_replica_lease_seconds',
+    type: 'gauge',
+    help: 'How long the lease of this node in the database is still valid. It is renewed about every third of it.',
+  },
+  replicaForwards: {
+    name: 'parley_replica_forwards_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Requests that another node was to answer: ok, repeated (by the next owner), left (the caller), no_owner, or unknown (not repeated).',
+  },
+  replicaTakeovers: {
+    name: 'parley_replica_takeovers_total',
+    type: 'counter',
+    help: 'How often this node has taken the tasks over from another one.',
+  },
   eventLoopDelay: {
     name: 'parley_event_loop_delay_seconds',
     type: 'gauge',

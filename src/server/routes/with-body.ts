@@ -2,9 +2,9 @@ import type { HttpRequest } from '#bindings';
 
 /** The same request with another function that reads its body. */
 export function withBody(request: HttpRequest, body: HttpRequest['body']): HttpRequest {
-  const { method, origin, path, query, peer } = request;
+  const { method, origin, path, query, peer, forwarded } = request;
   return {
-    ...{ method, origin, path, query, peer, body },
+    ...{ method, origin, path, query, peer, forwarded, body },
     // A getter, because hosts create the signal only when something needs it.
     get signal() {
       return request.signal;

@@ -1,9 +1,11 @@
 import type { PostgresDatabase } from './database.ts';
 import { reading } from './errors.ts';
+import type { ReplicaAddress } from './replica.ts';
+import type { SchemaName } from './schema.ts';
 import { quoted } from './schema.ts';
 
 /** A process in the table of replicas. */
-export interface ReplicaRow {
+export interface ReplicaRow extends ReplicaAddress {
   readonly replica: number;
   /** Its address, for people. Empty if it has none. */
   readonly url: string;
@@ -22,8 +24,13 @@ export async function readReplicas(database: PostgresDatabase, schema: string): 
     database.read<{ yes: boolean }>({ name: 'has-store', text: 'SELECT to_regclass($1) IS NOT NULL AS yes' }, [`${s}.replicas`]),
   );
   if (there?.yes !== true) return undefined;
-  const text = `SELECT r.replica, r.url, to_char(r.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS started,
+  return reading(() => listReplicaRows(database, s));
+}
+
+/** The same for a database that has a store. */
+export function listReplicaRows(database: PostgresDatabase, s: SchemaName): Promise<readonly ReplicaRow[]> {
+  const text = `SELECT r.replica, r.url, r.link, r.public_key AS "publicKey", to_char(r.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS started,
     (extract(epoch FROM r.until - clock_timestamp()) * 1000)::bigint AS "leaseMs", (SELECT count(*) FROM ${s}.cells c WHERE c.replica = r.replica) AS cells
     FROM ${s}.replicas r ORDER BY r.replica`;
-  return reading(() => database.read<ReplicaRow>({ name: 'replicas', text }));
+  return database.read<ReplicaRow>({ name: 'replicas', text });
 }

@@ -29,6 +29,10 @@ export interface ReplicaOptions {
   readonly share: 'all' | number;
   /** Called when another replica owns the cells: this one waits until it can take them over. Absent: it refuses to start. */
   readonly onStandby?: ((owner: ReplicaOwner) => void) | undefined;
+  /** Where other replicas reach this one, and what they verify it by. */
+  readonly address?: ReplicaAddress | undefined;
+  /** Ends the wait of a replica that stands by. */
+  readonly signal?: AbortSignal | undefined;
   readonly report: (what: string, cause: unknown) => void;
 }
 
@@ -37,6 +41,14 @@ export interface ReplicaOwner {
   readonly replica: number;
   /** Its address, for people. Empty if it has none. */
   readonly url: string;
+}
+
+/** How replicas reach and verify one another. Empty texts: a replica of an older version. */
+export interface ReplicaAddress {
+  /** Host and port of the listener for other replicas. */
+  readonly link: string;
+  /** Its Ed25519 key, as SPKI in base64url. Each process makes its own. */
+  readonly publicKey: string;
 }
 
 interface ClaimedCell {
@@ -166,17 +178,25 @@ class PostgresReplica implements Replica {
         }
         seen.set(replica, left);
       }
-      if (onStandby !== undefined) await this.#register();
+      if (onStandby !== undefined) await this.#standBy();
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
   }
 
+  async #standBy(): Promise<void> {
+    const { signal } = this.#options;
+    await this.#register();
+    if (signal?.aborted !== true) return;
+    await this.#run(this.#sql.leave, [this.#id]).catch(() => {});
+    signal.throwIfAborted();
+  }
+
   /** Takes a number, or keeps the one that this process has while it waits. */
   async #register(): Promise<LeaseMoment> {
-    const { leaseMs, url } = this.#options;
+    const { leaseMs, url, address } = this.#options;
     const sentAt = leaseClock.now();
     if (this.#id !== 0 && (await this.#run(this.#sql.renew, [this.#id, leaseMs])).length > 0) return sentAt;
-    const [made] = await this.#run<{ replica: number }>(this.#sql.enter, [url, leaseMs]);
+    const [made] = await this.#run<{ replica: number }>(this.#sql.enter, [url, leaseMs, address?.link ?? '', address?.publicKey ?? '']);
     if (made === undefined) throw new StoreError('failed', 'the replica was not stored');
     this.#id = made.replica;
     return sentAt;
@@ -241,7 +261,8 @@ function statements(s: SchemaName): Readonly<Record<'bury' | 'holders' | 'enter'
     },
     enter: {
       name: 'enter',
-      text: `INSERT INTO ${s}.replicas (url, until) VALUES ($1, clock_timestamp() + $2::float8 * interval '1 ms') RETURNING replica`,
+      text: `INSERT INTO ${s}.replicas (url, until, link, public_key) VALUES ($1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4)
+        RETURNING replica`,
     },
     claim: {
       name: 'claim',

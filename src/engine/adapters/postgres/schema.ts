@@ -78,6 +78,12 @@ export const STEPS: readonly Step[] = [
   INSERT INTO ${s}.cells (cell) SELECT generate_series(0, (SELECT cells - 1 FROM ${s}.meta));
   `,
   },
+  {
+    needs: 1,
+    sql: (s) => `
+  ALTER TABLE ${s}.replicas ADD COLUMN link text NOT NULL DEFAULT '', ADD COLUMN public_key text NOT NULL DEFAULT '';
+  `,
+  },
 ];
 
 /** What the store's one row of `meta` says. */

@@ -14,8 +14,10 @@ import { createPostgresReads } from './reads.ts';
 import type { PostgresRealms } from './realms.ts';
 import { createPostgresRealms } from './realms.ts';
 import { cellOf } from './records.ts';
-import type { ReplicaOptions, ReplicaOwner } from './replica.ts';
+import type { ReplicaAddress, ReplicaOptions, ReplicaOwner } from './replica.ts';
 import { joinReplicas } from './replica.ts';
+import type { ReplicaRow } from './replica-list.ts';
+import { listReplicaRows } from './replica-list.ts';
 import type { SchemaName } from './schema.ts';
 import { migrate, quoted } from './schema.ts';
 import type { TableUse } from './tables.ts';
@@ -40,6 +42,10 @@ export interface PostgresOptions {
    * StoreError.
    */
   readonly onStandby?: (owner: ReplicaOwner) => void;
+  /** Called once, before this process joins the others. Returns where they reach it. Absent: they don't. */
+  readonly announce?: (shared: ReplicaAccess) => Promise<ReplicaAddress>;
+  /** Ends the wait while another process owns the store: opening fails with the reason of the signal. */
+  readonly signal?: AbortSignal;
   /** Maximum number of connections for reads. Default 8. */
   readonly readers?: number;
   /** The server cancels a commit that waits longer than this for another one. Default 5,000. */
@@ -50,8 +56,16 @@ export interface PostgresOptions {
   readonly verdicts?: 'fenced' | 'plain';
 }
 
+/** What replicas of one database share, also while they stand by. */
+export interface ReplicaAccess {
+  /** The processes that use the store now, oldest first. */
+  replicas(): Promise<readonly ReplicaRow[]>;
+  /** Returns a secret of the node, after storing `fresh` if there is none. */
+  sharedSecret(name: string, fresh: string): Promise<string>;
+}
+
 /** A `Store` in a Postgres database. */
-export interface PostgresStore extends Store {
+export interface PostgresStore extends Store, ReplicaAccess {
   reserveKeys(): Promise<KeyRange>;
   /** Large content, in the same database. */
   readonly blobs: Blobs;
@@ -59,8 +73,6 @@ export interface PostgresStore extends Store {
   readonly secret: Uint8Array<ArrayBuffer>;
   /** What takes the space of the database, in bytes. */
   tableUse(): Promise<TableUse>;
-  /** Returns a secret of the node, after storing `fresh` if there is none. */
-  sharedSecret(name: string, fresh: string): Promise<string>;
   /** The cells that this process owns. */
   readonly cells: readonly number[];
   /** The cell of a task. */
@@ -85,7 +97,9 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   const s = quoted(schema);
   const connection = await database.connect();
   const meta = await migrate(connection, s, cells).finally(() => connection.end());
-  const joining: ReplicaOptions = { leaseMs, url, share, report, onStandby: options.onStandby };
+  const shared = replicaAccess(database, s);
+  const { onStandby, signal } = options;
+  const joining: ReplicaOptions = { leaseMs, url, share, report, onStandby, signal, address: await options.announce?.(shared) };
   const replica = await joinReplicas(database, s, joining);
   const realms = createPostgresRealms(database, s);
   const writer = createWriter({ database, schema: s, replica, commitMsMax, report, verdicts });
@@ -127,12 +141,7 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
     compact: () => inTurn(() => rewriteTables(database, s)),
     blobs: createPostgresBlobs(database, s),
     secret: new Uint8Array(createHash('sha256').update(`page tokens of ${meta.store}`).digest()),
-    sharedSecret: async (name, fresh) => {
-      await reading(() => database.read(sql.offerSecret, [name, fresh]));
-      const [stored] = await reading(() => database.read<{ value: string }>(sql.secret, [name]));
-      if (stored === undefined) throw new StoreError('failed', `the secret ${name} was not stored`);
-      return stored.value;
-    },
+    ...shared,
     get cells() {
       return replica.cells;
     },
@@ -142,6 +151,19 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
       await writer.close();
       await replica.leave();
       await database.close();
+    },
+  };
+}
+
+function replicaAccess(database: PostgresDatabase, s: SchemaName): ReplicaAccess {
+  const sql = statements(s);
+  return {
+    replicas: () => reading(() => listReplicaRows(database, s)),
+    sharedSecret: async (name, fresh) => {
+      await reading(() => database.read(sql.offerSecret, [name, fresh]));
+      const [stored] = await reading(() => database.read<{ value: string }>(sql.secret, [name]));
+      if (stored === undefined) throw new StoreError('failed', `the secret ${name} was not stored`);
+      return stored.value;
     },
   };
 }

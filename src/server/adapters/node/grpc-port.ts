@@ -23,6 +23,12 @@ import { Http2HttpRequest } from './http2-request.ts';
 import { drained } from './linger.ts';
 import { sharePort } from './one-port.ts';
 
+/** Lets another replica answer a request. */
+export interface Forward {
+  request(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void>;
+  stream(received: ReceivedStream, request: Http2HttpRequest): Promise<void>;
+}
+
 /** Services that a port serves. */
 export interface GrpcServices {
   readonly names: readonly string[];
@@ -47,6 +53,7 @@ export interface GrpcPortOptions {
   readonly isStopping: () => boolean;
   /** Counts a request until its response is complete. */
   readonly track: (response: Promise<void>) => void;
+  readonly forward?: (() => Forward | undefined) | undefined;
 }
 
 /** HTTP/2 beside HTTP/1.1 on the port of a server, and gRPC, gRPC-Web and Connect on both. */
@@ -61,33 +68,15 @@ export interface GrpcPort {
 
 /** Adds HTTP/2 and gRPC to a server. */
 export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPort {
-  const { limits, log, services } = options;
-  const host = grpcHost(options);
-  const { loaded, connectRoad } = lateDrivers(host, services);
-  const isConnectCall = connectCallOf(services?.names ?? GRPC_SERVICES);
+  const { limits, log } = options;
+  const { host, connectRoad, isConnectCall, serve } = createStreamServer(options);
   const serveStream = async (received: ReceivedStream): Promise<void> => {
     const { stream, headers, socket } = received;
     const request = new Http2HttpRequest(stream, headers, { socket, trusted: options.trusted, bodyMsMax: limits.requestMsMax });
     request.onClose(received.onClosed);
     const refused = refuseStream(received, options);
-    if (isGrpcType(headers['content-type'])) {
-      const ready = loaded();
-      const { serveDirect } = ready instanceof Promise ? await ready : ready;
-      await serveDirect(stream, request, refused === undefined ? host : refusing(host, refused), services?.methods);
-    } else if (refused === undefined && isConnectCall(request)) {
-      const answer = await (await connectRoad())(request);
-      await writeConnectAnswer(
-        answer,
-        http2Sink(stream, () => request.delivered?.()),
-        host,
-      );
-    } else {
-      const answer = refused ?? (await options.handler.respond(request));
-      const { budget, onCut } = options;
-      const onDelivered = (): void => request.delivered?.();
-      const writing = { idleMsMax: limits.streamIdleMsMax, isLast: false, onDelivered, onCut, budget, caller: answer.caller };
-      writeHttp2Answer(stream, { ...answer, headers: { ...answer.headers, ...NO_SNIFF, ...requestIdHeader(request) } }, writing);
-    }
+    const forward = refused === undefined ? options.forward?.() : undefined;
+    await (forward === undefined ? serve({ stream, request, headers, refused }) : forward.stream(received, request));
   };
   const onStream = (received: ReceivedStream): void =>
     options.track(
@@ -121,6 +110,53 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
     },
     closeAll: () => http2.host()?.closeAll(),
   };
+}
+
+/** A request on a stream of HTTP/2, to be answered. */
+export interface ServedStream extends Pick<ReceivedStream, 'stream' | 'headers'> {
+  readonly request: Http2HttpRequest;
+  readonly refused?: HttpResponse | undefined;
+}
+
+/** What answers requests on streams of HTTP/2. */
+export interface StreamServer {
+  readonly host: GrpcHost;
+  readonly connectRoad: LateDrivers['connectRoad'];
+  readonly isConnectCall: (request: HttpRequest) => boolean;
+  /** Answers by gRPC, Connect or the handler, as the request wants. */
+  serve(served: ServedStream): Promise<void>;
+}
+
+/** Answers requests on streams of HTTP/2, whichever connection they are on. `write`: how other answers than those of gRPC are written. */
+export function createStreamServer(
+  options: Pick<GrpcPortOptions, 'handler' | 'services' | 'limits' | 'budget' | 'onCut'>,
+  write: typeof writeHttp2Answer = writeHttp2Answer,
+): StreamServer {
+  const { limits, services } = options;
+  const host = grpcHost(options);
+  const { loaded, connectRoad } = lateDrivers(host, services);
+  const isConnectCall = connectCallOf(services?.names ?? GRPC_SERVICES);
+  const serve = async ({ stream, request, headers, refused }: ServedStream): Promise<void> => {
+    if (isGrpcType(headers['content-type'])) {
+      const ready = loaded();
+      const { serveDirect } = ready instanceof Promise ? await ready : ready;
+      await serveDirect(stream, request, refused === undefined ? host : refusing(host, refused), services?.methods);
+    } else if (refused === undefined && isConnectCall(request)) {
+      const answer = await (await connectRoad())(request);
+      await writeConnectAnswer(
+        answer,
+        http2Sink(stream, () => request.delivered?.()),
+        host,
+      );
+    } else {
+      const answer = refused ?? (await options.handler.respond(request));
+      const { budget, onCut } = options;
+      const onDelivered = (): void => request.delivered?.();
+      const writing = { idleMsMax: limits.streamIdleMsMax, isLast: false, onDelivered, onCut, budget, caller: answer.caller };
+      write(stream, { ...answer, headers: { ...answer.headers, ...NO_SNIFF, ...requestIdHeader(request) } }, writing);
+    }
+  };
+  return { host, connectRoad, isConnectCall, serve };
 }
 
 interface LateDrivers {
@@ -167,7 +203,7 @@ function lateHttp2Host(
   };
 }
 
-function grpcHost({ handler, limits, budget, onCut }: GrpcPortOptions): GrpcHost {
+function grpcHost({ handler, limits, budget, onCut }: Pick<GrpcPortOptions, 'handler' | 'limits' | 'budget' | 'onCut'>): GrpcHost {
   return {
     admit: handler.admit,
     requestId: requestIdOf,

@@ -14,7 +14,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import { NO_SNIFF } from '../../routes/responses.ts';
 import { checkHead } from './check-head.ts';
 import { ConnectionLimits } from './connection-limits.ts';
-import type { GrpcPort, GrpcServices } from './grpc-port.ts';
+import type { Forward, GrpcPort, GrpcServices } from './grpc-port.ts';
 import { createGrpcPort } from './grpc-port.ts';
 import { NodeHttpRequest } from './http-request.ts';
 import { drained } from './linger.ts';
@@ -37,6 +37,8 @@ export interface HttpHostOptions {
   readonly grpc?: boolean | undefined;
   /** The services of gRPC. Default: those of A2A. */
   readonly grpcServices?: GrpcServices | undefined;
+  /** Asked for each request. Undefined: this node answers it. */
+  readonly forward?: (() => Forward | undefined) | undefined;
 }
 
 /** Node's HTTP server with a handler behind it. */
@@ -94,7 +96,7 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
 
 /** Creates Node's HTTP server for a handler, with stricter timeouts and limits than Node's defaults (docs/faults.md, H7 to H9). */
 export function createHttpHost(given: HttpHostOptions): HttpHost {
-  const { handler, limits, log, metrics, tls, trusted, limitLoopback = false, grpc = false, grpcServices: services } = given;
+  const { handler, limits, log, metrics, tls, trusted, limitLoopback = false, grpc = false, grpcServices: services, forward } = given;
   let busy = 0;
   let isStopping = false;
   const cut = metrics.counter(METRICS.streamsCut);
@@ -112,8 +114,15 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
       busy -= 1;
     });
   };
+  /** Undefined: this node answers the request, or refuses it. */
+  const forwarded = (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> | undefined => {
+    const to = forward?.();
+    if (to === undefined || (connections.refuse(incoming, outgoing) ?? checkHead(incoming, limits.headersMax)) !== undefined)
+      return undefined;
+    return to.request(incoming, outgoing);
+  };
   const take = oneAtATime((incoming, outgoing) => {
-    const response = port?.takeHttp1(incoming, outgoing) ?? handleRequest(incoming, outgoing, options);
+    const response = forwarded(incoming, outgoing) ?? port?.takeHttp1(incoming, outgoing) ?? handleRequest(incoming, outgoing, options);
     track(
       response.catch((thrown: unknown) => {
         log.error('a request could not be handled', thrown);
@@ -126,7 +135,7 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
   server.on('checkExpectation', take); // `checkHead` refuses it
   answerParserErrors(server);
   server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
-  if (grpc) port = createGrpcPort(server, { handler, services, log, track, isStopping: () => isStopping, ...shared });
+  if (grpc) port = createGrpcPort(server, { handler, services, log, track, forward, isStopping: () => isStopping, ...shared });
   connections.watch(server);
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));

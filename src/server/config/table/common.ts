@@ -41,6 +41,12 @@ export const COMMON_SETTINGS = {
     flag: 'store-lease-ms',
     doc: 'How long a node may own the tasks in a Postgres database without renewing its lease. After a crash the next node takes over after at most this long.',
   },
+  advertise: {
+    type: 'text',
+    flag: 'advertise',
+    placeholder: 'HOST[:PORT]',
+    doc: 'Where other nodes on the same Postgres database reach this one, to forward requests to it. Default: a free port of 127.0.0.1, for nodes on one machine.',
+  },
   memory: { type: 'boolean', flag: 'memory', doc: 'Keep tasks in memory only.' },
   acceptLoss: {
     type: 'boolean',

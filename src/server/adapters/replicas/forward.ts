@@ -1,0 +1,156 @@
+import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
+import { constants } from 'node:http2';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ReplicaRow } from '../../../engine/adapters/postgres.ts';
+import type { ServerLimits } from '../../limits.ts';
+import { METRICS } from '../../observability/metric-table.ts';
+import type { Counter, Metrics } from '../../observability/metrics.ts';
+import { refusal, retryAfter } from '../../routes/responses.ts';
+import type { Links } from './link-client.ts';
+import { AWAY, DELIVERED, FACTS, writeFacts } from './link-wire.ts';
+import type { Ownership } from './members.ts';
+import type { OutsideRequest } from './outside.ts';
+import { answerOutside } from './outside.ts';
+import type { Passed } from './passing.ts';
+import { cancelWith, Passing } from './passing.ts';
+import { canRepeat } from './repeatable.ts';
+
+/** Options of `createForwarder`. */
+export interface ForwarderOptions {
+  readonly ownership: Ownership;
+  readonly links: Links;
+  readonly limits: Pick<ServerLimits, 'streamIdleMsMax'>;
+  readonly metrics: Metrics;
+  /** Aborted when this replica is about to end: streams are ended, so that their callers go elsewhere. */
+  readonly leaving: AbortSignal;
+  /** How long a request waits for an owner: while nobody owns its cell, or the owner does not answer. */
+  readonly holdMs: number;
+}
+
+/** Lets the owner of a request's cell answer it. */
+export interface Forwarder {
+  /** Never rejects. */
+  forward(request: OutsideRequest): Promise<void>;
+}
+
+/** How often an owner that does not answer is asked again. */
+const AGAIN_MS = 250;
+
+export function createForwarder(options: ForwarderOptions): Forwarder {
+  const forwards = options.metrics.counter(METRICS.replicaForwards);
+  return { forward: (request) => new Forwarding(request, options, forwards).run() };
+}
+
+/** One request, until it is answered. */
+class Forwarding {
+  readonly #request: OutsideRequest;
+  readonly #options: ForwarderOptions;
+  readonly #forwards: Counter;
+  readonly #passing: Passing;
+  #giveUpAt = Number.POSITIVE_INFINITY;
+  #attempts = 0;
+
+  constructor(request: OutsideRequest, options: ForwarderOptions, forwards: Counter) {
+    this.#request = request;
+    this.#options = options;
+    this.#forwards = forwards;
+    this.#passing = new Passing(request, options.limits.streamIdleMsMax);
+  }
+
+  async run(): Promise<void> {
+    const { ownership, holdMs, leaving } = this.#options;
+    const { out } = this.#request.reply;
+    this.#giveUpAt = performance.now() + holdMs;
+    for (;;) {
+      const owner = ownership.owner();
+      const passed = owner === undefined ? 'away' : await this.#ask(owner);
+      if (out.destroyed && !out.writableFinished) return this.#count('left');
+      if (passed === 'done') return this.#count(this.#attempts > 1 ? 'repeated' : 'ok');
+      if (leaving.aborted) return this.#leave();
+      if (this.#passing.takeProgress()) this.#giveUpAt = performance.now() + holdMs;
+      if (passed === 'unknown' && !canRepeat(this.#request)) return this.#fail('unknown', UNKNOWN);
+      if (performance.now() > this.#giveUpAt) return this.#fail('no_owner', NOBODY);
+      await Promise.race([ownership.changed(), sleep(AGAIN_MS, undefined, { ref: false })]);
+    }
+  }
+
+  async #ask(owner: ReplicaRow): Promise<Passed> {
+    const { links, leaving } = this.#options;
+    const { reply, body } = this.#request;
+    const stream = await links.request(owner, this.#head()).catch(() => undefined);
+    if (stream === undefined) return 'away';
+    this.#attempts += 1;
+    stream.on('error', () => {}); // seen as the end of the response
+    const keep = cancelWith(reply, stream);
+    const leave = (): void => {
+      if (this.#passing.isEvents) stream.close(constants.NGHTTP2_CANCEL);
+    };
+    leaving.addEventListener('abort', leave);
+    try {
+      if (body instanceof Readable) body.pipe(stream);
+      else stream.end(body);
+      const headers = await headOf(stream);
+      if (headers === undefined) return 'unknown';
+      if (headers[AWAY] !== undefined) return 'away';
+      if (headers[DELIVERED] !== undefined) this.#tellDelivery(owner);
+      return await this.#passing.pass(stream, headers);
+    } finally {
+      keep();
+      leaving.removeEventListener('abort', leave);
+      if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);
+    }
+  }
+
+  #head(): OutgoingHttpHeaders {
+    const { method, target, host, headers, facts } = this.#request;
+    const last = this.#passing.lastEvent;
+    return {
+      ...headers,
+      ...(last === undefined ? {} : { 'last-event-id': String(last) }),
+      ...{ ':method': method, ':path': target, ':authority': host, ':scheme': 'http', [FACTS]: writeFacts(facts) },
+    };
+  }
+
+  /** The owner counts a send as delivered when its caller outside has the response, and not when this replica has. */
+  #tellDelivery(owner: ReplicaRow): void {
+    const { reply, facts, host } = this.#request;
+    const tell = async (): Promise<void> => {
+      const head = { ':method': 'POST', ':path': '/', ':authority': host, ':scheme': 'http', [DELIVERED]: facts.key };
+      const stream = await this.#options.links.request(owner, head);
+      stream.on('error', () => {}).resume();
+      stream.end();
+    };
+    reply.out.once('finish', () => void tell().catch(() => {})); // a report that is lost is harmless: a repetition gets the same task
+  }
+
+  #fail(outcome: string, message: string): void {
+    const { reply, headers } = this.#request;
+    this.#count(outcome);
+    if (this.#passing.isBegun) reply.cut();
+    else if (String(headers['content-type']).startsWith('application/grpc')) {
+      reply.head(200, { 'content-type': 'application/grpc', 'grpc-status': '14', 'grpc-message': message });
+      reply.end();
+    } else answerOutside(reply, refusal(503, message, retryAfter(1000)));
+  }
+
+  async #leave(): Promise<void> {
+    if (!this.#passing.isEvents) return this.#fail('no_owner', NOBODY);
+    this.#count('left');
+    await this.#passing.leave();
+  }
+
+  #count(outcome: string): void {
+    this.#forwards.add([outcome]);
+  }
+}
+
+const NOBODY = 'no node serves the tasks of this database now; try again';
+const UNKNOWN = 'the node that worked on this request has ended; look whether it has done it, and try again';
+
+/** Undefined: the connection broke before a response came. */
+function headOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders | undefined> {
+  return new Promise((resolve) => {
+    stream.once('response', (headers) => resolve(headers)).once('close', () => resolve(undefined));
+  });
+}

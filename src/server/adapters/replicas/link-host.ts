@@ -1,0 +1,174 @@
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { createServer as createTlsServer } from 'node:tls';
+import type { HttpResponse } from '#bindings';
+import { createUnsentBudget } from '../../access/limits/unsent-budget.ts';
+import type { Handler } from '../../handler.ts';
+import type { ServerLimits } from '../../limits.ts';
+import type { Log } from '../../observability/log.ts';
+import type { StreamServer } from '../node/grpc-port.ts';
+import { createStreamServer } from '../node/grpc-port.ts';
+import { lowerCased, writeHttp2Answer } from '../node/http2-answer.ts';
+import type { WriteOptions } from '../node/write-response.ts';
+import { Pump } from '../node/write-response.ts';
+import { LINK_IDENTITY, LINK_TLS, provenBy } from './link-keys.ts';
+import { LinkHttpRequest } from './link-request.ts';
+import { AWAY, DELIVERED, END, FACTS, isLinkHeader, PROOF, readFacts } from './link-wire.ts';
+import type { Members } from './members.ts';
+
+/** Options of `openLinkHost`. */
+export interface LinkHostOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly secret: Uint8Array;
+  /** Of this replica: what senders have to name as the receiver. */
+  readonly publicKey: string;
+  readonly members: () => Pick<Members, 'isAlive'>;
+  readonly limits: ServerLimits;
+  readonly log: Log;
+}
+
+/** The listener for other replicas. */
+export interface LinkHost {
+  /** The port that it listens on. */
+  readonly port: number;
+  /** Answers requests from now on. Until then, and when the handler stops serving, senders are told to look for another replica. */
+  serve(handler: Pick<Handler, 'admit' | 'isServing' | 'respond'>): void;
+  close(): Promise<void>;
+}
+
+const WINDOW_BYTES = 16_777_216;
+const STREAMS_MAX = 1000;
+/** Senders report what their callers have received. A report that does not come leaves its entry here. */
+const MARKS_MAX = 10_000;
+const CLOSE_MS_MAX = 1000;
+
+interface Arrived {
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: TLSSocket;
+}
+
+/** Listens for requests that other replicas have received. */
+export async function openLinkHost(options: LinkHostOptions): Promise<LinkHost> {
+  const { host, port, secret, log, limits } = options;
+  const sessions = new Set<ServerHttp2Session>();
+  const http2 = createServer({ settings: { maxConcurrentStreams: STREAMS_MAX, enablePush: false } });
+  const server = createTlsServer({ ...LINK_TLS, pskCallback: (_, identity) => (identity === LINK_IDENTITY ? secret : null) });
+  const link = new ServedLink(options);
+  http2.on('sessionError', (error) => log.debug('a connection of a replica failed', { error: error.message }));
+  server.on('tlsClientError', (error) =>
+    log.debug('a program that is no replica of this database tried to connect', { error: error.message }),
+  );
+  server.on('secureConnection', (socket) => {
+    http2.once('session', (session) => {
+      sessions.add(session);
+      session.once('close', () => sessions.delete(session));
+      session.setLocalWindowSize(WINDOW_BYTES);
+      session.on('stream', (stream, headers) => {
+        stream.on('error', () => {}); // a sender whose caller has left resets the stream
+        link.take({ stream, headers, socket }).catch((thrown: unknown) => {
+          log.error('a request of another replica could not be handled', thrown);
+          stream.destroy();
+        });
+      });
+    });
+    http2.emit('connection', socket);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, () => {
+      server.off('error', reject).on('error', (thrown) => log.error('a connection of a replica could not be accepted', thrown));
+      resolve();
+    });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    serve: (handler) => link.serve(handler, limits),
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.close();
+      const late = setTimeout(() => {
+        for (const session of sessions) session.destroy();
+      }, CLOSE_MS_MAX);
+      await closed;
+      clearTimeout(late);
+    },
+  };
+}
+
+/** Checks who sends, and lets the node answer. */
+class ServedLink {
+  readonly #options: LinkHostOptions;
+  readonly #senders = new WeakMap<TLSSocket, string>();
+  readonly #marks = new Map<string, () => void>();
+  #handler: Pick<Handler, 'isServing'> | undefined;
+  #server: StreamServer | undefined;
+
+  constructor(options: LinkHostOptions) {
+    this.#options = options;
+  }
+
+  serve(handler: Pick<Handler, 'admit' | 'isServing' | 'respond'>, limits: ServerLimits): void {
+    this.#handler = handler;
+    const write = (stream: ServerHttp2Stream, answer: HttpResponse, options: WriteOptions): void => this.#write(stream, answer, options);
+    this.#server = createStreamServer({ handler, limits, budget: createUnsentBudget(limits), onCut: () => {}, services: undefined }, write);
+  }
+
+  async take({ stream, headers, socket }: Arrived): Promise<void> {
+    const { publicKey, members, limits } = this.#options;
+    const sender = this.#senders.get(socket) ?? provenBy(text(headers[PROOF]), socket, publicKey);
+    if (sender === undefined || !(await members().isAlive(sender))) return refuse(stream, 401, { [AWAY]: '1' });
+    this.#senders.set(socket, sender);
+    const done = headers[DELIVERED];
+    if (done !== undefined) return this.#delivered(stream, text(done));
+    const facts = readFacts(text(headers[FACTS]));
+    if (facts === undefined) return refuse(stream, 400);
+    if (this.#server === undefined || this.#handler?.isServing() !== true) return refuse(stream, 421, { [AWAY]: '1' });
+    const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !isLinkHeader(name)));
+    const request = new LinkHttpRequest(stream, own, { socket, bodyMsMax: limits.requestMsMax, facts });
+    this.#requests.set(stream, request);
+    await this.#server.serve({ stream, request, headers: own });
+  }
+
+  readonly #requests = new WeakMap<ServerHttp2Stream, LinkHttpRequest>();
+
+  /** The response has reached the sender, which tells later whether it has reached the caller. */
+  #keepMark(request: LinkHttpRequest): void {
+    const [oldest] = this.#marks.keys();
+    if (this.#marks.size >= MARKS_MAX && oldest !== undefined) this.#marks.delete(oldest);
+    if (request.delivered !== undefined) this.#marks.set(request.forwarded.retryKey, request.delivered);
+  }
+
+  #delivered(stream: ServerHttp2Stream, key: string): void {
+    this.#marks.get(key)?.();
+    this.#marks.delete(key);
+    refuse(stream, 204);
+  }
+
+  #write(stream: ServerHttp2Stream, answer: HttpResponse, options: WriteOptions): void {
+    const isServing = (): boolean => this.#handler?.isServing() === true;
+    const request = this.#requests.get(stream);
+    const marked = request?.delivered === undefined ? {} : { [DELIVERED]: '1' };
+    const headers = { ...answer.headers, ...marked, ...(answer.status === 503 && !isServing() ? { [AWAY]: '1' } : {}) };
+    const onDelivered = (): void => request && this.#keepMark(request);
+    const { body } = answer;
+    if (body === null || typeof body === 'string' || stream.destroyed) {
+      writeHttp2Answer(stream, { ...answer, headers }, { ...options, onDelivered });
+      return;
+    }
+    stream.respond({ ':status': answer.status, ...lowerCased(headers) }, { waitForTrailers: true });
+    stream.once('wantTrailers', () => stream.sendTrailers({ [END]: body.isWhole ? 'whole' : isServing() ? 'cut' : 'away' }));
+    new Pump(body, stream, { ...options, onDelivered }).run();
+  }
+}
+
+function text(value: string | readonly string[] | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function refuse(stream: ServerHttp2Stream, status: number, headers: Readonly<Record<string, string>> = {}): void {
+  if (!stream.destroyed) stream.respond({ ':status': status, ...headers }, { endStream: true });
+  stream.resume();
+}

@@ -1,0 +1,44 @@
+import type { PeerCertificate } from '#bindings';
+
+/** Headers of the link. A public listener never passes them on. */
+export const PROOF = 'parley-link-proof';
+export const FACTS = 'parley-link-facts';
+/** In a response: the replica does not own the request's cell now, and has done nothing. */
+export const AWAY = 'parley-link-away';
+/** In a response: the receiver wants to know when the caller has got all of it. In a request: it has. */
+export const DELIVERED = 'parley-link-delivered';
+/** In the trailers of a stream: how it ended. */
+export const END = 'parley-link-end';
+
+/** `whole`: the stream reached its own end. `cut`: it was ended on purpose. `away`: its replica ends; another one continues it. */
+export type StreamEnd = 'whole' | 'cut' | 'away';
+
+/** What the replica that received a request tells about it. Access is checked by the owner, with these facts. */
+export interface LinkFacts {
+  /** The same for each repetition of the request. */
+  readonly key: string;
+  /** Scheme and host, as the caller named them. The host name is checked. */
+  readonly origin: string;
+  /** The address of the caller: that of the outside, if a trusted proxy told it. */
+  readonly address?: string | undefined;
+  readonly certificate?: PeerCertificate | undefined;
+  /** The prefix that a trusted proxy has removed from the path. */
+  readonly prefix?: string | undefined;
+}
+
+export function writeFacts(facts: LinkFacts): string {
+  return Buffer.from(JSON.stringify(facts)).toString('base64url');
+}
+
+/** Only verified replicas send these. */
+export function readFacts(text: string): LinkFacts | undefined {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString()) as LinkFacts;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isLinkHeader(name: string): boolean {
+  return name.startsWith('parley-link-');
+}

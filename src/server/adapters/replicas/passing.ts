@@ -1,0 +1,189 @@
+import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
+import { constants } from 'node:http2';
+import { encodeRetry } from '#bindings';
+import { EventFilter } from './event-filter.ts';
+import { END } from './link-wire.ts';
+import type { OutsideReply, OutsideRequest } from './outside.ts';
+import { responseHeaders, writeOutside } from './outside.ts';
+
+/**
+ * How passing a response on ended. `done`: nothing is left to do. `away`: the replica has done nothing. `unknown`: the connection broke, and the
+ * replica may have done something.
+ */
+export type Passed = 'done' | 'away' | 'unknown';
+
+const EVENT_STREAM = 'text/event-stream';
+/** Status of gRPC: try again. */
+const UNAVAILABLE = '14';
+/** A short response is passed on when it is complete, so that a broken one can be asked for again. */
+const WHOLE_BYTES_MAX = 1_048_576;
+
+const RECONNECT_MS = 1000;
+
+/** A response as it comes from another replica. */
+interface Coming {
+  readonly stream: ClientHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  trailers: IncomingHttpHeaders;
+}
+
+/** Passes the response of another replica on to the caller, over as many replicas as it takes. */
+export class Passing {
+  readonly #request: OutsideRequest;
+  readonly #idleMsMax: number;
+  readonly #filter = new EventFilter();
+  #isBegun = false;
+  #isEvents = false;
+  #hasProgress = false;
+  #hasRefusal = false;
+
+  constructor(request: OutsideRequest, idleMsMax: number) {
+    this.#request = request;
+    this.#idleMsMax = idleMsMax;
+  }
+
+  /** Whether the caller has got a part of the response. */
+  get isBegun(): boolean {
+    return this.#isBegun;
+  }
+
+  /** Whether what the caller gets is a stream of events. */
+  get isEvents(): boolean {
+    return this.#isEvents;
+  }
+
+  /** The number of the last event that the caller has. */
+  get lastEvent(): number | undefined {
+    return this.#filter.last;
+  }
+
+  /** Whether something was passed on since the last call. */
+  takeProgress(): boolean {
+    const had = this.#hasProgress;
+    this.#hasProgress = false;
+    return had;
+  }
+
+  async pass(stream: ClientHttp2Stream, headers: IncomingHttpHeaders): Promise<Passed> {
+    const coming: Coming = { stream, headers, trailers: {} };
+    stream.once('trailers', (trailers) => {
+      coming.trailers = trailers;
+    });
+    const type = headers['content-type'] ?? '';
+    if (type.startsWith(EVENT_STREAM)) return this.#events(coming);
+    // Another replica has no more events: for the caller, whose stream goes on, that is its end.
+    if (this.#isBegun) return this.#end();
+    if (/^application\/grpc(?:\+|;|$)/.test(type)) return this.#grpc(coming);
+    const length = headers['content-length'];
+    return length !== undefined && Number(length) <= WHOLE_BYTES_MAX ? this.#whole(coming, Number(length)) : this.#piecewise(coming);
+  }
+
+  async #events(coming: Coming): Promise<Passed> {
+    this.#isEvents = true;
+    if (this.#isBegun) this.#filter.again();
+    else this.#head(coming);
+    const isRead = await this.#eachPiece(coming, (piece) => this.#write(this.#filter.pass(piece)));
+    if (!isRead) return 'done';
+    const end = coming.trailers[END];
+    if (end === 'whole' || end === 'cut') {
+      await this.#write(this.#filter.end());
+      return this.#end();
+    }
+    if (this.#filter.canContinue) return 'unknown';
+    this.#request.reply.cut();
+    return 'done';
+  }
+
+  async #whole(coming: Coming, length: number): Promise<Passed> {
+    const pieces: Uint8Array[] = [];
+    await this.#eachPiece(coming, async (piece) => pieces.push(piece) > 0);
+    const body = Buffer.concat(pieces);
+    if (body.length !== length && this.#request.method !== 'HEAD') return 'unknown';
+    this.#head(coming);
+    if (body.length > 0) await this.#write(body);
+    return this.#end();
+  }
+
+  async #piecewise(coming: Coming): Promise<Passed> {
+    const isRead = await this.#eachPiece(coming, (piece) => {
+      if (!this.#isBegun) this.#head(coming);
+      return this.#write(piece);
+    });
+    if (!isRead) return 'done';
+    const end = coming.trailers[END];
+    const isComplete = end === undefined ? isClosedWell(coming.stream) : end !== 'away';
+    if (!isComplete && !this.#isBegun) return 'unknown';
+    if (!this.#isBegun) this.#head(coming);
+    if (isComplete) return this.#end();
+    this.#request.reply.cut();
+    return 'done';
+  }
+
+  async #grpc(coming: Coming): Promise<Passed> {
+    const isRead = await this.#eachPiece(coming, (piece) => {
+      if (!this.#isBegun) this.#head(coming);
+      return this.#write(piece);
+    });
+    if (!isRead) return 'done';
+    const status = coming.trailers['grpc-status'] ?? coming.headers['grpc-status'];
+    if (!this.#isBegun && status === undefined) return 'unknown';
+    // A replica that ends answers so what it can't finish. A second time it is the answer.
+    if (!this.#isBegun && status === UNAVAILABLE && !this.#hasRefusal) {
+      this.#hasRefusal = true;
+      return 'unknown';
+    }
+    if (!this.#isBegun) this.#head(coming);
+    const broken = { 'grpc-status': UNAVAILABLE, 'grpc-message': 'the node that served this call has ended' };
+    if (coming.headers['grpc-status'] !== undefined) this.#request.reply.end();
+    else this.#request.reply.end(status === undefined ? broken : { ...responseHeaders(coming.trailers) });
+    return 'done';
+  }
+
+  /** False: the caller has left. */
+  async #eachPiece({ stream }: Coming, take: (piece: Uint8Array) => Promise<boolean>): Promise<boolean> {
+    try {
+      for await (const piece of stream) if (!(await take(piece as Uint8Array))) return false;
+    } catch {
+      // The connection broke; what has arrived tells whether that matters.
+    }
+    return !this.#request.reply.out.destroyed;
+  }
+
+  #head({ headers }: Coming): void {
+    this.#isBegun = true;
+    this.#hasProgress = true;
+    if (!this.#request.reply.out.destroyed) this.#request.reply.head(Number(headers[':status'] ?? 502), responseHeaders(headers));
+  }
+
+  async #write(piece: string | Uint8Array): Promise<boolean> {
+    if (piece.length === 0) return !this.#request.reply.out.destroyed;
+    this.#hasProgress = true;
+    const isTaken = await writeOutside(this.#request.reply, piece, this.#idleMsMax);
+    if (!isTaken) this.#request.reply.cut();
+    return isTaken;
+  }
+
+  /** This replica ends: the caller is told to come back, and finds another one. */
+  async leave(): Promise<void> {
+    await this.#write(encodeRetry(RECONNECT_MS));
+    this.#request.reply.end();
+  }
+
+  #end(): Passed {
+    this.#request.reply.end();
+    return 'done';
+  }
+}
+
+function isClosedWell(stream: ClientHttp2Stream): boolean {
+  return stream.readableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR && stream.session?.destroyed !== true;
+}
+
+/** What breaks off a response when its caller leaves. */
+export function cancelWith({ out }: OutsideReply, stream: ClientHttp2Stream): () => void {
+  const cancel = (): void => {
+    if (!out.writableFinished) stream.close(constants.NGHTTP2_CANCEL);
+  };
+  out.once('close', cancel);
+  return () => out.off('close', cancel);
+}
