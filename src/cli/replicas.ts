@@ -15,7 +15,7 @@ const SPEC: CommandSpec = {
   summary: 'the nodes that use a Postgres database: which one serves, and which stand by.',
   args: [],
   usage: ['parley replicas [OPTIONS]'],
-  details: `One node serves the tasks of a database. The others stand by, and one of them takes over when it ends. A node that has crashed is listed until its lease ends.`,
+  details: `One node serves the tasks of a database. The others stand by: they forward requests to it, and one of them takes over when it ends. A node that has crashed is listed until its lease ends. With --json each has the address at which other nodes reach it (link).`,
   flags: [
     { name: 'store', kind: 'text', value: 'URL', default: 'PARLEY_STORE, or that of the configuration', doc: 'The Postgres database.' },
     JSON_FLAG,

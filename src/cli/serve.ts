@@ -111,7 +111,7 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
     ...{ metrics, ...(telemetry.otel === undefined ? {} : { otel: telemetry.otel }) },
     ...{ log, onBroken, aroundRun: guard.aroundRun, mcp: mountMcp, ...ownPages(log) },
     ...(onCall === undefined ? {} : { onCall: (call) => onCall(call, { log }) }),
-    ...standing?.options,
+    ...(standing === undefined ? {} : { standby: standing.hooks }),
     ...more,
   }).catch(standing?.ended ?? rethrow);
   if (served === undefined) {

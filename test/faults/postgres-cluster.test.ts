@@ -1,16 +1,13 @@
-import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort } from '../support/brokers.ts';
 import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
-import { launchServe } from '../support/parley.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
-import type { Child } from '../support/processes.ts';
 import { startNode } from '../support/processes.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { freshName, pause, sendTask, tasksWhere } from './client.ts';
+import type { Cluster, ClusterOptions } from './cluster.ts';
+import { NODES, startCluster } from './cluster.ts';
 import type { Job, Ledger } from './ledger.ts';
 import { newJob, work } from './ledger.ts';
 import { childFile } from './parley.ts';
@@ -19,81 +16,6 @@ import type { Verdict } from './verify.ts';
 import { NOTHING, plus, verifyAll } from './verify.ts';
 
 const CLIENTS: readonly Job['kind'][] = ['send', 'send', 'stream', 'stream', 'poll', 'poll'];
-const NODES = 3;
-/** A busy machine may stop a process for a second. */
-const LEASE_MS = 3000;
-
-/** A node of the cluster, on a port that stays the same. */
-interface ClusterNode {
-  readonly url: string;
-  readonly child: Child;
-}
-
-interface ClusterOptions {
-  /** Starts this program instead of `parley serve`. */
-  readonly entry?: string;
-  readonly leaseMs?: number;
-}
-
-/** Several nodes on one database. One serves; the others stand by. As a supervisor does, it starts a node again that has ended. */
-class Cluster {
-  readonly #nodes: ClusterNode[] = [];
-  readonly #start: (at: number) => ClusterNode;
-  #isOver = false;
-
-  constructor(start: (at: number) => ClusterNode) {
-    this.#start = start;
-    for (let at = 0; at < NODES; at += 1) this.#launch(at);
-  }
-
-  #launch(at: number): void {
-    const node = this.#start(at);
-    this.#nodes[at] = node;
-    void node.child.ended.then(() => {
-      if (!this.#isOver) this.#launch(at);
-    });
-  }
-
-  /** The node that is ready, as a load balancer finds it. */
-  async serving(): Promise<ClusterNode> {
-    let found: ClusterNode | undefined;
-    await eventually(async () => {
-      for (const node of this.#nodes) {
-        const answer = await fetch(`${node.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
-        await answer?.arrayBuffer().catch(() => undefined);
-        if (answer?.ok === true) found = node;
-      }
-      if (found === undefined)
-        throw new Error(`no node is ready: ${this.#nodes.map((node) => node?.child.errors().slice(-1500)).join('\n\n')}`);
-    });
-    if (found === undefined) throw new Error('no node is ready');
-    return found;
-  }
-
-  random(): ClusterNode {
-    const node = this.#nodes[Math.floor(Math.random() * NODES)];
-    if (node === undefined) throw new Error('the cluster has no such node');
-    return node;
-  }
-
-  /** What a node says that serves from the beginning to the end of `ask`. */
-  async asked<T>(ask: (url: string) => Promise<T>): Promise<T> {
-    for (;;) {
-      const node = await this.serving();
-      const said = await ask(node.url).catch((thrown: unknown) => ({ thrown }));
-      if ((await this.serving()) !== node) continue;
-      if (typeof said === 'object' && said !== null && 'thrown' in said) throw said.thrown;
-      return said;
-    }
-  }
-
-  async stop(): Promise<void> {
-    this.#isOver = true;
-    for (const { child } of this.#nodes) child.process.kill('SIGKILL');
-    for (const { child } of this.#nodes) await child.ended;
-  }
-}
-
 interface Load {
   readonly ledger: Ledger;
   readonly jobs: Job[];
@@ -158,27 +80,8 @@ suiteNeeding('postgresql', hasPostgres, 'three nodes on one database', () => {
   }, 120_000);
   afterAll(() => postgres.stop());
 
-  const clusterOn = async (database: string, { entry, leaseMs = LEASE_MS }: ClusterOptions = {}): Promise<Cluster> => {
-    const client = new pg.Client({ connectionString: postgres.url });
-    await client.connect();
-    await client.query(`CREATE DATABASE ${database}`).finally(() => client.end());
-    const ports = await Promise.all(Array.from({ length: NODES }, () => freePort()));
-    const store = postgres.url.replace(/postgres$/, database);
-    return new Cluster((at) => {
-      const kept = [
-        '--data',
-        join(data, `${database}-${at}`),
-        '--limit',
-        'retryMs=20',
-        '--store',
-        store,
-        '--store-lease-ms',
-        String(leaseMs),
-      ];
-      const args = [...(entry === undefined ? ['script'] : []), ...kept, '--port', String(ports[at])];
-      return { url: `http://127.0.0.1:${ports[at]}`, child: launchServe({ args, ...(entry === undefined ? {} : { entry }) }) };
-    });
-  };
+  const clusterOn = (database: string, options: ClusterOptions = {}): Promise<Cluster> =>
+    startCluster(postgres, { database, data }, options);
 
   /** Kills a random node under load, again and again, and compares what callers received with what is stored. */
   const killRandom = async (database: string, kills: number, entry?: string): Promise<Verdict> => {

@@ -1,14 +1,46 @@
-import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort } from '../support/brokers.ts';
-import { eventually } from '../support/eventually.ts';
+import { grpcClient } from '../support/grpc.ts';
 import { suiteNeeding } from '../support/needs.ts';
-import { launchServe } from '../support/parley.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { getTask, sendTask } from './client.ts';
+import { getJson, getTask, logOf, sendInit, sendTask, tasksWhere } from './client.ts';
+import type { ClusterNode, ClusterOptions } from './cluster.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import { eventOf, eventsOf } from './frames.ts';
+import { childFile } from './parley.ts';
+
+interface RpcAnswer {
+  readonly result?: { readonly id: string; readonly status: { readonly state: string }; readonly kind?: string };
+  readonly error?: unknown;
+}
+
+async function rpc(url: string, method: string, params: object): Promise<RpcAnswer> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
+  return (await getJson(`${url}/a2a`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })) as RpcAnswer;
+}
+
+/** A send of 0.1: the caller names the task, and its message has no id. */
+function sendNamed(url: string, id: string, text: string): Promise<RpcAnswer> {
+  return rpc(url, 'tasks/send', { id, message: { role: 'user', parts: [{ type: 'text', text }] } });
+}
+
+/** The numbers and the text of a stream. Throws if it ends before its task, or is not numbered one after another. */
+async function readStream(response: Response): Promise<{ readonly id: string; readonly text: string }> {
+  let [last, text, id, state] = [0, '', '', ''];
+  for await (const frame of eventsOf(response)) {
+    const { task, statusUpdate, artifactUpdate } = eventOf(frame);
+    if (last > 0 && Number(frame.id) !== last + 1) throw new Error(`${last}, and then ${frame.raw}`);
+    last = Number(frame.id);
+    id = task?.id ?? id;
+    state = task?.status.state ?? statusUpdate?.status.state ?? state;
+    for (const part of artifactUpdate?.artifact.parts ?? []) text += 'text' in part ? part.text : '';
+  }
+  expect(state).toBe('TASK_STATE_COMPLETED');
+  return { id, text };
+}
+
+const portOf = ({ url }: ClusterNode): number => Number(new URL(url).port);
 
 suiteNeeding('postgresql', hasPostgres, 'a node that stands by', () => {
   const [folder, data] = [postgresFolder(), scratchFolder()];
@@ -17,28 +49,92 @@ suiteNeeding('postgresql', hasPostgres, 'a node that stands by', () => {
     postgres = await startPostgres(folder);
   }, 120_000);
   afterAll(() => postgres.stop());
-  it('forwards', { timeout: 120_000 }, async () => {
-    const ports = [await freePort(), await freePort()];
-    const start = (at: number) => launchServe({ args: ['script', '--store', postgres.url, '--store-lease-ms', '2000', '--data', join(data, `n${at}`), '--port', String(ports[at])] });
-    const first = start(0);
-    await first.said('{"event":"ready"');
-    const second = start(1);
-    await second.said('{"event":"standby"').catch((e) => { throw new Error(String(e)); });
-    const url = `http://127.0.0.1:${ports[1]}`;
-    console.log(await (await fetch(`${url}/readyz`)).text());
-    const t = await sendTask(url, 'chunks=3');
-    console.log(JSON.stringify(t));
-    console.log(JSON.stringify(await getTask(url, t.id)));
-    const m = await (await fetch(`${url}/metrics`)).text();
-    console.log(m.split('\n').filter((l) => l.includes('replica')).join('\n'));
-    first.process.kill('SIGKILL');
-    const u = await sendTask(url, 'chunks=2');
-    console.log(JSON.stringify(u));
-    await second.said('{"event":"ready"');
-    console.log(second.errors());
-    second.process.kill('SIGTERM');
-    console.log(await second.ended);
-    await eventually(() => expect(1).toBe(1));
-    void pg;
+
+  interface Pair {
+    readonly cluster: Cluster;
+    readonly owner: ClusterNode;
+    readonly standby: ClusterNode;
+  }
+
+  const started = async (database: string, options: ClusterOptions = {}): Promise<Pair> => {
+    const cluster = await startCluster(postgres, { database, data }, options);
+    await cluster.allReady();
+    const owner = await cluster.serving();
+    const standby = cluster.nodes.find((node) => node !== owner);
+    if (standby === undefined) throw new Error('there is one node only');
+    return { cluster, owner, standby };
+  };
+
+  it('answers every binding as the owner does', { timeout: 300_000 }, async () => {
+    const { cluster, standby, owner } = await started('forwards');
+    const { url } = standby;
+    const task = await sendTask(url, 'chunks=3');
+    expect(await getTask(owner.url, task.id)).toEqual(task);
+    expect((await readStream(await fetch(`${url}/message:stream`, sendInit('chunks=20')))).text).toContain('chunk 20');
+    const message = { kind: 'message', messageId: 'm-03', role: 'user', parts: [{ kind: 'text', text: 'chunks=1' }] };
+    expect((await rpc(url, 'message/send', { message })).result?.kind).toBe('task');
+    expect((await sendNamed(url, 'named', 'chunks=1')).result?.id).toBe('named');
+    const grpc = grpcClient(portOf(standby));
+    const sent = await grpc.call('send', { message: { messageId: 'm-grpc', role: 'ROLE_USER', parts: [{ text: 'chunks=2' }] } } as never);
+    expect(sent.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    grpc.close();
+    expect((await tasksWhere(url, `contextId=${task.contextId}`)).map(({ id }) => id)).toEqual([task.id]);
+    // The card names the address that the caller used.
+    expect(JSON.stringify(await getJson(`${url}/.well-known/agent-card.json`))).toContain(`${url}/`);
+    expect((await fetch(`${url}/tasks/none`)).status).toBe(404);
+    expect((await fetch(`${url}/message:send`, { ...sendInit('x'), body: '{' })).status).toBe(400);
+    expect((await fetch(`${url}/tasks`, { headers: { Origin: 'https://elsewhere.example' } })).status).toBe(403);
+    // Headers of the link mean nothing from the outside.
+    expect((await fetch(`${url}/tasks/${task.id}`, { headers: { 'Parley-Link-Facts': 'e30', 'Parley-Link-Proof': 'x' } })).status).toBe(
+      200,
+    );
+    expect(await getJson(`${url}/readyz`)).toEqual({ status: 'ready', role: 'standby', owner: owner.url });
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('parley_replica_role{role="standby"} 1');
+    expect(metrics).toMatch(/parley_replica_forwards_total\{outcome="ok"\} \d\d/);
+    await cluster.stop();
+  });
+
+  /** What a caller of 0.1 has sent twice is in the log twice. */
+  const messagesIn = async (url: string, alias: string): Promise<number> => {
+    const { result } = await rpc(url, 'tasks/get', { id: alias });
+    expect(result?.status.state).toBe('completed');
+    const all = await tasksWhere(url, 'pageSize=100');
+    let messages = 0;
+    for (const { id } of all) {
+      const log = JSON.stringify(await logOf(url, id));
+      if (log.includes('sleep=2500')) messages += log.split('sleep=2500').length - 1;
+    }
+    return messages;
+  };
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)('continues requests and streams after %s of the owner', { timeout: 300_000 }, async (signal) => {
+    const { cluster, owner, standby } = await started(`owner_${signal.toLowerCase()}`);
+    const { url } = standby;
+    const streaming = fetch(`${url}/message:stream`, sendInit('chunks=25 delay=100')).then(readStream);
+    const blocking = sendTask(url, 'sleep=2000 chunks=2');
+    const named = sendNamed(url, 'named', 'sleep=2500');
+    const begun = async (): Promise<void> => {
+      while ((await tasksWhere(url, 'pageSize=10')).length < 3) await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    await begun();
+    owner.child.process.kill(signal);
+    const { id, text } = await streaming;
+    expect(text).toContain('chunk 25');
+    expect((await getTask(url, id)).status.state).toBe('TASK_STATE_COMPLETED');
+    expect((await blocking).status.state).toBe('TASK_STATE_COMPLETED');
+    expect((await named).result?.status.state).toBe('completed');
+    expect(await messagesIn(url, 'named')).toBe(1);
+    await cluster.stop();
+  });
+
+  it('sends a message twice in the control, which repeats it under another key', { timeout: 300_000 }, async () => {
+    const { cluster, owner, standby } = await started('keyless', { entry: childFile('keyless-replica.ts') });
+    const named = sendNamed(standby.url, 'named', 'sleep=2500');
+    while ((await tasksWhere(standby.url, 'pageSize=10')).length < 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    owner.child.process.kill('SIGKILL');
+    expect((await named).result?.status.state).toBe('completed');
+    expect(await messagesIn(standby.url, 'named')).toBe(2);
+    await cluster.stop();
   });
 });

@@ -101,6 +101,14 @@ describe('Node’s network modules', () => {
       'server/adapters/node/tls.ts',
       'server/adapters/node/write-response.ts',
       'server/adapters/otlp/grpc.ts', // the collector that the operator names
+      'server/adapters/replicas/forward.ts', // types
+      'server/adapters/replicas/link-client.ts', // connections to the nodes that the operator's database lists
+      'server/adapters/replicas/link-host.ts', // listens
+      'server/adapters/replicas/link-keys.ts', // a type
+      'server/adapters/replicas/link-request.ts', // types
+      'server/adapters/replicas/outside.ts', // types
+      'server/adapters/replicas/passing.ts', // types
+      'server/adapters/replicas/standby.ts', // types
       'server/outbound/connect.ts', // the guard
     ]);
   });

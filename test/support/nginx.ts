@@ -24,6 +24,8 @@ export interface NginxOptions {
   readonly key: string;
   /** What is inside of the `server` block. */
   readonly locations: readonly string[];
+  /** What stands before it. */
+  readonly upstreams?: readonly string[];
 }
 
 export interface RunningNginx {
@@ -32,7 +34,7 @@ export interface RunningNginx {
 }
 
 /** A real nginx with TLS and HTTP/2 on loopback. */
-export async function startNginx({ folder, port, cert, key, locations }: NginxOptions): Promise<RunningNginx> {
+export async function startNginx({ folder, port, cert, key, locations, upstreams = [] }: NginxOptions): Promise<RunningNginx> {
   if (NGINX === undefined) throw new Error('nginx is not installed');
   const config = join(folder, 'nginx.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${join(folder, name)};`);
@@ -40,7 +42,7 @@ export async function startNginx({ folder, port, cert, key, locations }: NginxOp
   const server = [...http2, `ssl_certificate ${cert};`, `ssl_certificate_key ${key};`, ...locations];
   const lines = [
     ...['daemon off;', 'master_process off;', `pid ${join(folder, 'nginx.pid')};`, 'error_log stderr warn;', 'events {}'],
-    ...['http {', 'access_log off;', ...temporary, 'server {', ...server, '}', '}'],
+    ...['http {', 'access_log off;', ...temporary, ...upstreams, 'server {', ...server, '}', '}'],
   ];
   writeFileSync(config, `${lines.join('\n')}\n`);
   const child = spawn(NGINX, ['-p', folder, '-c', config], { stdio: ['ignore', 'ignore', 'pipe'] });

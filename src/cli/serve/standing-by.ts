@@ -5,7 +5,7 @@ import { untilSignal } from './signals.ts';
 
 /** A node that may stand by before it serves. */
 export interface Standing {
-  readonly options: Required<Pick<ServeConfiguredOptions, 'onStandby' | 'signal'>>;
+  readonly hooks: NonNullable<ServeConfiguredOptions['standby']>;
   readonly stopped: Promise<StopSignal>;
   /** Takes what the start has thrown. Returns if the node was stopped while it stood by, and throws everything else. */
   readonly ended: (thrown: unknown) => undefined;
@@ -18,7 +18,7 @@ export function standBy({ json }: Pick<ServeFlags, 'json'>): Standing {
   void stopped.then((signal) => stopping.abort(signal));
   return {
     stopped,
-    options: {
+    hooks: {
       signal: stopping.signal,
       onStandby: (url) => {
         process.stdout.write(

@@ -30,6 +30,7 @@ import { createOutbound } from './outbound.ts';
 import type { ReloadReport } from './reload.ts';
 
 import { createReload, replaceableAuth } from './reload.ts';
+import type { StandbyHooks } from './replicas/replica.ts';
 import { openDataAs, startReplica } from './replicas/start.ts';
 import { noteNode, runningNodes } from './running-nodes.ts';
 import type { NodeToken } from './secret-files.ts';
@@ -68,10 +69,8 @@ export interface ServeConfiguredOptions {
   /** Default `wait`: the data folder may have tasks of agents that are served at another time. */
   readonly missingAgents?: NonNullable<ServingOptions['missingAgents']>;
   readonly signer?: CardSigner;
-  /** Called when another node serves the tasks of the database, and this one forwards requests to it, at this address. */
-  readonly onStandby?: (url: string) => void;
-  /** Ends a node that stands by. Starting it fails with the reason of the signal. */
-  readonly signal?: AbortSignal;
+  /** For a node on a database that another one may serve. */
+  readonly standby?: StandbyHooks;
 }
 
 /** A running node that was started from settings. */
@@ -99,7 +98,7 @@ export interface StoredData {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, metrics = createMetrics(), fetch: get, console: files, docs, onStandby, signal, ...passedOn }: ServeConfiguredOptions,
+  { log, metrics = createMetrics(), fetch: get, console: files, docs, standby, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   const { url, allowedHosts, card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
@@ -116,7 +115,7 @@ export async function serveConfigured(
   const folder = settings.memory ? undefined : folderOf(found, settings, log);
   const place = await backupPlaceIn(settings, folder);
   const hosting = hostingOf(settings, { ...secured, ...(auth === undefined ? {} : { auth: auth.methods }), log, metrics });
-  const replica = folder === undefined ? undefined : await startReplica(settings, { serving: hosting, log, metrics, onStandby, signal });
+  const replica = folder === undefined ? undefined : await startReplica(settings, { serving: hosting, log, metrics, ...standby });
   const { local, ...kept } = folder === undefined ? NOTHING_KEPT : await openDataAs(replica, { folder, log, settings });
   const schedule = place && local && scheduleBackups({ place, ...settings.backup, ...local, log, metrics });
   try {
@@ -140,11 +139,8 @@ export async function serveConfigured(
     );
     replica?.serve(served);
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
-    const forget = noteNode(authFolder(settings.authFolder), {
-      url: served.url,
-      agents: served.handler.agents.map(({ name }) => name),
-      ...(folder === undefined ? {} : { folder }),
-    });
+    const agents = served.handler.agents.map(({ name }) => name);
+    const forget = noteNode(authFolder(settings.authFolder), { url: served.url, agents, ...(folder === undefined ? {} : { folder }) });
     issuer.start(secured.auth);
     void served.handler.ready.then(schedule?.start, () => undefined);
     const close = async (): Promise<void> => {
@@ -157,7 +153,8 @@ export async function serveConfigured(
     };
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store, settings.store) };
     const reload = createReload({ settings, secured, auth, served, access, audit: opened.audit });
-    const node: ConfiguredServer = { ...served, ...stored, close, reload, isOpen: secured.auth === undefined, ...(token === undefined ? {} : { token }) };
+    const isOpen = secured.auth === undefined;
+    const node: ConfiguredServer = { ...served, ...stored, close, reload, isOpen, ...(token === undefined ? {} : { token }) };
     for (const each of found) each.onServed?.(node);
     return node;
   } catch (thrown) {

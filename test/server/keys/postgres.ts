@@ -1,6 +1,9 @@
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
+import type { ParleyConfig } from '#server';
+import type { PostgresServer } from '../../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../../support/postgres.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import type { Checks } from './serving.ts';
@@ -12,6 +15,7 @@ const database = postgresFolder();
 /** Checks that need a program which may be missing. */
 export const POSTGRES_NEEDS: Readonly<Record<string, { readonly what: string; readonly isThere: boolean }>> = {
   storeLeaseMs: { what: 'postgresql', isThere: hasPostgres },
+  advertise: { what: 'postgresql', isThere: hasPostgres },
 };
 
 /** Each check fails if the node ignores the setting. */
@@ -20,19 +24,29 @@ export const POSTGRES_CHECKS: Checks = {
     expect(served({ data: join(folder, 'none'), memory: false, store: 'postgres://127.0.0.1:1/tasks' }, async () => {})).rejects.toThrow(
       "the database at 127.0.0.1:1/tasks can't be used",
     ),
-  storeLeaseMs: async () => {
-    const server = await startPostgres(database);
-    const client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-    const store = { memory: false, store: server.url, storeLeaseMs: 543_210 };
-    try {
-      await served({ data: join(folder, 'real'), ...store }, async () => {
-        const { rows } = await client.query('SELECT round(extract(epoch FROM until - started))::int AS lease FROM parley.replicas');
-        expect(rows).toEqual([{ lease: 543 }]);
-      });
-    } finally {
-      await client.end();
-      await server.stop();
-    }
-  },
+  storeLeaseMs: () =>
+    withRow({ storeLeaseMs: 543_210 }, 'round(extract(epoch FROM until - started))::int AS lease', (row) =>
+      expect(row).toEqual({ lease: 543 }),
+    ),
+  advertise: () =>
+    withRow({ advertise: 'localhost' }, 'link', (row) => expect(row).toEqual({ link: expect.stringMatching(/^localhost:\d+$/) })),
 };
+
+let starting: Promise<PostgresServer> | undefined;
+afterAll(async () => (await starting)?.stop());
+
+/** Starts a node, and reads what it has written about itself. */
+async function withRow(settings: ParleyConfig, columns: string, check: (row: unknown) => void): Promise<void> {
+  starting ??= startPostgres(database);
+  const { url: store } = await starting;
+  const client = new pg.Client({ connectionString: store });
+  await client.connect();
+  try {
+    await served({ data: mkdtempSync(join(folder, 'real-')), memory: false, store, ...settings }, async () => {
+      const { rows } = await client.query(`SELECT ${columns} FROM parley.replicas`);
+      check(rows[0]);
+    });
+  } finally {
+    await client.end();
+  }
+}

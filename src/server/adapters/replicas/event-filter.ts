@@ -65,7 +65,7 @@ export class EventFilter {
     if (line === '' || line === '\r') return this.#endBlock(`${line}\n`);
     const isComment = line.startsWith(':');
     if (isComment || line.startsWith('retry:')) {
-      // What the new stream says about its beginning is not for a caller whose stream goes on.
+      // What the new stream says about its beginning is not for a caller whose stream continues.
       const isAboutStart = !isComment || line.startsWith(': reset');
       return this.#isAgain && isAboutStart ? '' : `${line}\n`;
     }

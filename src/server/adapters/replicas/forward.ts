@@ -24,6 +24,8 @@ export interface ForwarderOptions {
   readonly metrics: Metrics;
   /** Aborted when this replica is about to end: streams are ended, so that their callers go elsewhere. */
   readonly leaving: AbortSignal;
+  /** `plain`: each attempt has another key. For tests only. */
+  readonly repeats?: 'keyed' | 'plain' | undefined;
   /** How long a request waits for an owner: while nobody owns its cell, or the owner does not answer. */
   readonly holdMs: number;
 }
@@ -105,10 +107,11 @@ class Forwarding {
   #head(): OutgoingHttpHeaders {
     const { method, target, host, headers, facts } = this.#request;
     const last = this.#passing.lastEvent;
+    const told = this.#options.repeats === 'plain' ? { ...facts, key: `${facts.key} ${this.#attempts}` } : facts;
     return {
       ...headers,
       ...(last === undefined ? {} : { 'last-event-id': String(last) }),
-      ...{ ':method': method, ':path': target, ':authority': host, ':scheme': 'http', [FACTS]: writeFacts(facts) },
+      ...{ ':method': method, ':path': target, ':authority': host, ':scheme': 'http', [FACTS]: writeFacts(told) },
     };
   }
 

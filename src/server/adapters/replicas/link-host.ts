@@ -34,7 +34,7 @@ export interface LinkHostOptions {
 export interface LinkHost {
   /** The port that it listens on. */
   readonly port: number;
-  /** Answers requests from now on. Until then, and when the handler stops serving, senders are told to look for another replica. */
+  /** Answers requests from now on. Until then, and when the handler stops serving, it sends senders to another replica. */
   serve(handler: Pick<Handler, 'admit' | 'isServing' | 'respond'>): void;
   close(): Promise<void>;
 }
@@ -56,7 +56,11 @@ export async function openLinkHost(options: LinkHostOptions): Promise<LinkHost> 
   const { host, port, secret, log, limits } = options;
   const sessions = new Set<ServerHttp2Session>();
   const http2 = createServer({ settings: { maxConcurrentStreams: STREAMS_MAX, enablePush: false } });
-  const server = createTlsServer({ ...LINK_TLS, pskCallback: (_, identity) => (identity === LINK_IDENTITY ? secret : null) });
+  const server = createTlsServer({
+    ...LINK_TLS,
+    handshakeTimeout: 10_000,
+    pskCallback: (_, identity) => (identity === LINK_IDENTITY ? secret : null),
+  });
   const link = new ServedLink(options);
   http2.on('sessionError', (error) => log.debug('a connection of a replica failed', { error: error.message }));
   server.on('tlsClientError', (error) =>

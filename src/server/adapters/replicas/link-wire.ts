@@ -7,11 +7,11 @@ export const FACTS = 'parley-link-facts';
 export const AWAY = 'parley-link-away';
 /** In a response: the receiver wants to know when the caller has got all of it. In a request: it has. */
 export const DELIVERED = 'parley-link-delivered';
-/** In the trailers of a stream: how it ended. */
+/**
+ * In the trailers of a stream: how it ended. `whole`: it reached its own end. `cut`: it was ended on purpose. `away`: its replica ends, and another
+ * one continues it.
+ */
 export const END = 'parley-link-end';
-
-/** `whole`: the stream reached its own end. `cut`: it was ended on purpose. `away`: its replica ends; another one continues it. */
-export type StreamEnd = 'whole' | 'cut' | 'away';
 
 /** What the replica that received a request tells about it. Access is checked by the owner, with these facts. */
 export interface LinkFacts {

@@ -71,7 +71,7 @@ export class Passing {
     });
     const type = headers['content-type'] ?? '';
     if (type.startsWith(EVENT_STREAM)) return this.#events(coming);
-    // Another replica has no more events: for the caller, whose stream goes on, that is its end.
+    // Another replica has no more events: for the caller, whose stream continues, that is its end.
     if (this.#isBegun) return this.#end();
     if (/^application\/grpc(?:\+|;|$)/.test(type)) return this.#grpc(coming);
     const length = headers['content-length'];
@@ -163,7 +163,7 @@ export class Passing {
     return isTaken;
   }
 
-  /** This replica ends: the caller is told to come back, and finds another one. */
+  /** This replica ends. The caller gets a time to reconnect, and finds another one. */
   async leave(): Promise<void> {
     await this.#write(encodeRetry(RECONNECT_MS));
     this.#request.reply.end();

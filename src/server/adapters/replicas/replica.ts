@@ -17,8 +17,18 @@ import type { Members } from './members.ts';
 import { watchMembers } from './members.ts';
 import { createStandby } from './standby.ts';
 
+/** What others do with a node that stands by. */
+export interface StandbyHooks {
+  /** Called when another node serves the tasks of the database, and this one forwards requests to it, at this address. */
+  readonly onStandby?: (url: string) => void;
+  /** Ends a node that stands by: starting it fails with the reason of the signal, which is the name of a signal of the operating system. */
+  readonly signal?: AbortSignal;
+  /** For tests only: whether a request that is sent to the next owner carries the same key. Default `keyed`. */
+  readonly repeats?: 'keyed' | 'plain';
+}
+
 /** Options of `createReplica`. */
-export interface NodeReplicaOptions {
+export interface NodeReplicaOptions extends StandbyHooks {
   /** What the public listener needs. */
   readonly serving: ServeOptions;
   /** Where other replicas reach this one, as `10.0.0.5` or `10.0.0.5:7000`. Default: a free port on loopback. */
@@ -28,10 +38,6 @@ export interface NodeReplicaOptions {
   readonly lameDuckMs: number;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Called when this node listens, and another one serves. */
-  readonly onStandby: ((url: string) => void) | undefined;
-  /** Ends a node that stands by. Its reason is the name of the signal of the operating system. */
-  readonly signal: AbortSignal | undefined;
 }
 
 /** This node among the others on the same database. */
@@ -141,12 +147,20 @@ class Replicated implements NodeReplica {
   }
 
   async #openFront(): Promise<Front> {
-    const { serving, metrics, leaseMs } = this.#options;
+    const { serving, metrics, leaseMs, repeats } = this.#options;
     const [ownership, links] = [this.#members, this.#links];
     if (ownership === undefined || links === undefined) throw new Error('this node has not joined the others');
     const front = await openFront(serving, ({ limits, allowedHosts, trusted }) =>
       createStandby({
-        forwarder: createForwarder({ ownership, links, limits, metrics, leaving: this.#leaving.signal, holdMs: leaseMs + TAKEOVER_MS }),
+        forwarder: createForwarder({
+          ownership,
+          links,
+          limits,
+          metrics,
+          leaving: this.#leaving.signal,
+          repeats,
+          holdMs: leaseMs + TAKEOVER_MS,
+        }),
         serving: { ...serving, allowedHosts },
         ...{ limits, metrics, trusted },
         isLeaving: () => this.#options.signal?.aborted === true || this.#leaving.signal.aborted,

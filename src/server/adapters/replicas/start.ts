@@ -1,12 +1,12 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Log } from '../../observability/log.ts';
 import { openData } from '../data-folder.ts';
-import type { NodeReplica, NodeReplicaOptions } from './replica.ts';
+import type { NodeReplica, NodeReplicaOptions, StandbyHooks } from './replica.ts';
 
 /** Several nodes may use one database. Nodes with a store of their own load none of this. */
 export async function startReplica(
   { store, advertise, lameDuckMs, storeLeaseMs: leaseMs }: Settings,
-  parts: Pick<NodeReplicaOptions, 'serving' | 'log' | 'metrics' | 'onStandby' | 'signal'>,
+  parts: StandbyHooks & Pick<NodeReplicaOptions, 'serving' | 'log' | 'metrics'>,
 ): Promise<NodeReplica | undefined> {
   if (store === undefined) return undefined;
   const { createReplica } = await import('./replica.ts');
