@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'no
 import { homedir, hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
+import type { AcceptedLoss, SqliteStore } from '../../engine/adapters/sqlite.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import { pathName } from '../agents/served-agent.ts';
 import type { Settings } from '../config/settings.ts';
@@ -125,8 +126,7 @@ export async function openData(
   mkdirSync(path, { recursive: true, mode: 0o700 });
   for (const each of [path, ...readdirSync(path).map((name) => join(path, name))]) refuseWritableByOthers(each);
   if (url !== undefined) return openPostgresData({ url, folder: path, leaseMs: storeLeaseMs, nodeUrl: addressOf(address) }, log);
-  const report = (what: string, cause: unknown): void => log.error(what, cause);
-  const store = openSqliteStore(join(path, 'tasks.db'), { report, acceptLoss });
+  const store = openStore(join(path, 'tasks.db'), acceptLoss, log);
   // This process holds the store's lock, so no other process creates keys at the same time.
   const keys = await openKeys(path).catch(async (thrown: unknown) => {
     await store.close();
@@ -138,4 +138,19 @@ export async function openData(
   const backups = createBackups({ store, folder: path, authFolder: authFolder(named), version: packageVersion() }, log);
   const storeFiles = { stats: () => storeStats(path, store), compact: async () => void (await store.compact?.()) };
   return { store, blobs, secret: store.secret, keys, backups, storeFiles, local: { store: store.id, backups } };
+}
+
+/** Opens the database. Logs what is missing in it, if the operator has accepted that with `--accept-loss`. */
+function openStore(path: string, acceptLoss: boolean, log: Log): SqliteStore {
+  const losses: AcceptedLoss[] = [];
+  const report = (what: string, cause: unknown): void => log.error(what, cause);
+  const store = openSqliteStore(path, { report, acceptLoss, onAcceptedLoss: (loss) => void losses.push(loss) });
+  for (const { missing, since } of losses)
+    log.warn('the node continues without lost commits (--accept-loss): tasks and changes after the newest record are missing', {
+      missing: [...missing],
+      newestRecord: since?.toISOString(),
+    });
+  if (acceptLoss && losses.length === 0)
+    log.warn('--accept-loss is set, and nothing is missing: remove it, or a later loss is accepted without an error');
+  return store;
 }
