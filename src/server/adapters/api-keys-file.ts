@@ -83,7 +83,7 @@ export function revokeKey(folder: string, id: string): KeyRecord {
   return revoked;
 }
 
-/** What a reader of the key file is told. */
+/** Callbacks of `openKeyRing`. */
 export interface KeyRingEvents {
   /** Called when the keys have changed. */
   readonly onChange?: ((before: readonly KeyRecord[], after: readonly KeyRecord[]) => void) | undefined;
