@@ -61,7 +61,7 @@ export function withPersonalData<T>(flags: ParsedFlags, owner: Owner, use: (data
   });
 }
 
-/** So many of the newest tasks are looked at for names of callers. */
+/** The number of newest tasks whose callers are compared with a name. */
 const RECENT = 100;
 
 async function recentOf(api: AdminApi): Promise<readonly Owner[]> {

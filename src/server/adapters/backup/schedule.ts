@@ -59,8 +59,7 @@ export function scheduleBackups({ place, everyMs, keep, store, backups, log, met
   /** What is dated later than the newest was made under a wrong clock, or by hand. It stays, and takes no place of another. */
   const removeOld = async (newest: number): Promise<void> => {
     const all = await own();
-    for (const { name, problem: damage } of all)
-      if (damage !== undefined) log.warn('a backup is damaged and does not count', { folder: `${place.shown}/${name}`, problem: damage });
+    warnOfDamage(all, place.shown, log);
     const whole = all.filter((backup) => isWhole(backup) && backup.at <= newest);
     for (const { name } of whole.slice(0, -keep)) {
       await place.remove(name);
@@ -109,6 +108,11 @@ export function scheduleBackups({ place, everyMs, keep, store, backups, log, met
       await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
     },
   };
+}
+
+function warnOfDamage(backups: readonly PlacedBackup[], shown: string, log: Log): void {
+  for (const { name, problem } of backups)
+    if (problem !== undefined) log.warn('a backup is damaged and does not count', { folder: `${shown}/${name}`, problem });
 }
 
 function retryMs(failures: number): number {
