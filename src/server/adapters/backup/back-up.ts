@@ -82,9 +82,7 @@ async function copyNew(from: string, to: string, { onProgress = () => {}, signal
   const wanted = (await filesBelow(from)).filter((path) => !known.has(path) && !path.endsWith('.part'));
   for (const [at, path] of wanted.entries()) {
     signal?.throwIfAborted();
-    await copyDurably(join(from, path), join(to, path)).catch((thrown: unknown) => {
-      if (!isMissing(thrown)) throw thrown;
-    });
+    await copyIfThere(join(from, path), join(to, path));
     onProgress({ step: 'files', done: at + 1, total: wanted.length });
   }
 }
@@ -96,12 +94,10 @@ function isMissing(thrown: unknown): boolean {
 /** The keys of the node, its other small files, its audit log up to the last whole record, and the API keys. */
 async function copySmallFiles({ folder: data, authFolder }: BackupSource, folder: string): Promise<void> {
   for (const entry of await readdir(data, { withFileTypes: true })) {
-    if (entry.isFile() && !NOT_COPIED.test(entry.name)) await copyDurably(join(data, entry.name), join(folder, entry.name));
+    if (entry.isFile() && !NOT_COPIED.test(entry.name)) await copyIfThere(join(data, entry.name), join(folder, entry.name));
   }
   await copyAudit(data, folder);
-  await copyDurably(apiKeysFile(authFolder), join(folder, 'auth/api-keys.json')).catch((thrown: unknown) => {
-    if (!isMissing(thrown)) throw thrown;
-  });
+  await copyIfThere(apiKeysFile(authFolder), join(folder, 'auth/api-keys.json'));
 }
 
 /** If the log moves to a new file meanwhile, its current file is read again. Full files that are deleted meanwhile are not needed. */
@@ -111,11 +107,7 @@ async function copyAudit(data: string, folder: string): Promise<void> {
     const names = await filesBelow(full);
     if (before !== undefined && names.every((name) => before?.includes(name))) return;
     before = names;
-    for (const name of names) {
-      await copyDurably(join(full, name), join(copies, name)).catch((thrown: unknown) => {
-        if (!isMissing(thrown)) throw thrown;
-      });
-    }
+    for (const name of names) await copyIfThere(join(full, name), join(copies, name));
     const log = await readFile(join(data, 'audit.jsonl')).catch((thrown: unknown) => {
       if (isMissing(thrown)) return Buffer.alloc(0);
       throw thrown;
@@ -124,6 +116,13 @@ async function copyAudit(data: string, folder: string): Promise<void> {
     if (log.length === 0) await rm(copy, { force: true });
     else await writeFile(copy, log.subarray(0, log.lastIndexOf('\n') + 1), { mode: 0o600, flush: true });
   }
+}
+
+/** A file that is gone by now is not needed. */
+async function copyIfThere(from: string, to: string): Promise<void> {
+  await copyDurably(from, to).catch((thrown: unknown) => {
+    if (!isMissing(thrown)) throw thrown;
+  });
 }
 
 async function copyDurably(from: string, to: string): Promise<void> {
