@@ -107,7 +107,7 @@ export function assemble(options: EngineOptions): Assembled {
   };
   return {
     service,
-    admin: { ...service, ...base, retention, conversations: turnParts.conversations },
+    admin: { ...service, ...base, retention, conversations: turnParts.conversations, missingAgents: turnParts.missingAgents },
     turns: turnParts,
     retention,
     outbox,
