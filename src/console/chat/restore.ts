@@ -3,7 +3,7 @@ import { isDataPart, isInterrupted, isTerminal, surfaceActionIn } from '#protoco
 import type { ChatTarget } from '../agents/known.ts';
 import { targetNamed, titleOf } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
-import { timeOf } from '../tasks/log.ts';
+import { timeOf } from '../tasks/spans.ts';
 import type { ChatEntry, ChatSession, UserEntry } from './store.ts';
 import { chats, openChat } from './store.ts';
 import type { ChatTurn } from './turn.ts';
