@@ -58,9 +58,7 @@ export function scheduleBackups({ place, everyMs, keep, store, backups, log, met
       .toSorted((a, b) => a.at - b.at);
   /** What is dated later than the newest was made under a wrong clock, or by hand. It stays, and takes no place of another. */
   const removeOld = async (newest: number): Promise<void> => {
-    const all = await own();
-    warnOfDamage(all, place.shown, log);
-    const whole = all.filter((backup) => isWhole(backup) && backup.at <= newest);
+    const whole = warnedOfDamage(await own(), place.shown, log).filter((backup) => isWhole(backup) && backup.at <= newest);
     for (const { name } of whole.slice(0, -keep)) {
       await place.remove(name);
       log.info('removed an old backup', { folder: `${place.shown}/${name}` });
@@ -110,9 +108,10 @@ export function scheduleBackups({ place, everyMs, keep, store, backups, log, met
   };
 }
 
-function warnOfDamage(backups: readonly PlacedBackup[], shown: string, log: Log): void {
+function warnedOfDamage<T extends PlacedBackup>(backups: readonly T[], shown: string, log: Log): readonly T[] {
   for (const { name, problem } of backups)
     if (problem !== undefined) log.warn('a backup is damaged and does not count', { folder: `${shown}/${name}`, problem });
+  return backups;
 }
 
 function retryMs(failures: number): number {
