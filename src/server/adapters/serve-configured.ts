@@ -227,8 +227,9 @@ function commander(found: readonly FoundAgent[]): string | undefined {
 function pagesOf(
   { console: files, docs }: Pick<ServeConfiguredOptions, 'console' | 'docs'>,
   settings: Settings,
-): Pick<ServingOptions, 'console' | 'docs'> {
+): Pick<ServingOptions, 'console' | 'docs' | 'traceUrl'> {
   return {
+    ...(settings.traceUrl === undefined ? {} : { traceUrl: settings.traceUrl }),
     ...(files === undefined || !settings.console ? {} : { console: files }),
     ...(docs === undefined || !settings.docs ? {} : { docs }),
   };

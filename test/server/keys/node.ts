@@ -88,6 +88,14 @@ export const NODE_CHECKS: Checks = {
       },
       { console: () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the console' }) },
     ),
+  traceUrl: () =>
+    served({ traceUrl: 'http://traces.test/{traceId}' }, async ({ url }) => {
+      const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+      const headers = { 'Content-Type': 'application/json', traceparent: `00-${trace}-00f067aa0ba902b7-01` };
+      const sent = await fetch(`${url}/message:send`, { method: 'POST', headers, body: JSON.stringify(sendBody('x')) });
+      expect(JSON.stringify(await sent.json())).toContain(trace);
+      expect(await (await fetch(`${url}/api/parley/v1/health`)).json()).toMatchObject({ traceUrl: 'http://traces.test/{traceId}' });
+    }),
   docs: () =>
     served({ docs: false }, async ({ url }) => expect((await fetch(`${url}/docs/`)).status).toBe(404), {
       docs: () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the documentation' }),

@@ -1,5 +1,5 @@
 import { withoutEndSlashes } from '#protocol';
-import type { Environment, OtelVariable } from './variables.ts';
+import type { OtelEnvironment, OtelVariable } from './variables.ts';
 import { flagIn, headersIn, msIn, pairsIn, variableIn } from './variables.ts';
 
 /** The three kinds of telemetry. */
@@ -33,7 +33,7 @@ export interface OtlpSettings {
  * Reads `OTEL_*`. A signal is exported if an endpoint is set, or if its exporter is `otlp`. So a machine without any of these variables sends
  * nothing.
  */
-export function otlpSettings(env: Environment): OtlpSettings {
+export function otlpSettings(env: OtelEnvironment): OtlpSettings {
   const problems: string[] = [];
   const targets: Partial<Record<OtlpSignal, OtlpTarget>> = {};
   const isDisabled = flagIn(variableIn(env, 'OTEL_SDK_DISABLED'), problems);
@@ -52,7 +52,7 @@ export function otlpSettings(env: Environment): OtlpSettings {
   };
 }
 
-function targetOf(signal: OtlpSignal, env: Environment, problems: string[]): OtlpTarget | undefined {
+function targetOf(signal: OtlpSignal, env: OtelEnvironment, problems: string[]): OtlpTarget | undefined {
   const own = (name: string): string => `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${name}`;
   const general = (name: string): string => `OTEL_EXPORTER_OTLP_${name}`;
   const either = (name: string): OtelVariable | undefined => variableIn(env, own(name), general(name));
@@ -104,14 +104,14 @@ function grpcUrl(endpoint: string | undefined, insecure: boolean): string {
   return endpoint.includes('://') ? endpoint : `${insecure ? 'http' : 'https'}://${endpoint}`;
 }
 
-function resourceOf(env: Environment, problems: string[]): Readonly<Record<string, string>> {
+function resourceOf(env: OtelEnvironment, problems: string[]): Readonly<Record<string, string>> {
   const attributes = pairsIn(variableIn(env, 'OTEL_RESOURCE_ATTRIBUTES'), problems);
   const name = variableIn(env, 'OTEL_SERVICE_NAME');
   return { 'service.name': 'parley', ...attributes, ...(name === undefined ? {} : { 'service.name': name.value }) };
 }
 
 /** The samplers of the specification. The ratio compares the last seven bytes of the trace id, as the SDKs do. */
-function samplerOf(env: Environment, problems: string[]): OtlpSettings['sampled'] {
+function samplerOf(env: OtelEnvironment, problems: string[]): OtlpSettings['sampled'] {
   const given = variableIn(env, 'OTEL_TRACES_SAMPLER');
   const name = given?.value ?? 'parentbased_always_on';
   const ratio = name.endsWith('traceidratio') ? ratioIn(variableIn(env, 'OTEL_TRACES_SAMPLER_ARG'), problems) : 1;

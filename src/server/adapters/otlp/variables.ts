@@ -1,5 +1,5 @@
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** OtelEnvironment variables by name. */
+export type OtelEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** A variable that is set. */
 export interface OtelVariable {
@@ -8,7 +8,7 @@ export interface OtelVariable {
 }
 
 /** The first of these variables that is set and not empty. */
-export function variableIn(env: Environment, ...names: readonly string[]): OtelVariable | undefined {
+export function variableIn(env: OtelEnvironment, ...names: readonly string[]): OtelVariable | undefined {
   for (const name of names) {
     const value = env[name]?.trim() ?? '';
     if (value !== '') return { name, value };
