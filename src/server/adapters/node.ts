@@ -16,7 +16,7 @@ import type { ServingOptions } from '../options.ts';
 import type { PolicyOptions } from '../outbound/policy.ts';
 import type { Outbound } from '../outbound/port.ts';
 import { RELAY_LIMITS } from '../routes/console-relay.ts';
-import { listen } from './node/bind.ts';
+import { listen, urlOf } from './node/bind.ts';
 import { missingGrpcPackages } from './node/grpc-drivers.ts';
 import type { Forward } from './node/grpc-port.ts';
 import type { HttpHost, HttpHostOptions } from './node/http-server.ts';
@@ -116,14 +116,13 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     grpc: grpc && options.socket === undefined,
     allowedHosts: [...(options.allowedHosts ?? []), ...namesOf(host)],
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
+    listen: async () => options.front?.url ?? (await listen(nodeHost, { host, port, log, socket: options.socket })),
     isOverloaded: overloaded === undefined ? pulse.isOverloaded : () => overloaded() || pulse.isOverloaded(),
   });
   const nodeHost = options.front?.nodeHost ?? createHttpHost({ handler, limits, log, metrics, grpc, ...hostOptions(options) });
-  let url: string;
   try {
     await handler.ready;
     options.front?.serveWith(handler);
-    url = options.front?.url ?? (await listen(nodeHost, { host, port, log, socket: options.socket }));
   } catch (thrown) {
     pulse.stop();
     await handler.close();
@@ -131,6 +130,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     await relay?.close();
     throw thrown;
   }
+  const url = urlOf(nodeHost, options.socket);
   sayConnections(log, options, limits);
   const sampling = setInterval(handler.sample, SAMPLE_MS);
   sampling.unref();

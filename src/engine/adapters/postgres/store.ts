@@ -10,6 +10,8 @@ import type { NameMode } from './commit-sql.ts';
 import { valuesOf } from './commit-values.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
+import type { LeaseClock } from './lease-watch.ts';
+import { leaseClock } from './lease-watch.ts';
 import { createPostgresReads } from './reads.ts';
 import type { PostgresRealms } from './realms.ts';
 import { createPostgresRealms } from './realms.ts';
@@ -52,6 +54,8 @@ export interface PostgresOptions {
   readonly commitMsMax?: number;
   /** Gets internal errors, for the log. */
   readonly report?: (what: string, cause: unknown) => void;
+  /** The time of the lease. Default: the clocks of the machine. */
+  readonly clock?: LeaseClock;
   /** For tests only: how the outcome of a lost commit is found. Default `fenced`. */
   readonly verdicts?: 'fenced' | 'plain';
 }
@@ -87,19 +91,20 @@ const DEFAULTS = {
   share: 'all',
   commitMsMax: 5000,
   report: () => {},
+  clock: leaseClock,
   verdicts: 'fenced',
 } as const;
 const KEYS_A_RANGE = 65_536;
 
 /** Opens a store over a database that is connected already. */
 export async function openStoreOn(database: PostgresDatabase, options: PostgresOptions): Promise<PostgresStore> {
-  const { schema, leaseMs, url, cells, share, commitMsMax, report, verdicts } = { ...DEFAULTS, ...options };
+  const { schema, leaseMs, url, cells, share, commitMsMax, report, clock, verdicts } = { ...DEFAULTS, ...options };
   const s = quoted(schema);
   const connection = await database.connect();
   const meta = await migrate(connection, s, cells).finally(() => connection.end());
   const shared = replicaAccess(database, s);
   const { onStandby, signal } = options;
-  const joining: ReplicaOptions = { leaseMs, url, share, report, onStandby, signal, address: await options.announce?.(shared) };
+  const joining: ReplicaOptions = { leaseMs, url, share, report, clock, onStandby, signal, address: await options.announce?.(shared) };
   const replica = await joinReplicas(database, s, joining);
   const realms = createPostgresRealms(database, s);
   const writer = createWriter({ database, schema: s, replica, commitMsMax, report, verdicts });
