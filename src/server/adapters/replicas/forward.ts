@@ -132,8 +132,8 @@ class Forwarding {
     this.#count(outcome);
     if (this.#passing.isBegun) reply.cut();
     else if (String(headers['content-type']).startsWith('application/grpc')) {
-      reply.head(200, { 'content-type': 'application/grpc', 'grpc-status': '14', 'grpc-message': message });
-      reply.end();
+      reply.head(200, { 'content-type': 'application/grpc' });
+      reply.end({ 'grpc-status': '14', 'grpc-message': message });
     } else answerOutside(reply, refusal(503, message, retryAfter(1000)));
   }
 

@@ -1,4 +1,4 @@
-import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
+import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { constants } from 'node:http2';
 import { encodeRetry } from '#bindings';
 import { EventFilter } from './event-filter.ts';
@@ -134,8 +134,9 @@ export class Passing {
     }
     if (!this.#isBegun) this.#head(coming);
     const broken = { 'grpc-status': UNAVAILABLE, 'grpc-message': 'the node that served this call has ended' };
-    if (coming.headers['grpc-status'] !== undefined) this.#request.reply.end();
-    else this.#request.reply.end(status === undefined ? broken : { ...responseHeaders(coming.trailers) });
+    // An answer without messages has its status in the head. The caller gets it in the trailers, as with messages.
+    const told = coming.trailers['grpc-status'] === undefined ? coming.headers : coming.trailers;
+    this.#request.reply.end(status === undefined ? broken : ofGrpc(told, true));
     return 'done';
   }
 
@@ -152,7 +153,7 @@ export class Passing {
   #head({ headers }: Coming): void {
     this.#isBegun = true;
     this.#hasProgress = true;
-    if (!this.#request.reply.out.destroyed) this.#request.reply.head(Number(headers[':status'] ?? 502), responseHeaders(headers));
+    if (!this.#request.reply.out.destroyed) this.#request.reply.head(Number(headers[':status'] ?? 502), ofGrpc(headers, false));
   }
 
   async #write(piece: string | Uint8Array): Promise<boolean> {
@@ -173,6 +174,11 @@ export class Passing {
     this.#request.reply.end();
     return 'done';
   }
+}
+
+/** The headers with or without those that end a call of gRPC. */
+function ofGrpc(headers: IncomingHttpHeaders, isEnd: boolean): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(responseHeaders(headers)).filter(([name]) => /^grpc-(?:status|message)/.test(name) === isEnd));
 }
 
 function isClosedWell(stream: ClientHttp2Stream): boolean {
