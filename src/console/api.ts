@@ -1,6 +1,7 @@
 import type {
   AdminAnswer,
   AdminApproval,
+  AdminAttempt,
   AdminConversationPage,
   AdminDelivery,
   AdminEvent,
@@ -74,6 +75,10 @@ export const admin = {
   approvals: async () => (await ask<{ approvals: readonly AdminApproval[] }>('/approvals')).approvals,
   answer: (id: string, answer: AdminAnswer) => ask<AdminTask>(`/approvals/${one(id)}`, post(answer)),
   deliveries: async () => (await ask<{ deliveries: readonly AdminDelivery[] }>('/push/deliveries')).deliveries,
+  attempts: async (after: number, taskId = '') =>
+    (await ask<{ attempts: readonly AdminAttempt[] }>(`/push/attempts?after=${after}${taskId === '' ? '' : `&task=${one(taskId)}`}`))
+      .attempts,
+  resend: (n: number) => ask<AdminDelivery>(`/push/attempts/${n}:resend`, post()),
   replay: (id: number) => ask<AdminDelivery>(`/push/deliveries/${id}:replay`, post()),
   discard: (id: number) => ask<void>(`/push/deliveries/${id}`, { method: 'DELETE' }),
   health: () => ask<AdminHealth>('/health'),

@@ -3,6 +3,7 @@ import { admin, wordsFor } from '../api.ts';
 import { placeOfConversation } from '../chat/conversations.tsx';
 import { go } from '../route.ts';
 import { Copy, Sure, say } from '../ui/basic.tsx';
+import { RunWith } from './again.tsx';
 import type { TaskLog } from './log.ts';
 
 /** What can be done with the task in its state. */
@@ -50,6 +51,7 @@ export function Actions({ log }: { readonly log: TaskLog }) {
           Cancel
         </button>
       )}
+      <RunWith about={about} />
       <a class="button" href={`/console/wire/rosetta?task=${encodeURIComponent(about.id)}`}>
         Show in every dialect
       </a>
