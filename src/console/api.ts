@@ -54,14 +54,22 @@ async function wordsOf(response: Response): Promise<string> {
 
 const one = encodeURIComponent;
 
+interface EventsOptions {
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+  readonly isRedacted?: boolean;
+}
+
 /** AdminService over HTTP (docs/admin-api.md). */
 export const admin = {
   tasks: (query: URLSearchParams, signal?: AbortSignal) => ask<AdminPage>(`/tasks?${query}`, signal === undefined ? {} : { signal }),
   task: (id: string) => ask<AdminWholeTask>(`/tasks/${one(id)}`),
-  events: async (id: string, after: number, more: { readonly waitMs?: number; readonly signal?: AbortSignal } = {}) => {
+  /** Without what is named or looks like a credential. */
+  redacted: (id: string) => ask<AdminWholeTask>(`/tasks/${one(id)}?redacted=true`),
+  events: async (id: string, after: number, more: EventsOptions = {}) => {
     const wait = more.waitMs === undefined ? '' : `&waitMs=${more.waitMs}`;
     const found = await ask<{ events: readonly AdminEvent[] }>(
-      `/tasks/${one(id)}/events?after=${after}${wait}`,
+      `/tasks/${one(id)}/events?after=${after}${wait}${more.isRedacted === true ? '&redacted=true' : ''}`,
       more.signal === undefined ? {} : { signal: more.signal },
     );
     return found.events;

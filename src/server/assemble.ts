@@ -90,18 +90,12 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   const where = publicUrl(options.url);
   // The first agent is served at the root and at /agents/{name}; its card names the root.
   const baseOf = (name: string): string => `${where.base()}${name === list.agents[0]?.name ? '' : `/agents/${name}`}`;
-  const [signer, quotaOf] = [createSigner(options.keys?.signing), options.quotaOf ?? quotaBy(limits)];
+  const [signer, quotaOf, deliveryLog] = [createSigner(options.keys?.signing), options.quotaOf ?? quotaBy(limits), createDeliveryLog()];
   const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
   const onEnded = isOpenNode(options) ? undefined : endRecorder(audit);
-  const deliveryLog = createDeliveryLog();
   const engine = engineFor(given, {
     options: { ...options, quotaOf },
-    metrics,
-    log,
-    tracing,
-    signer,
-    deliveryLog,
-    limits,
+    ...{ metrics, log, tracing, signer, deliveryLog, limits },
     completed,
     extended,
     onEnded,

@@ -118,7 +118,7 @@ function wordsIn({ history = [] }: Task): string {
 }
 
 /** Artifacts and messages at the chosen event. */
-function Outcome({ task }: { readonly task: Task }) {
+export function Outcome({ task }: { readonly task: Task }) {
   return (
     <>
       <h2>Artifacts</h2>

@@ -156,6 +156,9 @@ function Bar({ filters, list, shown }: { readonly filters: Filters; readonly lis
       <span class="dim" role="status">
         {list.isEverLoaded.value ? words : 'Loading …'}
       </span>
+      <a class="dim" href="/console/shared">
+        Open a shared file
+      </a>
     </header>
   );
 }
