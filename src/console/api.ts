@@ -1,5 +1,6 @@
 import type {
   AdminAnswer,
+  AdminAnswered,
   AdminApproval,
   AdminAttempt,
   AdminConversationPage,
@@ -81,6 +82,7 @@ export const admin = {
   cancel: (id: string) => ask<AdminTask>(`/tasks/${one(id)}:cancel`, post()),
   remove: (id: string) => ask<void>(`/tasks/${one(id)}`, { method: 'DELETE' }),
   approvals: async () => (await ask<{ approvals: readonly AdminApproval[] }>('/approvals')).approvals,
+  answered: async () => (await ask<{ answered: readonly AdminAnswered[] }>('/approvals?answered=true')).answered,
   answer: (id: string, answer: AdminAnswer) => ask<AdminTask>(`/approvals/${one(id)}`, post(answer)),
   deliveries: async () => (await ask<{ deliveries: readonly AdminDelivery[] }>('/push/deliveries')).deliveries,
   attempts: async (after: number, taskId = '') =>

@@ -35,6 +35,8 @@ export interface AdminService extends AdminConversations, AdminPushLog {
   cancel(id: TaskId): Promise<AdminTask>;
   /** Tasks that wait for an answer, the newest question first. At most 100. */
   approvals(): Promise<readonly AdminApproval[]>;
+  /** Questions that were answered, the newest answer first. Of the 50 tasks that changed last. */
+  answered(): Promise<readonly AdminAnswered[]>;
   /** Answers the question of such a task in place of its owner. */
   answer(id: TaskId, answer: AdminAnswer): Promise<AdminTask>;
   /**
@@ -130,6 +132,19 @@ export interface AdminApproval extends AdminTask {
   readonly question?: Message;
   /** The options that the agent offers. Empty when it expects free text. */
   readonly choices: readonly Choice[];
+}
+
+/** A question that was answered, by the caller or by an operator. */
+export interface AdminAnswered {
+  readonly id: TaskId;
+  readonly agent: string;
+  /** Name of the owner. */
+  readonly principal: string;
+  readonly contextId: ContextId;
+  readonly question?: Message;
+  readonly answer: Message;
+  readonly askedAt: Timestamp;
+  readonly answeredAt: Timestamp;
 }
 
 /** Answer to a question: the id of one of its options, or free text. */

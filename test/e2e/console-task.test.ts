@@ -66,6 +66,9 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the page of a task', () => {
     await page.getByText('keeps waiting for the answer').waitFor();
     await page.getByRole('link', { name: 'Answer' }).click();
     await page.getByRole('button', { name: 'yes' }).click();
+    const answered = page.getByRole('region', { name: 'Answered' });
+    await answered.getByRole('link', { name: 'Take room B2?' }).waitFor();
+    await answered.getByText('yes', { exact: true }).waitFor();
     await page.goto(`/console/tasks/${id}`);
     await steps.getByRole('button', { name: /output .*2 chunks/ }).waitFor();
     await steps.getByText('waited for a person').waitFor();

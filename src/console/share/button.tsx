@@ -27,7 +27,7 @@ export function Share({ id, onProblem }: { readonly id: string; readonly onProbl
         event.currentTarget.value = '';
         if (choice === '') return;
         save(id, choice === 'all').then(
-          () => say('The file has everything that was said. Credentials are removed.'),
+          () => say('The file has all messages and events. Credentials are removed.'),
           (thrown: unknown) => onProblem(wordsFor(thrown)),
         );
       }}

@@ -23,9 +23,9 @@ interface Told {
   readonly method: string | undefined;
 }
 
-/** A field of the draft of 1.1, which the node itself adds: that 1.0 does not have it is no loss. */
-function isDraft({ id }: Dialect, path: string): boolean {
-  return id === 'v10' && /(^|\.)generation$/.test(path);
+/** A field of the draft of 1.1, which the node itself adds: that a dialect does not have it is no loss. */
+function isDraft(path: string): boolean {
+  return /(^|\.)generation$/.test(path);
 }
 
 /** The subject in one dialect, with what that dialect can't express. */
@@ -43,7 +43,7 @@ function tellIn(dialect: Dialect, subject: Subject): Told {
         get === undefined
           ? encodeWithLosses(dialect, ['send.result', { task: subject.value }], ENV)
           : encodeWithLosses(dialect, ['get.result', subject.value], ENV);
-      return { json, lost: lost.filter(({ path }) => !isDraft(dialect, path)), method: get };
+      return { json, lost: lost.filter(({ path }) => !isDraft(path)), method: get };
     }
     case 'card': {
       const { json, lost } = writeCardWithLosses(dialect, subject.value, ENV);
