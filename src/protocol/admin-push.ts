@@ -1,5 +1,4 @@
-import type { AdminDelivery } from './admin.ts';
-import type { PushConfigId, Seq, TaskId } from './ids.ts';
+import type { DialectId, PushConfigId, Seq, TaskId, TenantId } from './ids.ts';
 import type { Timestamp } from './task.ts';
 
 /** The log of deliveries to webhooks, for operators. */
@@ -54,4 +53,34 @@ export interface AdminAttemptMessage {
   readonly body: string;
   /** Whether the body was longer. */
   readonly isCut: boolean;
+}
+
+/** The webhook queue of one task and one push config, without secrets. */
+export interface AdminDelivery {
+  readonly id: number;
+  /** `dead`: delivery was given up. An operator can replay or discard it. */
+  readonly state: 'open' | 'dead';
+  readonly taskId: TaskId;
+  readonly agent: string;
+  readonly principal: string;
+  readonly tenant?: TenantId;
+  readonly configId: PushConfigId;
+  readonly url: string;
+  /** Dialect in which the payload is written. */
+  readonly dialect: DialectId;
+  /**
+   * Number of events that have not been delivered: from `first` to `last`. 0 when everything has
+   * arrived.
+   */
+  readonly pending: number;
+  readonly first: Seq;
+  readonly last: Seq;
+  /** Failed attempts for the first pending event. */
+  readonly attempts: number;
+  /** Time of the next attempt, if the last one failed. */
+  readonly dueAt?: Timestamp;
+  /** Time of the first failed attempt in a row. */
+  readonly failingSince?: Timestamp;
+  /** Error of the last attempt. */
+  readonly problem?: string;
 }

@@ -2,14 +2,14 @@ import type { AdminBackups } from './admin-backups.ts';
 import type { AdminConversations } from './admin-conversations.ts';
 import type { AdminErased, AdminEraseRequest, AdminExportPage, AdminOwner } from './admin-erase.ts';
 import type { AdminMesh } from './admin-mesh.ts';
-import type { AdminPushLog } from './admin-push.ts';
+import type { AdminDelivery, AdminPushLog } from './admin-push.ts';
 import type { AdminStore } from './admin-store.ts';
 import type { AdminTask, AdminWholeTask } from './admin-task.ts';
 import type { AdminWire } from './admin-wire.ts';
 import type { AuditPage, AuditRequest } from './audit.ts';
 import type { Choice } from './choices.ts';
 import type { Logged } from './events.ts';
-import type { ContextId, DialectId, PushConfigId, Seq, TaskId, TenantId } from './ids.ts';
+import type { ContextId, Seq, TaskId, TenantId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './message.ts';
 import type { TaskState } from './states.ts';
@@ -220,34 +220,4 @@ export interface AdminDeliveriesRequest {
   readonly after?: number;
   /** Default and maximum 1,000. */
   readonly limit?: number;
-}
-
-/** The webhook queue of one task and one push config, without secrets. */
-export interface AdminDelivery {
-  readonly id: number;
-  /** `dead`: delivery was given up. An operator can replay or discard it. */
-  readonly state: 'open' | 'dead';
-  readonly taskId: TaskId;
-  readonly agent: string;
-  readonly principal: string;
-  readonly tenant?: TenantId;
-  readonly configId: PushConfigId;
-  readonly url: string;
-  /** Dialect in which the payload is written. */
-  readonly dialect: DialectId;
-  /**
-   * Number of events that have not been delivered: from `first` to `last`. 0 when everything has
-   * arrived.
-   */
-  readonly pending: number;
-  readonly first: Seq;
-  readonly last: Seq;
-  /** Failed attempts for the first pending event. */
-  readonly attempts: number;
-  /** Time of the next attempt, if the last one failed. */
-  readonly dueAt?: Timestamp;
-  /** Time of the first failed attempt in a row. */
-  readonly failingSince?: Timestamp;
-  /** Error of the last attempt. */
-  readonly problem?: string;
 }
