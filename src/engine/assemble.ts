@@ -90,10 +90,7 @@ export function assemble(options: EngineOptions): Assembled {
   };
   const outboxParts: OutboxParts = {
     ...base,
-    random,
-    webhookSender,
-    replyPublisher,
-    vault,
+    ...{ random, webhookSender, replyPublisher, vault },
     webhookOf: (dialect) => known(dialect).webhook,
   };
   const turnParts: DrainParts = { ...base, ...runParts(options, base) };
@@ -106,14 +103,9 @@ export function assemble(options: EngineOptions): Assembled {
     nextKey: keys.next,
   };
   return {
-    service,
+    ...{ service, retention, outbox, lifecycle, counts, waiting },
     admin: { ...service, ...base, retention, conversations: turnParts.conversations, missingAgents: turnParts.missingAgents },
     turns: turnParts,
-    retention,
-    outbox,
-    lifecycle,
-    counts,
-    waiting,
     startKeys: keys.start,
     addAgent: (name, agent) => void agents.set(name, agent),
   };

@@ -5,6 +5,8 @@ import { bytesToBase64 } from '#protocol';
 import type { DevicePrompt } from '../../client/adapters/oauth.ts';
 import { relayed } from './relay.ts';
 
+export type { DevicePrompt };
+
 /** How a user signs in to a remote agent. */
 export type SignInWay = 'bearer' | 'apiKey' | 'basic' | 'headers' | 'deviceCode' | 'clientCredentials';
 

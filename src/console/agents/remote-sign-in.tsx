@@ -1,9 +1,8 @@
 import { useId, useState } from 'preact/hooks';
 import type { AgentCard } from '#protocol';
-import type { DevicePrompt } from '../../client/adapters/oauth.ts';
 import { wordsFor } from '../api.ts';
 import { Problem } from '../ui/basic.tsx';
-import type { SignInEntry, SignInWay } from './remote-auth.ts';
+import type { DevicePrompt, SignInEntry, SignInWay } from './remote-auth.ts';
 import { authOf, isOAuth, keepAuth, waysInto } from './remote-auth.ts';
 
 interface RemoteSignInProps {
