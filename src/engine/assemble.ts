@@ -88,11 +88,8 @@ export function assemble(options: EngineOptions): Assembled {
     ...{ store, blobs, timers, largeReads, report, limits, clock, ids },
     ...{ agents, lifecycle, commits, tasks, outbox, semanticsOf, waiting },
   };
-  const outboxParts: OutboxParts = {
-    ...base,
-    ...{ random, webhookSender, replyPublisher, vault },
-    webhookOf: (dialect) => known(dialect).webhook,
-  };
+  const ports = { random, webhookSender, replyPublisher, vault };
+  const outboxParts: OutboxParts = { ...base, ...ports, webhookOf: (dialect) => known(dialect).webhook };
   const turnParts: DrainParts = { ...base, ...runParts(options, base) };
   const retention: RetentionParts = { ...base, stopTask: (task, reason) => stopTask(turnParts, task, reason) };
   const service: ServiceParts = {
@@ -103,9 +100,14 @@ export function assemble(options: EngineOptions): Assembled {
     nextKey: keys.next,
   };
   return {
-    ...{ service, retention, outbox, lifecycle, counts, waiting },
+    service,
     admin: { ...service, ...base, retention, conversations: turnParts.conversations, missingAgents: turnParts.missingAgents },
     turns: turnParts,
+    retention,
+    outbox,
+    lifecycle,
+    counts,
+    waiting,
     startKeys: keys.start,
     addAgent: (name, agent) => void agents.set(name, agent),
   };
