@@ -1,12 +1,14 @@
-import { constants } from 'node:fs';
+import { constants, readdirSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { SqliteStore } from '../../../engine/adapters/sqlite.ts';
 import { ConfigError } from '../../config/read-value.ts';
 import { apiKeysFile } from '../api-keys-file.ts';
+import { DATA_NOTE } from '../data-note.ts';
+import { emptyAgain, isWithin, makeFolder } from '../folders.ts';
 import { checkCopy } from './check-copy.ts';
 import type { BackupManifest } from './manifest.ts';
-import { describeFiles, filesBelow, MANIFEST } from './manifest.ts';
+import { API_KEYS, describeFiles, filesBelow, MANIFEST } from './manifest.ts';
 
 /** What is backed up: an open store and the folders around it. */
 export interface BackupSource {
@@ -37,7 +39,13 @@ const NOT_COPIED = /^(?:tasks\.db.*|audit\.jsonl|.*\.lock|.*\.new)$/;
 
 /** Backs up a node that may be running, to a folder outside of its data that is new or empty. */
 export async function backUp(source: BackupSource, to: string, options: BackupOptions = {}): Promise<BackupManifest> {
-  return await copyAll(source, await emptyFolder(to, source.folder), options);
+  const { folder, created } = emptyFolder(to, source.folder);
+  try {
+    return await copyAll(source, folder, options);
+  } catch (thrown) {
+    await emptyAgain(folder, created);
+    throw thrown;
+  }
 }
 
 /**
@@ -67,13 +75,12 @@ export async function copyAll(source: BackupSource, folder: string, options: Bac
 }
 
 /** Creates the folder, or takes an empty one. */
-async function emptyFolder(to: string, data: string): Promise<string> {
+function emptyFolder(to: string, data: string): { readonly folder: string; readonly created: readonly string[] } {
+  if (isWithin(data, to)) throw new ConfigError(`${to} is inside the data folder; choose a folder elsewhere`);
   const folder = resolve(to);
-  const inside = relative(resolve(data), folder);
-  if (inside === '' || !inside.startsWith('..')) throw new ConfigError(`${to} is inside the data folder; choose a folder elsewhere`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  if ((await readdir(folder)).length > 0) throw new ConfigError(`${to} is not empty; choose a new folder for each backup`);
-  return folder;
+  const created = makeFolder(folder);
+  if (readdirSync(folder).length > 0) throw new ConfigError(`${to} is not empty; choose a new folder for each backup`);
+  return { folder, created };
 }
 
 /** Copies files that the other folder does not have. Blobs never change. A file that is deleted meanwhile belongs to a deleted task. */
@@ -94,10 +101,11 @@ function isMissing(thrown: unknown): boolean {
 /** The keys of the node, its other small files, its audit log up to the last whole record, and the API keys. */
 async function copySmallFiles({ folder: data, authFolder }: BackupSource, folder: string): Promise<void> {
   for (const entry of await readdir(data, { withFileTypes: true })) {
-    if (entry.isFile() && !NOT_COPIED.test(entry.name)) await copyIfThere(join(data, entry.name), join(folder, entry.name));
+    if (entry.isFile() && entry.name !== DATA_NOTE && !NOT_COPIED.test(entry.name))
+      await copyIfThere(join(data, entry.name), join(folder, entry.name));
   }
   await copyAudit(data, folder);
-  await copyIfThere(apiKeysFile(authFolder), join(folder, 'auth/api-keys.json'));
+  await copyIfThere(apiKeysFile(authFolder), join(folder, API_KEYS));
 }
 
 /** If the log moves to a new file meanwhile, its current file is read again. Full files that are deleted meanwhile are not needed. */
