@@ -7,7 +7,7 @@ import { WORLD } from './scheduler.ts';
 import { REPLICAS, REQUESTS } from './settings.ts';
 import type { SimulatedWorld } from './world.ts';
 
-/** What a client has been told about one of its tasks. */
+/** What a client knows about one of its tasks. */
 interface KnownTask {
   readonly id: TaskId;
   readonly agent: AgentName;
@@ -189,7 +189,7 @@ export class SimulatedClient {
     if (id !== undefined) this.#world.checker.shown(id, batch);
   }
 
-  /** One name, one task: what a repeated send is told must be the same. */
+  /** One name, one task: a repeated send must get the same answer. */
   #learn(task: Task, agent: AgentName, message: string): KnownTask {
     this.#world.acknowledged(`${this.#name} ${message}`, task.id);
     const known = this.#known.find(({ id }) => id === task.id);

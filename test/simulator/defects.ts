@@ -16,7 +16,7 @@ function alwaysTold(verdict: boolean): (store: Store) => Store {
   });
 }
 
-/** What the engine is told before the database has answered. Failures are lost. */
+/** Lets the engine continue before the database has answered. Failures are lost. */
 const unheard = (committing: unknown): void => void Promise.resolve(committing).catch(() => {});
 
 async function halfFirst(store: Store, batch: readonly Write[]): Promise<void> {
@@ -37,7 +37,7 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
   'acknowledged before the commit': { store: (store) => ({ ...store, commit: async (batch) => unheard(store.commit(batch)) }) },
   'readers wake when half of a batch is durable': { store: (store) => ({ ...store, commit: (batch) => halfFirst(store, batch) }) },
   'the name of a send is not found again': { store: (store) => ({ ...store, send: async () => undefined }) },
-  'runs go on after the lease is lost': {
+  'runs continue after the lease is lost': {
     store: (store) => ({
       ...store,
       lease: { follow: () => store.lease?.follow({ lost: () => {}, regained: () => {} }), isHeld: () => true },

@@ -61,7 +61,7 @@ async function findDefects(isWritten: boolean): Promise<number> {
   }
   if (isWritten) {
     const page = readFileSync(PAGE, 'utf8');
-    writeFileSync(PAGE, page.replace(/(<!-- defects -->\n)[^]*(<!-- end of defects -->)/, `$1\n${rows.join('\n')}\n\n$2`));
+    writeFileSync(PAGE, page.replace(/(<!-- defects -->\n)[\s\S]*(<!-- end of defects -->)/, `$1\n${rows.join('\n')}\n\n$2`));
   }
   return missed === 0 ? 0 : 1;
 }

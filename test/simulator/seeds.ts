@@ -10,7 +10,11 @@ export interface SeedRange {
 
 /** Runs seeds on several cores, each seed on one. */
 export async function runSeeds(from: number, seeds: number, workers: number): Promise<readonly SeedResult[]> {
-  const parts = Array.from({ length: Math.max(1, workers) }, (_, part) => ({ from: from + part, to: from + seeds, by: Math.max(1, workers) }));
+  const parts = Array.from({ length: Math.max(1, workers) }, (_, part) => ({
+    from: from + part,
+    to: from + seeds,
+    by: Math.max(1, workers),
+  }));
   const found = await Promise.all(parts.map(runRange));
   return found.flat().sort((left, right) => left.seed - right.seed);
 }

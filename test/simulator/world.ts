@@ -122,7 +122,7 @@ export class SimulatedWorld {
     return true;
   }
 
-  /** A client was told that the task has this name. */
+  /** A client got this task for the name of its send. */
   acknowledged(name: string, task: string): void {
     const first = this.#acknowledged.get(name) ?? task;
     this.#acknowledged.set(name, first);

@@ -169,6 +169,15 @@ function putSend(tables: Tables, { realm, name, task, seq, fingerprint, at, deli
 }
 
 function applyRare(tables: Tables, request: CommitRequest): void {
+  applyPushes(tables, request);
+  for (const { beside, ...row } of request.outbox)
+    if (tables.tasks.has(row.task) && (beside || tables.pushes.has(pushKey(row.task, row.config)))) tables.outbox.set(row.n, row);
+  for (const n of request.unqueued) tables.outbox.delete(n);
+  for (const { realm, name } of request.unsent) tables.sends.delete(nameKey(realm, name));
+  for (const key of request.forgotten) forget(tables, key);
+}
+
+function applyPushes(tables: Tables, request: CommitRequest): void {
   for (const { moved, sealed, ...push } of request.pushes) {
     const key = pushKey(push.task, push.id);
     if (!tables.tasks.has(push.task)) continue;
@@ -180,11 +189,6 @@ function applyRare(tables: Tables, request: CommitRequest): void {
     tables.pushes.delete(pushKey(task, id));
     for (const [n, row] of tables.outbox) if (row.task === task && row.config === id) tables.outbox.delete(n);
   }
-  for (const { beside, ...row } of request.outbox)
-    if (tables.tasks.has(row.task) && (beside || tables.pushes.has(pushKey(row.task, row.config)))) tables.outbox.set(row.n, row);
-  for (const n of request.unqueued) tables.outbox.delete(n);
-  for (const { realm, name } of request.unsent) tables.sends.delete(nameKey(realm, name));
-  for (const key of request.forgotten) forget(tables, key);
 }
 
 function forget(tables: Tables, key: number): void {

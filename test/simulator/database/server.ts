@@ -17,7 +17,7 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** What the checker is told, at the moment at which it happens. */
+/** Calls the checker at the moment at which something happens. */
 export interface ServerEvents {
   entered(process: number, replica: number): void;
   opened(writer: number, replica: number): void;
