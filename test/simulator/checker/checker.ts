@@ -127,7 +127,8 @@ export class Checker implements ServerEvents {
       this.findings.check('one-run-writes', !isTwice, () => `task ${task}: the run of a fail agent for ${message} started twice`);
     }
     if (attempt > 1) {
-      const stored = this.tables?.tasks.get(this.tables.ids.get(task) ?? 0)?.attempt ?? 0;
+      // A process that was paused after that commit may still start the run, although another one has continued the task.
+      const stored = history?.attempts.get(process) ?? 0;
       this.findings.check('one-run-writes', stored >= attempt, () => `task ${task}: attempt ${attempt} starts, ${stored} is on disk`);
     }
     this.#starts.set(key, [...before, { run: this.#runs, process }]);

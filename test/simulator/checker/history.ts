@@ -1,7 +1,7 @@
 import type { LogEntry } from '#engine';
 import type { TaskEvent } from '#protocol';
 import { isTerminal, parseOwnJson } from '#protocol';
-import type { CommitEffect, CommitRequest } from '../database/commit.ts';
+import type { ChangedTask, CommitEffect, CommitRequest, NewTask } from '../database/commit.ts';
 import type { Findings } from '../invariants.ts';
 
 interface KnownEntry {
@@ -21,6 +21,8 @@ export interface TaskHistory {
   readonly messages: Map<string, number>;
   /** The newest run that has written, by the message that it answers. */
   readonly newestRun: Map<string, number>;
+  /** The highest attempt that each process has written. */
+  readonly attempts: Map<number, number>;
   isOver: boolean;
 }
 
@@ -55,6 +57,7 @@ export class Histories {
         statuses: new Set(),
         messages: new Map(),
         newestRun: new Map(),
+        attempts: new Map(),
         isOver: false,
       };
       this.#byKey.set(made.key, history);
@@ -67,7 +70,8 @@ export class Histories {
     }
   }
 
-  #append(process: number, history: TaskHistory, segment: { readonly words: string | null; readonly chunks: string | null }): void {
+  #append(process: number, history: TaskHistory, segment: NewTask | ChangedTask): void {
+    history.attempts.set(process, Math.max(segment.attempt, history.attempts.get(process) ?? 0));
     const entries = [...parsed(segment.words), ...parsed(segment.chunks)].sort((left, right) => left.seq - right.seq);
     for (const { seq, event, input } of entries) {
       const next = history.entries.length + 1;
