@@ -153,4 +153,9 @@ export interface ServingOptions extends HostOriginOptions {
 export interface HandlerOptions extends ServingOptions {
   /** The first agent is at the root; every agent is also at `/agents/{name}/`. */
   readonly agents: AgentLike | readonly AgentLike[];
+  /**
+   * Called after the recovery of tasks, to accept connections. Returns where. The node is ready, and says so in its log, when it has resolved;
+   * if it rejects, `ready` rejects.
+   */
+  readonly listen?: () => Promise<string>;
 }

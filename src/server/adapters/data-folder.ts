@@ -3,6 +3,7 @@ import { existsSync, readdirSync, realpathSync, renameSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
+import type { AcceptedLoss, SqliteStore } from '../../engine/adapters/sqlite.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import { pathName } from '../agents/served-agent.ts';
 import type { Settings } from '../config/settings.ts';
@@ -131,9 +132,7 @@ export async function openData(
     noteServed(path, auth);
     return await openPostgresData({ url, folder: path, leaseMs: storeLeaseMs, nodeUrl: addressOf(address) }, log);
   }
-  if (!acceptLoss) refuseCutRestored(path);
-  const report = (what: string, cause: unknown): void => log.error(what, cause);
-  const store = openSqliteStore(join(path, 'tasks.db'), { report, acceptLoss });
+  const store = openStore(path, acceptLoss, log);
   // This process holds the store's lock, so no other process creates keys at the same time.
   const keys = await openKeys(path).catch(async (thrown: unknown) => {
     await store.close();
@@ -146,4 +145,26 @@ export async function openData(
   const backups = createBackups({ store, folder: path, authFolder: auth, version: packageVersion() }, log);
   const storeFiles = { stats: () => storeStats(path, store), compact: async () => void (await store.compact?.()) };
   return { store, blobs, secret: store.secret, keys, backups, storeFiles, local: { store: instanceOf(path, store.id), backups } };
+}
+
+/** Opens the database. Logs what is missing in it, if the operator has accepted that with `--accept-loss`. */
+function openStore(folder: string, acceptLoss: boolean, log: Log): SqliteStore {
+  const losses: AcceptedLoss[] = [];
+  try {
+    refuseCutRestored(folder);
+  } catch (thrown) {
+    if (!acceptLoss || !(thrown instanceof Error)) throw thrown;
+    losses.push({ missing: [thrown.message] });
+  }
+  const report = (what: string, cause: unknown): void => log.error(what, cause);
+  const onAcceptedLoss = (loss: AcceptedLoss): void => void losses.push(loss);
+  const store = openSqliteStore(join(folder, 'tasks.db'), { report, acceptLoss, onAcceptedLoss });
+  for (const { missing, since } of losses)
+    log.warn('the node continues without lost commits (--accept-loss): tasks and changes after the newest record are missing', {
+      missing: [...missing],
+      newestRecord: since?.toISOString(),
+    });
+  if (acceptLoss && losses.length === 0)
+    log.warn('--accept-loss is set, and nothing is missing: remove it, or a later loss is accepted without an error');
+  return store;
 }

@@ -40,7 +40,14 @@ export const NODE_CHECKS: Checks = {
       copyFileSync(join(live, 'tasks.db'), join(copy, 'tasks.db'));
     });
     await expect(served({ data: copy, memory: false }, async () => {})).rejects.toThrow('--accept-loss');
-    await served({ data: copy, memory: false, acceptLoss: true }, async (server) => void (await send(server, 'y')));
+    const accepting = { data: copy, memory: false, acceptLoss: true, log: 'warn' } as const;
+    const [first, second]: [string[], string[]] = [[], []];
+    await served(accepting, async (server) => void (await send(server, 'y')), { lines: first });
+    expect(first.join('')).toMatch(
+      /"level":"warn".*continues without lost commits.*made without its WAL, so its newest commits are missing/,
+    );
+    await served(accepting, async () => undefined, { lines: second });
+    expect(second.join('')).toMatch(/"level":"warn".*--accept-loss is set, and nothing is missing/);
   },
   allowedHosts: () =>
     served({ allowedHosts: ['lab.internal'] }, async ({ port }) => {
