@@ -9,9 +9,9 @@ import type {
   AdminMesh,
   AdminPage,
   AdminTask,
+  AdminWholeTask,
   AdminWirePage,
   AdminWords,
-  Task,
 } from '#protocol';
 import { withPrefix } from './prefix.ts';
 import { credentials, refused } from './session.ts';
@@ -56,7 +56,7 @@ const one = encodeURIComponent;
 /** AdminService over HTTP (docs/admin-api.md). */
 export const admin = {
   tasks: (query: URLSearchParams, signal?: AbortSignal) => ask<AdminPage>(`/tasks?${query}`, signal === undefined ? {} : { signal }),
-  task: (id: string) => ask<AdminTask & { readonly task: Task }>(`/tasks/${one(id)}`),
+  task: (id: string) => ask<AdminWholeTask>(`/tasks/${one(id)}`),
   events: async (id: string, after: number, more: { readonly waitMs?: number; readonly signal?: AbortSignal } = {}) => {
     const wait = more.waitMs === undefined ? '' : `&waitMs=${more.waitMs}`;
     const found = await ask<{ events: readonly AdminEvent[] }>(

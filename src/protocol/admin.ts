@@ -3,7 +3,7 @@ import type { AdminConversations } from './admin-conversations.ts';
 import type { AdminErased, AdminEraseRequest, AdminExportPage, AdminOwner } from './admin-erase.ts';
 import type { AdminMesh } from './admin-mesh.ts';
 import type { AdminStore } from './admin-store.ts';
-import type { AdminTask } from './admin-task.ts';
+import type { AdminTask, AdminWholeTask } from './admin-task.ts';
 import type { AdminWire } from './admin-wire.ts';
 import type { AuditPage, AuditRequest } from './audit.ts';
 import type { Choice } from './choices.ts';
@@ -12,9 +12,9 @@ import type { ContextId, DialectId, PushConfigId, Seq, TaskId, TenantId } from '
 import type { JsonObject } from './json.ts';
 import type { Message } from './message.ts';
 import type { TaskState } from './states.ts';
-import type { Task, Timestamp } from './task.ts';
+import type { Timestamp } from './task.ts';
 
-export type { AdminTask } from './admin-task.ts';
+export type { AdminRestart, AdminTask, AdminWholeTask } from './admin-task.ts';
 
 /**
  * What operators and the console can see and do, for tasks of all owners. A server must check the scope
@@ -24,7 +24,7 @@ export interface AdminService extends AdminConversations {
   /** Lists tasks of all owners, the most recently changed first. */
   tasks(request: AdminListRequest): Promise<AdminPage>;
   /** Returns one task with its content. Throws `TASK_NOT_FOUND`. */
-  task(id: TaskId): Promise<AdminTask & { readonly task: Task }>;
+  task(id: TaskId): Promise<AdminWholeTask>;
   /**
    * Returns entries of a task's log, in order. An empty page means that the log has no further entries
    * yet. With `waitMs` the call waits up to this long for the next entry.
@@ -159,6 +159,8 @@ export interface AdminLogLine {
 export interface AdminHealth {
   /** The path of the documentation, if this node serves it. */
   readonly docs?: string;
+  /** The address of a trace, with `{traceId}` in it, if traces are collected. */
+  readonly traceUrl?: string;
   readonly startedAt: Timestamp;
   readonly version: string;
   readonly samples: readonly AdminSample[];

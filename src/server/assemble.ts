@@ -1,6 +1,6 @@
 import { createChatMemory } from '#bindings';
 import type { Engine, EngineOptions } from '#engine';
-import type { AdminService, AgentCard } from '#protocol';
+import type { AdminHealth, AdminService, AgentCard } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import { AS_DECLARED, cardSecurityOf } from './access/authentication/card-security.ts';
 import { createCapacity } from './access/limits/capacity.ts';
@@ -230,6 +230,6 @@ function adminOf(
 }
 
 /** What the console shows about the node. */
-function aboutNode({ version = '', docs }: HandlerOptions): { readonly version: string; readonly docs?: string } {
-  return { version, ...(docs === undefined ? {} : { docs: '/docs/' }) };
+function aboutNode({ version = '', docs, traceUrl }: HandlerOptions): Pick<AdminHealth, 'version' | 'docs' | 'traceUrl'> {
+  return { version, ...(docs === undefined ? {} : { docs: '/docs/' }), ...(traceUrl === undefined ? {} : { traceUrl }) };
 }

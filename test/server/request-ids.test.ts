@@ -128,6 +128,6 @@ describe('log lines', () => {
       'info the node drains',
       'info the node has stopped',
     ]);
-    expect(own[1]).toMatchObject({ ms: expect.any(Number), waiting: 0, started: 0, ended: 0 });
+    expect(own[1]).toMatchObject({ url: node.url, ms: expect.any(Number), waiting: 0, started: 0, ended: 0 });
   });
 });
