@@ -45,7 +45,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/(cli|server)/', '^src/index[.]ts$', '^src/bindings/grpc/(transport|platform-fetch)[.]ts$', DRIVER, TEST],
+        pathNot: ['^src/(cli|server)/', '^src/index[.]ts$', '^src/bindings/grpc/(transport|on-demand)[.]ts$', DRIVER, TEST],
       },
       to: { path: DRIVER },
     },
