@@ -48,7 +48,7 @@ module.exports = {
         pathNot: [
           '^src/(cli|server)/',
           '^src/index[.]ts$',
-          '^src/bindings/grpc/(transport|platform-fetch)[.]ts$',
+          '^src/bindings/grpc/(transport|on-demand)[.]ts$',
           '^src/console/agents/remote-auth[.]ts$',
           DRIVER,
           TEST,
