@@ -88,14 +88,8 @@ export function assemble(options: EngineOptions): Assembled {
     ...{ store, blobs, timers, largeReads, report, limits, clock, ids },
     ...{ agents, lifecycle, commits, tasks, outbox, semanticsOf, waiting },
   };
-  const outboxParts: OutboxParts = {
-    ...base,
-    random,
-    webhookSender,
-    replyPublisher,
-    vault,
-    webhookOf: (dialect) => known(dialect).webhook,
-  };
+  const ports = { random, webhookSender, replyPublisher, vault };
+  const outboxParts: OutboxParts = { ...base, ...ports, webhookOf: (dialect) => known(dialect).webhook };
   const turnParts: DrainParts = { ...base, ...runParts(options, base) };
   const retention: RetentionParts = { ...base, stopTask: (task, reason) => stopTask(turnParts, task, reason) };
   const service: ServiceParts = {

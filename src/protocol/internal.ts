@@ -6,6 +6,7 @@ export * from './admin-backups.ts';
 export * from './admin-conversations.ts';
 export * from './admin-erase.ts';
 export * from './admin-mesh.ts';
+export * from './admin-push.ts';
 export * from './admin-store.ts';
 export * from './admin-wire.ts';
 export * from './agent.ts';
@@ -18,6 +19,8 @@ export { type CardProblem, cardProblems, foreignMembers } from './card-check.ts'
 export * from './choices.ts';
 export { addedParts, appendParts } from './chunks.ts';
 export * from './conversation.ts';
+export * from './dialects/create-registry.ts';
+export * from './dialects/current.ts';
 export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';
 export * from './dialects/fault.ts';

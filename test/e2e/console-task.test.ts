@@ -66,6 +66,9 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the page of a task', () => {
     await page.getByText('keeps waiting for the answer').waitFor();
     await page.getByRole('link', { name: 'Answer' }).click();
     await page.getByRole('button', { name: 'yes' }).click();
+    const answered = page.getByRole('region', { name: 'Answered' });
+    await answered.getByRole('link', { name: 'Take room B2?' }).waitFor();
+    await answered.getByText('yes', { exact: true }).waitFor();
     await page.goto(`/console/tasks/${id}`);
     await steps.getByRole('button', { name: /output .*2 chunks/ }).waitFor();
     await steps.getByText('waited for a person').waitFor();
@@ -95,6 +98,33 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the page of a task', () => {
     await page.getByRole('button', { name: /delegation The remote agent works/ }).waitFor();
     await watched.picture('task-tree');
     expect(await seriousFaults(page)).toEqual([]);
+  });
+
+  it('shows what a client of each dialect had received at any event', async () => {
+    const { page } = watched;
+    const id = await send('script', 'chunks=3');
+    await page.goto(`/console/tasks/${id}`);
+    const seen = page.getByRole('region', { name: 'What a client had received', exact: true });
+    await seen.getByRole('heading', { name: 'Frame 5 of the stream' }).waitFor();
+    await page.getByRole('slider').fill('2');
+    const frame = seen.getByRole('region', { name: 'Frame 2 of the stream' });
+    await frame.getByText('artifactUpdate').waitFor();
+    await seen.getByRole('combobox').selectOption('v03');
+    await frame.getByText('"artifact-update"').waitFor();
+  });
+
+  it('runs a request with another agent, and compares the two runs', async () => {
+    const { page } = watched;
+    const id = await send('script', 'chunks=2');
+    await page.goto(`/console/tasks/${id}`);
+    await page.getByLabel('Run this request with an agent').selectOption('away');
+    await page.getByRole('region', { name: 'Run of away' }).locator('.output .own').getByText('chunks=2').waitFor();
+    await page.getByRole('region', { name: 'Run of script' }).locator('.output .own').getByText('chunk 1').waitFor();
+    await watched.picture('task-compare');
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.goto(`/console/tasks/${id}`);
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByText('Tasks with the same request:').waitFor();
   });
 
   it('caused no errors and no policy violations', () => {

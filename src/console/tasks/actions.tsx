@@ -2,7 +2,9 @@ import { isInterrupted, isTerminal } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
 import { placeOfConversation } from '../chat/conversations.tsx';
 import { go } from '../route.ts';
+import { Share } from '../share/button.tsx';
 import { Copy, Sure, say } from '../ui/basic.tsx';
+import { RunWith } from './again.tsx';
 import type { TaskLog } from './log.ts';
 
 /** What can be done with the task in its state. */
@@ -50,9 +52,16 @@ export function Actions({ log }: { readonly log: TaskLog }) {
           Cancel
         </button>
       )}
+      <RunWith about={about} />
       <a class="button" href={`/console/wire/rosetta?task=${encodeURIComponent(about.id)}`}>
         Show in every dialect
       </a>
+      <Share
+        id={about.id}
+        onProblem={(text) => {
+          log.problem.value = text;
+        }}
+      />
       <Copy label="Copy JSON" text={() => JSON.stringify(about.task, null, 2)} />
       <Sure label="Delete" onYes={() => void run(remove)} />
     </div>

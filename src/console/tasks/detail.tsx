@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Task } from '#protocol';
 import { getTextFromMessage, isTerminal } from '#protocol';
+import { admin } from '../api.ts';
 import { Empty, Problem, StateBadge } from '../ui/basic.tsx';
 import { Parts } from '../ui/parts.tsx';
 import { Actions } from './actions.tsx';
@@ -8,8 +9,9 @@ import { Events } from './events.tsx';
 import { Facts } from './facts.tsx';
 import { TaskLog, taskAt } from './log.ts';
 import { Replay } from './replay.tsx';
+import { Seen } from './seen.tsx';
 import type { Span } from './spans.ts';
-import { spansOf } from './spans.ts';
+import { spansOf, webhookSpans } from './spans.ts';
 import { TaskTree } from './tree.tsx';
 import { Waterfall } from './waterfall.tsx';
 
@@ -59,6 +61,9 @@ export function TaskDetail({ id }: { readonly id: string }) {
         <Events events={events} shownUpTo={shownUpTo} />
         <section aria-label="Result">{task === undefined ? null : <Outcome task={task} />}</section>
       </div>
+      {task === undefined || !log.isWhole ? null : (
+        <Seen task={task} last={events[shownUpTo - 1]} count={shownUpTo} dialect={about.dialect} />
+      )}
     </div>
   );
 }
@@ -74,10 +79,35 @@ function useSpans(log: TaskLog): readonly Span[] {
     const timer = setInterval(() => setNow(Date.now()), GROW_MS);
     return () => clearInterval(timer);
   }, [isGrowing]);
-  return useMemo(() => (log.isWhole ? spansOf(events, isGrowing ? now : 0) : []), [events, log.isWhole, isGrowing, now]);
+  const webhooks = useWebhooks(log.id, events.length);
+  return useMemo(() => {
+    if (!log.isWhole) return [];
+    const own = spansOf(events, isGrowing ? now : 0);
+    return webhooks.length === 0 ? own : [...own, ...webhooks].sort((one, other) => one.from - other.from);
+  }, [events, log.isWhole, isGrowing, now, webhooks]);
+}
+
+/** The deliveries to webhooks of the task. They follow its events, so they are read once more a moment later. */
+function useWebhooks(id: string, events: number): readonly Span[] {
+  const [spans, setSpans] = useState<readonly Span[]>([]);
+  useEffect(() => {
+    const look = (): void => {
+      admin.attempts(0, id).then(
+        (attempts) => setSpans(attempts.length === 0 ? [] : webhookSpans(attempts)),
+        () => undefined, // the page itself says that the node does not answer
+      );
+    };
+    const timers = [setTimeout(look, SOON_MS), setTimeout(look, LATER_MS)];
+    return () => {
+      for (const timer of timers) clearTimeout(timer);
+    };
+  }, [id, events]);
+  return spans;
 }
 
 const GROW_MS = 1000;
+const SOON_MS = 200;
+const LATER_MS = 2000;
 const TITLE_CHARS = 120;
 
 /** The start of the first message. */
@@ -88,7 +118,7 @@ function wordsIn({ history = [] }: Task): string {
 }
 
 /** Artifacts and messages at the chosen event. */
-function Outcome({ task }: { readonly task: Task }) {
+export function Outcome({ task }: { readonly task: Task }) {
   return (
     <>
       <h2>Artifacts</h2>

@@ -1,4 +1,4 @@
-import type { AdminEvent, JsonObject, Message, Metadata, TaskEvent, TaskState } from '#protocol';
+import type { AdminAttempt, AdminEvent, JsonObject, Message, Metadata, TaskEvent, TaskState } from '#protocol';
 import { getTextFromMessage, isDataPart, isInterrupted, isObject, isTerminal, LLM_NOTE, ORIGIN_NOTE } from '#protocol';
 
 /** What a bar of the waterfall is about. */
@@ -136,7 +136,7 @@ class SpanBuilder {
   #state(state: TaskState, message: Message | undefined): void {
     if (isInterrupted(state)) {
       if (this.#question !== undefined) return;
-      // Tools may wait for the answer, and so may the run: its bar goes on after it.
+      // Tools may wait for the answer, and so may the run: its bar ends here, and the answer begins another.
       this.#turn = this.#close(this.#turn);
       const words = wordsIn(message);
       this.#question = this.#open('question', words === '' ? 'Waits for an answer' : words);
@@ -210,6 +210,16 @@ export function spansOf(events: readonly AdminEvent[], endMs: number): readonly 
   const builder = new SpanBuilder(Date.parse(first));
   for (const event of events) builder.add(event);
   return builder.end(endMs);
+}
+
+/** The bars of the webhooks of a task, one for each attempt. */
+export function webhookSpans(attempts: readonly AdminAttempt[]): readonly Span[] {
+  return attempts.map(({ at, ms, seq, url, outcome, response }) => ({
+    kind: 'webhook',
+    label: `${response?.status ?? outcome} ${URL.parse(url)?.host ?? url}, event ${seq}`,
+    ...{ from: Date.parse(at) - ms, to: Date.parse(at), at: seq },
+    ...{ isRough: false, isOpen: false, isBad: outcome !== 'delivered' },
+  }));
 }
 
 /** How long the agent worked, and how long the task waited for a person. */

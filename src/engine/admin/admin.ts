@@ -14,7 +14,7 @@ import { A2AError, isTerminal, jsonChars, messageId, NO_EVENT, seq } from '#prot
 import { checkServed } from '../agents.ts';
 import type { DeliveryAdminParts } from '../outbox/admin.ts';
 import { createDeliveryAdmin } from '../outbox/admin.ts';
-import type { ListFilter, Owner, Store, TaskScope } from '../ports.ts';
+import type { ListFilter, Owner, TaskScope } from '../ports.ts';
 import { noTask } from '../read/find.ts';
 import { entriesIn, foldTo } from '../read/fold.ts';
 import { ADMIN_PAGE_MAX, pageOf } from '../read/list.ts';
@@ -32,7 +32,7 @@ import { erase, exportPage } from './erase.ts';
 import { adminTask, withTaskIn } from './rows.ts';
 
 /** What the operators' service needs of the engine. */
-export type AdminParts = ApprovalParts & EraseParts & RestartParts & { readonly store: DeliveryAdminParts['store'] & Pick<Store, 'task'> };
+export type AdminParts = ApprovalParts & EraseParts & RestartParts & { readonly store: DeliveryAdminParts['store'] };
 
 /** Maximum number of events in one page. */
 const EVENTS_MAX = 1000;
