@@ -2,6 +2,7 @@ import type { AdminBackups } from './admin-backups.ts';
 import type { AdminConversations } from './admin-conversations.ts';
 import type { AdminErased, AdminEraseRequest, AdminExportPage, AdminOwner } from './admin-erase.ts';
 import type { AdminMesh } from './admin-mesh.ts';
+import type { AdminSearch } from './admin-search.ts';
 import type { AdminStore } from './admin-store.ts';
 import type { AdminTask } from './admin-task.ts';
 import type { AdminWire } from './admin-wire.ts';
@@ -20,7 +21,7 @@ export type { AdminTask } from './admin-task.ts';
  * What operators and the console can see and do, for tasks of all owners. A server must check the scope
  * `admin` before it calls any of these.
  */
-export interface AdminService extends AdminConversations {
+export interface AdminService extends AdminConversations, AdminSearch {
   /** Lists tasks of all owners, the most recently changed first. */
   tasks(request: AdminListRequest): Promise<AdminPage>;
   /** Returns one task with its content. Throws `TASK_NOT_FOUND`. */

@@ -28,9 +28,13 @@ import { createAdminConversations } from './conversations.ts';
 import type { EraseParts } from './erase.ts';
 import { erase, exportPage } from './erase.ts';
 import { adminTask, withTaskIn } from './rows.ts';
+import { createAdminSearch } from './search.ts';
 
 /** What the operators' service needs of the engine. */
-export type AdminParts = ApprovalParts & EraseParts & { readonly store: DeliveryAdminParts['store'] & Pick<Store, 'task'> };
+export type AdminParts = ApprovalParts &
+  EraseParts & {
+    readonly store: DeliveryAdminParts['store'] & Pick<Store, 'task' | 'search'>;
+  };
 
 /** Maximum number of events in one page. */
 const EVENTS_MAX = 1000;
@@ -44,13 +48,9 @@ export function createAdmin(given: Omit<AdminParts, 'scope'>, scope: TaskScope =
     ...createDeliveryAdmin(parts),
     erase: (request) => erase(parts, ownerIn(request, scope), request.dryRun === true),
     exportData: (request) => exportPage(parts, ownerIn(request, scope), request.pageToken),
+    ...createAdminSearch(parts, (request) => filterOf(request, scope)),
     tasks: async (request) => {
-      const { agent, contextId, status, statusTimestampAfter } = request;
-      const filter: Mutable<ListFilter> = { owner: scopeOf(request, scope) };
-      if (agent !== undefined) filter.agent = agent;
-      if (contextId !== undefined) filter.contextId = contextId;
-      if (status !== undefined) filter.state = status;
-      if (statusTimestampAfter !== undefined) filter.statusFrom = Date.parse(statusTimestampAfter);
+      const filter = filterOf(request, scope);
       const { rows, tokenAfter } = await pageOf(parts, filter, { ...request, pageMax: ADMIN_PAGE_MAX });
       const nextPageToken = await tokenAfter(rows.length);
       return { tasks: rows.map((row) => adminTask(tasks, row)), nextPageToken, totalSize: await store.count(filter) };
@@ -96,6 +96,17 @@ function tenantIn(tenant: TenantId | undefined, within: TaskScope): string | und
   const named = within === 'any' ? tenant : within.tenant;
   if (tenant !== undefined && tenant !== named) throw new A2AError('PERMISSION_DENIED', 'you are not an operator of that tenant');
   return named;
+}
+
+/** The filters of a list, within the operator's own tenant if the operator belongs to one. */
+function filterOf(request: Omit<AdminListRequest, 'pageSize' | 'pageToken'>, within: TaskScope): ListFilter {
+  const { agent, contextId, status, statusTimestampAfter } = request;
+  const filter: Mutable<ListFilter> = { owner: scopeOf(request, within) };
+  if (agent !== undefined) filter.agent = agent;
+  if (contextId !== undefined) filter.contextId = contextId;
+  if (status !== undefined) filter.state = status;
+  if (statusTimestampAfter !== undefined) filter.statusFrom = Date.parse(statusTimestampAfter);
+  return filter;
 }
 
 /** What a list may show: what its filters name, within the operator's own tenant if the operator belongs to one. */

@@ -126,7 +126,7 @@ export async function openData(
   for (const each of [path, ...readdirSync(path).map((name) => join(path, name))]) refuseWritableByOthers(each);
   if (url !== undefined) return openPostgresData({ url, folder: path, leaseMs: storeLeaseMs, nodeUrl: addressOf(address) }, log);
   const report = (what: string, cause: unknown): void => log.error(what, cause);
-  const store = openSqliteStore(join(path, 'tasks.db'), { report, acceptLoss });
+  const store = openSqliteStore(join(path, 'tasks.db'), { report, acceptLoss, search: true });
   // This process holds the store's lock, so no other process creates keys at the same time.
   const keys = await openKeys(path).catch(async (thrown: unknown) => {
     await store.close();

@@ -78,6 +78,16 @@ export const STEPS: readonly Step[] = [
   INSERT INTO ${s}.cells (cell) SELECT generate_series(0, (SELECT cells - 1 FROM ${s}.meta));
   `,
   },
+  {
+    // Programs of version 1 fill no index. When they delete a task, its words go with it.
+    needs: 1,
+    sql: (s) => `
+  CREATE TABLE ${s}.said (
+    task bigint PRIMARY KEY REFERENCES ${s}.tasks (key) ON DELETE CASCADE, last integer NOT NULL, words tsvector NOT NULL
+  );
+  CREATE INDEX said_words ON ${s}.said USING gin (words);
+  `,
+  },
 ];
 
 /** What the store's one row of `meta` says. */
