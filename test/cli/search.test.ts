@@ -42,11 +42,11 @@ it('finds after a SIGKILL what was sent before it, and nothing after an erase', 
   });
   expect(await search(second.url, 'qzeleph*', 'room')).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('qzelephant in the room'),
+    out: expect.stringContaining('qzelephant in the room'),
   });
-  expect(await search(second.url, 'qzelephant', '--status', 'failed')).toMatchObject({ code: 0, stdout: 'No task has these words.\n' });
+  expect(await search(second.url, 'qzelephant', '--status', 'failed')).toMatchObject({ code: 0, out: 'No task has these words.\n' });
   expect(await search(second.url)).toMatchObject({ code: 2 });
-  expect(await search(second.url, '***')).toMatchObject({ code: 1, stderr: expect.stringContaining('needs a word') });
+  expect(await search(second.url, '***')).toMatchObject({ code: 1, err: expect.stringContaining('needs a word') });
   expect(filesWith(data, 'qzelephant')).not.toEqual([]);
 
   expect(await run(['erase', '--principal', 'local', '--data', data, '--yes'], { env })).toMatchObject({ code: 0 });
