@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { builtInAgents, defineAgent } from '#agents';
+import { builtInAgents, defineAgent, status } from '#agents';
 import { createLog } from '#server';
 import { createDemo } from '../src/agents/built-in/demo.ts';
 import { createConsole } from '../src/server/adapters/console.ts';
@@ -55,7 +55,15 @@ const reports = defineAgent({
   run: async function* (turn) {
     // Without a stack: pictures must not show the paths of the machine that made them.
     if (turn.text.includes('autumn')) throw Object.assign(new Error('the database has no orders of autumn'), { stack: '' });
+    yield status([{ text: 'Using tool: orders' }, { data: { id: '1', tool: 'orders', title: 'Read the orders of spring' } }], {
+      event: 'tool_use',
+    });
+    await new Promise((resolve) => setTimeout(resolve, 420));
+    yield status([{ text: 'Tool result: 2,581 orders' }, { data: { id: '1', isError: false } }], { event: 'tool_result' });
+    yield status('Compares with last year');
+    await new Promise((resolve) => setTimeout(resolve, 180));
     yield REPORT;
+    await new Promise((resolve) => setTimeout(resolve, 90));
   },
 });
 
@@ -103,7 +111,8 @@ const PAGES: Readonly<Record<string, string>> = {
   question: `/chat/demo?with=${waiting.contextId}`,
   tour: '/tour',
   tasks: '/tasks',
-  task: `/tasks/${failed.id}`,
+  task: `/tasks/${report.id}`,
+  compare: `/tasks/${report.id}?compare=${failed.id}`,
   wire: '/wire/rosetta',
   agents: '/agents',
   agent: '/agents/reports',

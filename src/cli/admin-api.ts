@@ -6,8 +6,10 @@ export interface AdminApi {
   ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>;
 }
 
-/** Calls the admin API of a node. Throws a CliError if the node can't be reached or refuses the request. */
-export function adminApi(url: string, token: string | undefined): AdminApi {
+const AUTH_HINT = 'use --token or PARLEY_TOKEN with the token of a caller that has the scope admin';
+
+/** Calls the admin API of a node. `authHint` says how to authenticate. Throws a CliError if the node can't be reached or refuses the request. */
+export function adminApi(url: string, token: string | undefined, authHint: string = AUTH_HINT): AdminApi {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CliError(`--url: ${url} is not an http(s) address`, { exit: 2 });
   const base = `${withoutEndSlashes(url)}/api/parley/v1`;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
@@ -24,7 +26,7 @@ export function adminApi(url: string, token: string | undefined): AdminApi {
       });
       const text = await response.text();
       if (response.ok) return text === '' ? undefined : JSON.parse(text);
-      throw refusalOf(response.status, text);
+      throw refusalOf(response.status, text, authHint);
     },
   };
 }
@@ -35,7 +37,7 @@ function reasonOf(thrown: unknown): string {
 }
 
 /** The error for a refused request, in the node's own words if it sent some. */
-function refusalOf(status: number, text: string): CliError {
+function refusalOf(status: number, text: string, authHint: string): CliError {
   let message = `the node answers ${status}`;
   try {
     const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } };
@@ -43,8 +45,5 @@ function refusalOf(status: number, text: string): CliError {
   } catch {
     // Not a JSON error of a node: report the status only.
   }
-  return new CliError(
-    message,
-    status === 401 || status === 403 ? { hint: 'use --token or PARLEY_TOKEN with the token of a caller that has the scope admin' } : {},
-  );
+  return new CliError(message, status === 401 || status === 403 ? { hint: authHint } : {});
 }

@@ -1,11 +1,13 @@
-import { existsSync, unwatchFile, watchFile } from 'node:fs';
+import { statSync, unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditRecord } from '#protocol';
 import type { AuditProblem } from '../server/adapters/audit-file.ts';
 import { auditFiles, auditLines, filesAfter, verifyAudit, verifyLog } from '../server/adapters/audit-file.ts';
 import { dataFolder } from '../server/adapters/data-folder.ts';
+import { isThere } from '../server/adapters/folders.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
+import { asCliError } from './data/folder.ts';
 import { helpFor } from './flags/help.ts';
 import type { ParsedFlags } from './flags/parse.ts';
 import { listOf, parse, switchOf, textOf } from './flags/parse.ts';
@@ -57,22 +59,35 @@ async function run(args: readonly string[]): Promise<number> {
   const [action] = flags.positionals;
   if (action !== 'tail' && action !== 'verify' && action !== 'export')
     throw unknownSubcommand('audit', action, ['tail', 'verify', 'export']);
-  const log = logNamed(flags);
-  if (action === 'verify') return await verify(log, textOf(flags, 'head'), switchOf(flags, 'json'));
-  if (action === 'export') return await exportRecords(log, flags);
-  const count = textOf(flags, 'count') ?? '20';
-  if (!/^\d{1,9}$/.test(count)) throw wrongCall(`-n ${count}: must be a number`);
-  return await tail(log, { count: Number(count), json: switchOf(flags, 'json'), follow: switchOf(flags, 'follow') });
+  try {
+    const log = logNamed(flags);
+    if (action === 'verify') return await verify(log, textOf(flags, 'head'), switchOf(flags, 'json'));
+    if (action === 'export') return await exportRecords(log, flags);
+    const count = textOf(flags, 'count') ?? '20';
+    if (!/^\d{1,9}$/.test(count)) throw wrongCall(`-n ${count}: must be a number`);
+    return await tail(log, { count: Number(count), json: switchOf(flags, 'json'), follow: switchOf(flags, 'follow') });
+  } catch (thrown) {
+    throw asCliError(thrown);
+  }
 }
 
 function logNamed(flags: ParsedFlags): NamedLog {
-  const given = listOf(flags, 'file');
-  const path =
-    given.length > 0 ? undefined : join(dataFolder(textOf(flags, 'data') ?? (process.env['PARLEY_DATA'] || undefined)), 'audit.jsonl');
-  const missing = (path === undefined ? given : auditFiles(path).length === 0 ? [path] : []).find((file) => !existsSync(file));
-  if (missing !== undefined)
-    throw new CliError(`there is no audit log ${missing}`, { hint: 'name it with --file, or its folder with --data' });
-  return path === undefined ? { files: given } : { files: auditFiles(path), path };
+  const files = listOf(flags, 'file');
+  if (files.length > 0) {
+    for (const file of files) {
+      if (!isThere(file)) throw noLog(file);
+      if (statSync(file).isDirectory()) throw new CliError(`${file} is a folder, not a file`, { hint: 'name a data folder with --data' });
+    }
+    return { files };
+  }
+  const path = join(dataFolder(textOf(flags, 'data') ?? (process.env['PARLEY_DATA'] || undefined)), 'audit.jsonl');
+  // `isThere` first: it throws if this user may not look into the folder.
+  if (!isThere(path) && auditFiles(path).length === 0) throw noLog(path);
+  return { files: auditFiles(path), path };
+}
+
+function noLog(path: string): CliError {
+  return new CliError(`there is no audit log ${path}`, { hint: 'name it with --file, or its folder with --data' });
 }
 
 /** Prints the records of all files, unchanged. */

@@ -1,21 +1,19 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { AdminBackup } from '#protocol';
-import { openSqliteStore, StoreError } from '../engine/adapters/sqlite.ts';
-import type { BackupProgress } from '../server/adapters/backup.ts';
-import { backUp, verifyBackup } from '../server/adapters/backup.ts';
+import { StoreError } from '../engine/adapters/sqlite.ts';
+import type { BackupProgress, BackupSummary } from '../server/adapters/backup.ts';
+import { backUp, readManifest, summaryOf, verifyBackup } from '../server/adapters/backup.ts';
 import { packageVersion } from '../server/adapters/package-version.ts';
-import { authFolder } from '../server/adapters/secret-files.ts';
-import { adminApi } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import type { Command } from './command.ts';
-import { CliError } from './command.ts';
+import { CliError, usage } from './command.ts';
 import { AUTH_FOLDER_FLAG, DATA_FLAG, JSON_FLAG } from './data/flags.ts';
-import { asCliError, dataNamed, NO_TASKS_HINT, nodeOn, progressLine, sizeText } from './data/folder.ts';
+import type { DataPlace } from './data/folder.ts';
+import { asCliError, openClosed, placeNamed, progressLine, sizeText, untilInterrupted } from './data/folder.ts';
 import { isInBucket, withBackup } from './data/named-backup.ts';
 import { helpFor } from './flags/help.ts';
-import { parse, switchOf, textOf } from './flags/parse.ts';
+import { parse, switchOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
-import { localToken } from './local-token.ts';
 
 const SPEC: CommandSpec = {
   name: 'backup',
@@ -32,80 +30,78 @@ keep it as safe as the node. parley restore makes a data folder of it.`,
     JSON_FLAG,
   ],
   examples: ['parley backup ~/backups/$(date +%F)'],
-  exits: '0 done; 1 failed; 2 wrong call.',
+  exits: '0 done; 1 failed; 2 wrong call; 3 the node did not answer.',
 };
 
 export const backupCommand: Command = { name: 'backup', help: helpFor(SPEC), spec: SPEC, run };
 
 /** What was made, as `--json` prints it. */
-interface Made {
+interface Made extends BackupSummary {
   readonly folder: string;
-  readonly tasks: number;
-  readonly damagedTasks: number;
-  readonly bytes: number;
+  /** The folder in which no API keys were found. */
+  readonly noKeysIn?: string;
 }
 
 /** Backs up, or checks a backup. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
+  const isCheck = switchOf(flags, 'verify');
   const [named, ...more] = flags.positionals;
-  if (named === undefined || more.length > 0)
-    throw new CliError(named === undefined ? 'where to?' : `${more[0]}: one folder is enough`, {
-      hint: 'try: parley help backup',
-      exit: 2,
-    });
+  if (named === undefined)
+    throw usage(isCheck ? 'which backup? name its folder' : 'where to? name a new folder', 'try: parley help backup');
+  if (more.length > 0) throw usage(`${more[0]}: one folder is enough`, 'try: parley help backup');
   const json = switchOf(flags, 'json');
   try {
-    if (switchOf(flags, 'verify')) return await withBackup(named, (folder) => verify(folder, { named, json }));
+    if (isCheck) return await withBackup(named, (folder, signal) => verify(folder, { named, json, signal }));
     if (isInBucket(named))
-      throw new CliError('this command backs up to a folder', {
-        hint: 'a node writes to a bucket by itself: parley serve --backup-to s3://BUCKET',
-        exit: 2,
-      });
+      throw usage('this command backs up to a folder', 'a node writes to a bucket by itself: parley serve --backup-to s3://BUCKET');
     const to = resolve(named);
-    const auth = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
-    const data = dataNamed(textOf(flags, 'data'));
-    const url = nodeOn(data, auth);
-    const made = url === undefined ? await ofClosed(data, auth, to) : await ofRunning(url, auth, to);
+    const place = placeNamed(flags);
+    const made = place.api === undefined ? await ofClosed(place, to) : await ofRunning(place.api, to);
     return say(json, { ...made }, wordsFor(made));
   } catch (thrown) {
     throw asCliError(thrown);
   }
 }
 
-function wordsFor({ folder, tasks, damagedTasks, bytes }: Made): string {
+function wordsFor({ folder, tasks, damagedTasks, bytes, noKeysIn }: Made): string {
   const damaged = damagedTasks === 0 ? '' : ` ${damagedTasks} more are damaged on the node, and in the backup.`;
-  return `${folder}: ${tasks} tasks, ${sizeText(bytes)}, all read again and complete.${damaged}`;
+  const keys =
+    noKeysIn === undefined
+      ? ''
+      : `\nIt has NO API KEYS: there are none in ${noKeysIn}. If the node has some elsewhere, name their folder with --auth-folder and back up again.`;
+  return `${folder}: ${tasks} tasks, ${sizeText(bytes)}, all read again and complete.${damaged}${keys}`;
 }
 
 /** The node makes the backup itself: only the process that writes the database can copy it without stopping. */
-async function ofRunning(url: string, auth: string, to: string): Promise<Made> {
-  const api = adminApi(url, process.env['PARLEY_TOKEN'] ?? localToken(url, { ...process.env, PARLEY_AUTH_FOLDER: auth }));
+async function ofRunning(api: AdminApi, to: string): Promise<Made> {
   const line = progressLine();
+  const look = async (): Promise<AdminBackup> => ((await api.ask('GET', '/backup')) as { readonly backup: AdminBackup }).backup;
   let { backup } = (await api.ask('POST', '/backup', { folder: to })) as { readonly backup: AdminBackup };
-  while (backup.state === 'running') {
+  while (backup.folder === to && backup.state === 'running') {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    ({ backup } = (await api.ask('GET', '/backup')) as { readonly backup: AdminBackup });
+    backup = await look();
     if (backup.step !== undefined) line.show(stepText({ step: backup.step, done: backup.done ?? 0, total: backup.total ?? 0 }));
   }
   line.end();
+  // The node has begun a scheduled backup since: what was made is in the folder.
+  if (backup.folder !== to) return { folder: to, ...summaryOf(readManifest(to)) };
   if (backup.state === 'failed') throw new CliError(`the backup failed: ${backup.problem}`);
-  return { folder: to, tasks: backup.tasks ?? 0, damagedTasks: backup.damagedTasks ?? 0, bytes: backup.bytes ?? 0 };
+  const { tasks = 0, damagedTasks = 0, bytes = 0, apiKeys = false } = backup;
+  return { folder: to, tasks, damagedTasks, bytes, apiKeys };
 }
 
 const LOOK_MS = 250;
 
 /** No node runs on the folder, so this process opens it. */
-async function ofClosed(data: string, auth: string, to: string): Promise<Made> {
-  if (!existsSync(join(data, 'tasks.db'))) throw new CliError(`${data} has no tasks`, { hint: NO_TASKS_HINT, exit: 2 });
-  const store = openSqliteStore(join(data, 'tasks.db'), { create: false, ballastBytes: 0 });
+async function ofClosed(place: DataPlace, to: string): Promise<Made> {
+  const store = openClosed(place);
   const line = progressLine();
+  const onProgress = (progress: BackupProgress): void => line.show(stepText(progress));
+  const source = { store, folder: place.data, authFolder: place.auth, version: packageVersion() };
   try {
-    const made = await backUp({ store, folder: data, authFolder: auth, version: packageVersion() }, to, {
-      onProgress: (progress) => line.show(stepText(progress)),
-    });
-    const bytes = made.files.reduce((sum, file) => sum + file.bytes, 0);
-    return { folder: to, tasks: made.tasks, damagedTasks: made.damaged.length, bytes };
+    const made = summaryOf(await untilInterrupted((signal) => backUp(source, to, { onProgress, signal })));
+    return { folder: to, ...made, ...(made.apiKeys ? {} : { noKeysIn: place.auth }) };
   } finally {
     line.end();
     await store.close();
@@ -117,9 +113,16 @@ function stepText({ step, done, total }: BackupProgress): string {
   return `${done} of ${total} ${what}`;
 }
 
-async function verify(from: string, { named, json }: { readonly named: string; readonly json: boolean }): Promise<number> {
+interface Check {
+  readonly named: string;
+  readonly json: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function verify(from: string, { named, json, signal }: Check): Promise<number> {
   const line = progressLine();
-  const { manifest, tasks } = await verifyBackup(from, { onTask: (done) => line.show(`${done} tasks read`) }).finally(line.end);
+  const onTask = (done: number): void => line.show(`${done} tasks read`);
+  const { manifest, tasks } = await verifyBackup(from, { onTask, signal }).finally(line.end);
   const folder = isInBucket(named) ? named : from;
   const known = new Set(manifest.damaged);
   const lost = tasks.damaged.filter(({ id }) => !known.has(id));

@@ -116,7 +116,10 @@ async function chat(asked: RunContext, { client, call }: ReachedAgent, screen: S
         await told(asked, result, { screen, resume: call.agent, isCanceled: interrupt.fired });
       } catch (thrown) {
         screen.clear();
-        failed(asked, asCliError(thrown, { ...call, task: current?.taskId }), screen);
+        const task = current?.taskId;
+        current = undefined; // Ctrl-C at the prompt leaves: there is nothing to cancel any more
+        if (interrupt.fired && task === undefined && !isScript(asked)) screen.note('canceled before the agent answered', 'dim');
+        else failed(asked, asCliError(thrown, { ...call, task }), screen);
       }
       if (interrupt.fired) {
         interrupt.end();

@@ -29,8 +29,8 @@ agents work in are not touched.`,
     AUTH_FOLDER_FLAG,
     JSON_FLAG,
   ],
-  examples: ['parley erase --principal ann --dry-run'],
-  exits: '0 done; 1 failed, or not confirmed; 2 wrong call.',
+  examples: ['parley erase --principal key:ann --dry-run'],
+  exits: '0 done; 1 failed, not confirmed, or nothing is known of the caller; 2 wrong call; 3 the node did not answer.',
 };
 
 export const eraseCommand: Command = { name: 'erase', help: helpFor(SPEC), spec: SPEC, run };

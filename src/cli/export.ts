@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { AdminExportedTask, AdminExportPage, Part } from '#protocol';
+import { emptyAgain, makeFolder } from '../server/adapters/folders.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { AUTH_FOLDER_FLAG, DATA_FLAG, PRINCIPAL_FLAG, TENANT_FLAG } from './data/flags.ts';
@@ -27,8 +28,8 @@ answers, which belong to no task, follow at the end. Files are part of the JSON,
     DATA_FLAG,
     AUTH_FOLDER_FLAG,
   ],
-  examples: ['parley export --principal ann > ann.json'],
-  exits: '0 done; 1 failed; 2 wrong call.',
+  examples: ['parley export --principal key:ann > ann.json'],
+  exits: '0 done; 1 failed, or nothing is known of the caller; 2 wrong call; 3 the node did not answer.',
 };
 
 export const exportCommand: Command = { name: 'export', help: helpFor(SPEC), spec: SPEC, run };
@@ -36,40 +37,53 @@ export const exportCommand: Command = { name: 'export', help: helpFor(SPEC), spe
 /** Where the text of the export goes. */
 type Write = (text: string) => void;
 
+/** How a task is written. */
+type Shown = (task: AdminExportedTask) => unknown;
+
 /** Writes page by page: the data of one caller may be larger than the memory. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   const owner = ownerOf(flags, 'export');
   const isLines = switchOf(flags, 'lines');
   const dir = textOf(flags, 'dir');
-  const folder = dir === undefined ? undefined : emptyFolder(dir);
   try {
     return await withPersonalData(flags, owner, async (data) => {
-      const write: Write = folder === undefined ? (text) => void process.stdout.write(text) : writerTo(folder, isLines);
-      const shown = folder === undefined ? (task: AdminExportedTask) => task : (task: AdminExportedTask) => withFiles(task, folder);
+      await data.count(); // throws if nothing is known of the caller
       const head = { principal: owner.principal, ...(owner.tenant === '' ? {} : { tenant: owner.tenant }), at: new Date().toISOString() };
-      if (isLines) await writeLines(data.pages(), write, shown);
-      else await writeDocument(data.pages(), write, { head, shown });
-      return 0;
+      const writeTo = async (write: Write, shown: Shown): Promise<number> => {
+        if (isLines) await writeLines(data.pages(), write, shown);
+        else await writeDocument(data.pages(), write, { head, shown });
+        return 0;
+      };
+      if (dir === undefined)
+        return await writeTo(
+          (text) => void process.stdout.write(text),
+          (task) => task,
+        );
+      return await inNewFolder(dir, (folder) => writeTo(writerTo(folder, isLines), (task) => withFiles(task, folder)));
     });
   } catch (thrown) {
     throw asCliError(thrown);
   }
 }
 
-function emptyFolder(dir: string): string {
+/** Removes what was written if the export fails. */
+async function inNewFolder<T>(dir: string, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = resolve(dir);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const created = makeFolder(folder);
   if (readdirSync(folder).length > 0) throw new CliError(`${dir} is not empty; choose a new folder`, { exit: 2 });
-  return folder;
+  try {
+    return await use(folder);
+  } catch (thrown) {
+    await emptyAgain(folder, created);
+    throw thrown;
+  }
 }
 
 function writerTo(folder: string, isLines: boolean): Write {
   const path = join(folder, isLines ? 'data.jsonl' : 'data.json');
   return (text) => writeFileSync(path, text, { flag: 'a', mode: 0o600 });
 }
-
-type Shown = (task: AdminExportedTask) => unknown;
 
 async function writeLines(pages: AsyncIterable<AdminExportPage>, write: Write, shown: Shown): Promise<void> {
   for await (const { tasks, directAnswers = [] } of pages) {
@@ -117,7 +131,7 @@ function withFiles(exported: AdminExportedTask, folder: string): unknown {
 function toFile({ raw = '', ...part }: Part, folder: string): unknown {
   const content = Buffer.from(raw, 'base64');
   const file = join('files', createHash('sha256').update(content).digest('hex'));
-  mkdirSync(join(folder, 'files'), { recursive: true, mode: 0o700 });
+  makeFolder(join(folder, 'files'));
   writeFileSync(join(folder, file), content, { mode: 0o600 });
   return { ...part, file };
 }

@@ -2,7 +2,7 @@ import { restore } from '../server/adapters/backup.ts';
 import { authFolder } from '../server/adapters/secret-files.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
-import { AUTH_FOLDER_FLAG, DATA_FLAG, JSON_FLAG } from './data/flags.ts';
+import { DATA_FLAG, JSON_FLAG, NEW_AUTH_FOLDER_FLAG } from './data/flags.ts';
 import { asCliError, dataNamed, progressLine } from './data/folder.ts';
 import { withBackup } from './data/named-backup.ts';
 import { helpFor } from './flags/help.ts';
@@ -17,7 +17,7 @@ const SPEC: CommandSpec = {
   details: `BACKUP is a folder, or s3://BUCKET/PREFIX/NAME?endpoint=URL with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; that is downloaded to the
 temporary folder (TMPDIR) first. Checks every file and every task of the backup. Nothing is overwritten: the data folder must be new or empty. API keys
 are restored unless this machine has some already.`,
-  flags: [DATA_FLAG, AUTH_FOLDER_FLAG, JSON_FLAG],
+  flags: [DATA_FLAG, NEW_AUTH_FOLDER_FLAG, JSON_FLAG],
   examples: [
     'parley restore ~/backups/2026-11-16 --data ./restored',
     'parley restore s3://backups/parley-1f2e3d4c-20261116T120000000Z --data ./restored',
@@ -40,8 +40,9 @@ async function run(args: readonly string[]): Promise<number> {
   const auth = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
   const line = progressLine();
   try {
-    const { manifest, tasks, hasRestoredApiKeys } = await withBackup(from, (folder) =>
-      restore(folder, { folder: data, authFolder: auth }, { onTask: (done) => line.show(`${done} tasks read`) }),
+    const onTask = (done: number): void => line.show(`${done} tasks read`);
+    const { manifest, tasks, hasRestoredApiKeys } = await withBackup(from, (folder, signal) =>
+      restore(folder, { folder: data, authFolder: auth }, { onTask, signal }),
     ).finally(line.end);
     if (switchOf(flags, 'json')) {
       process.stdout.write(

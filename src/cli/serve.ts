@@ -1,5 +1,5 @@
-import type { AgentLike, CallRecord, Log, McpMount, Settings } from '#server';
-import { ConfigError, createMetrics, resolveConfig } from '#server';
+import type { AgentLike, CallRecord, Log, McpMount, Metrics, Settings } from '#server';
+import { ConfigError, createMetrics, METRICS, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import { createConsole, createDocs } from '../server/adapters/console.ts';
 import { CAN_RELOAD } from '../server/adapters/module-file.ts';
@@ -13,6 +13,8 @@ import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
 import { parse } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
+import type { ErrorLines } from './output/closed-pipe.ts';
+import { countErrorLines, outliveReader } from './output/closed-pipe.ts';
 import { missingPackage } from './output/missing-package.ts';
 import { readableLog } from './output/readable-log.ts';
 import { checkRules, commandAgent } from './serve/command-agents.ts';
@@ -91,18 +93,20 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   // A reload replaces these.
   const live = { log: settings.log, a2a: settings.a2a, token: settings.token, lameDuckMs: settings.lameDuckMs };
   const telemetry = createTelemetry(process.env);
-  const log = terminalLog(live, flags, telemetry);
+  const lines = countErrorLines();
+  const log = terminalLog(live, flags, { onLine: telemetry.onLine, write: lines.write });
   if (settings.trustLocalUsers)
     log.warn('DANGEROUS: every program of your user on this machine may call without a token (--trust-local-users)');
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
   if (flags.stdio) return await serveOnPipes(found, settings, log);
+  outliveReader();
   const broken = Promise.withResolvers<number>();
   const onBroken = (): void => {
     log.error('the store has failed; stopping, so that a restart can recover what is on disk');
     broken.resolve(1);
   };
   const guard = guardProcess(log);
-  const metrics = createMetrics();
+  const metrics = metricsWith(lines);
   telemetry.start(metrics, log);
   const served = await startServing(found, settings, {
     ...{ metrics, ...(telemetry.otel === undefined ? {} : { otel: telemetry.otel }) },
@@ -139,11 +143,20 @@ export function ownPages(log: Log): Required<Pick<ServeConfiguredOptions, 'conso
   return { console: createConsole({ say }), docs: createDocs({ say }) };
 }
 
+/** Metrics that tell how many lines of the log are lost. */
+export function metricsWith({ lost }: ErrorLines): Metrics {
+  const metrics = createMetrics();
+  metrics.gauge(METRICS.logLinesLost, lost);
+  return metrics;
+}
+
+type LineTakers = Pick<Telemetry, 'onLine'> & Pick<ErrorLines, 'write'>;
+
 /** On a terminal the log is text for people. With `--json`, or without a terminal, it is JSON lines. */
-function terminalLog(settings: Pick<Settings, 'log' | 'a2a' | 'token'>, { json }: ServeFlags, { onLine }: Pick<Telemetry, 'onLine'>): Log {
-  if (json || process.stderr.isTTY !== true) return logFor(settings, { onLine });
+function terminalLog(settings: Pick<Settings, 'log' | 'a2a' | 'token'>, { json }: ServeFlags, takers: LineTakers): Log {
+  if (json || process.stderr.isTTY !== true) return logFor(settings, takers);
   const coloured = (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
-  return logFor(settings, { onLine, format: readableLog({ coloured, cwd: process.cwd() }) });
+  return logFor(settings, { ...takers, format: readableLog({ coloured, cwd: process.cwd() }) });
 }
 
 /** Exits even if an agent left a timer or a socket open. */

@@ -19,7 +19,7 @@ the space of deleted tasks back by itself; compact rewrites the whole database, 
 it takes a few seconds for each gigabyte.`,
   flags: [DATA_FLAG, AUTH_FOLDER_FLAG, JSON_FLAG],
   examples: ['parley store stats --json'],
-  exits: '0 done; 1 failed; 2 wrong call.',
+  exits: '0 done; 1 failed; 2 wrong call; 3 the node did not answer.',
 };
 
 export const storeCommand: Command = { name: 'store', help: helpFor(SPEC), spec: SPEC, run };

@@ -1,6 +1,8 @@
 import type {
   AdminAnswer,
+  AdminAnswered,
   AdminApproval,
+  AdminAttempt,
   AdminConversationPage,
   AdminDelivery,
   AdminEvent,
@@ -9,9 +11,9 @@ import type {
   AdminMesh,
   AdminPage,
   AdminTask,
+  AdminWholeTask,
   AdminWirePage,
   AdminWords,
-  Task,
 } from '#protocol';
 import { withPrefix } from './prefix.ts';
 import { credentials, refused } from './session.ts';
@@ -53,14 +55,22 @@ async function wordsOf(response: Response): Promise<string> {
 
 const one = encodeURIComponent;
 
+interface EventsOptions {
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+  readonly isRedacted?: boolean;
+}
+
 /** AdminService over HTTP (docs/admin-api.md). */
 export const admin = {
   tasks: (query: URLSearchParams, signal?: AbortSignal) => ask<AdminPage>(`/tasks?${query}`, signal === undefined ? {} : { signal }),
-  task: (id: string) => ask<AdminTask & { readonly task: Task }>(`/tasks/${one(id)}`),
-  events: async (id: string, after: number, more: { readonly waitMs?: number; readonly signal?: AbortSignal } = {}) => {
+  task: (id: string) => ask<AdminWholeTask>(`/tasks/${one(id)}`),
+  /** Without what is named or looks like a credential. */
+  redacted: (id: string) => ask<AdminWholeTask>(`/tasks/${one(id)}?redacted=true`),
+  events: async (id: string, after: number, more: EventsOptions = {}) => {
     const wait = more.waitMs === undefined ? '' : `&waitMs=${more.waitMs}`;
     const found = await ask<{ events: readonly AdminEvent[] }>(
-      `/tasks/${one(id)}/events?after=${after}${wait}`,
+      `/tasks/${one(id)}/events?after=${after}${wait}${more.isRedacted === true ? '&redacted=true' : ''}`,
       more.signal === undefined ? {} : { signal: more.signal },
     );
     return found.events;
@@ -72,8 +82,13 @@ export const admin = {
   cancel: (id: string) => ask<AdminTask>(`/tasks/${one(id)}:cancel`, post()),
   remove: (id: string) => ask<void>(`/tasks/${one(id)}`, { method: 'DELETE' }),
   approvals: async () => (await ask<{ approvals: readonly AdminApproval[] }>('/approvals')).approvals,
+  answered: async () => (await ask<{ answered: readonly AdminAnswered[] }>('/approvals?answered=true')).answered,
   answer: (id: string, answer: AdminAnswer) => ask<AdminTask>(`/approvals/${one(id)}`, post(answer)),
   deliveries: async () => (await ask<{ deliveries: readonly AdminDelivery[] }>('/push/deliveries')).deliveries,
+  attempts: async (after: number, taskId = '') =>
+    (await ask<{ attempts: readonly AdminAttempt[] }>(`/push/attempts?after=${after}${taskId === '' ? '' : `&task=${one(taskId)}`}`))
+      .attempts,
+  resend: (n: number) => ask<AdminDelivery>(`/push/attempts/${n}:resend`, post()),
   replay: (id: number) => ask<AdminDelivery>(`/push/deliveries/${id}:replay`, post()),
   discard: (id: number) => ask<void>(`/push/deliveries/${id}`, { method: 'DELETE' }),
   health: () => ask<AdminHealth>('/health'),

@@ -15,6 +15,7 @@ const PAGES: readonly (readonly [string, FunctionComponent])[] = [
   ['/home', lazily(async () => (await import('./home/page.tsx')).HomePage)],
   ['/tour', lazily(async () => (await import('./tour/page.tsx')).TourPage)],
   ['/tasks', lazily(async () => (await import('./tasks/page.tsx')).TasksPage)],
+  ['/shared', lazily(async () => (await import('./share/page.tsx')).SharedPage)],
   ['/wire', lazily(async () => (await import('./wire/page.tsx')).WirePage)],
   ['/agents', lazily(async () => (await import('./agents/page.tsx')).AgentsPage)],
   ['/approvals', lazily(async () => (await import('./ops/approvals.tsx')).ApprovalsPage)],

@@ -43,7 +43,7 @@ interface Assembled {
 
 /** The only place that knows all parts. */
 export function assemble(options: EngineOptions): Assembled {
-  const { store, blobs, timers = systemTimers, report = () => {}, ids = randomIds } = options;
+  const { store, blobs, timers = systemTimers, report = () => {}, ids = randomIds, random = Math.random } = options;
   const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
   const clock = createEngineClock(options.clock ?? systemClock);
   const agents = new Map(Object.entries(options.agents));
@@ -88,7 +88,8 @@ export function assemble(options: EngineOptions): Assembled {
     ...{ store, blobs, timers, largeReads, report, limits, clock, ids },
     ...{ agents, lifecycle, commits, tasks, outbox, semanticsOf, waiting },
   };
-  const outboxParts: OutboxParts = { ...base, webhookSender, replyPublisher, vault, webhookOf: (dialect) => known(dialect).webhook };
+  const ports = { random, webhookSender, replyPublisher, vault };
+  const outboxParts: OutboxParts = { ...base, ...ports, webhookOf: (dialect) => known(dialect).webhook };
   const turnParts: DrainParts = { ...base, ...runParts(options, base) };
   const retention: RetentionParts = { ...base, stopTask: (task, reason) => stopTask(turnParts, task, reason) };
   const service: ServiceParts = {
@@ -100,7 +101,7 @@ export function assemble(options: EngineOptions): Assembled {
   };
   return {
     service,
-    admin: { ...service, ...base, retention, conversations: turnParts.conversations },
+    admin: { ...service, ...base, retention, conversations: turnParts.conversations, missingAgents: turnParts.missingAgents },
     turns: turnParts,
     retention,
     outbox,

@@ -55,6 +55,8 @@ export interface EngineOptions {
   readonly ids?: Ids;
   /** Default: timers of the runtime. Tests pass their own. */
   readonly timers?: Timers;
+  /** Spreads the retries of webhooks: a number from 0 up to 1. Default `Math.random`. */
+  readonly random?: () => number;
   /**
    * Tells the caller `local`, who is on this machine, what an agent threw. Others read only that the
    * agent failed. Default false.

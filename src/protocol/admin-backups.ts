@@ -18,6 +18,8 @@ export interface AdminBackup {
   readonly tasks?: number;
   readonly damagedTasks?: number;
   readonly bytes?: number;
+  /** Whether it has API keys, when it is done. */
+  readonly apiKeys?: boolean;
   /** Why it failed. */
   readonly problem?: string;
 }

@@ -55,4 +55,6 @@ export interface AdminWords {
   /** The start of the first message, on one line. */
   readonly text: string;
   readonly startedAt: Timestamp;
+  /** The tasks that the first message refers to, for example the one that it repeats. */
+  readonly references?: readonly TaskId[];
 }

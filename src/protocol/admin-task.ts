@@ -1,6 +1,6 @@
 import type { ContextId, DialectId, ExternalId, Seq, TaskId, TenantId } from './ids.ts';
 import type { TaskState } from './states.ts';
-import type { Timestamp } from './task.ts';
+import type { Task, Timestamp } from './task.ts';
 
 /** A task as a row of a list: what it is and who owns it, without its content. */
 export interface AdminTask {
@@ -26,3 +26,18 @@ export interface AdminTask {
   readonly attempt: number;
   readonly isRunning: boolean;
 }
+
+/** A task with its content. */
+export interface AdminWholeTask extends AdminTask {
+  readonly task: Task;
+  /** What a restart of the node would do with it now. */
+  readonly onRestart: AdminRestart;
+}
+
+/**
+ * What a restart does with a task, by its agent's `recovery`. `nothing`: it is over. `waits`: it keeps
+ * waiting for an answer. `starts`: its turn has not begun, and begins then. `resumes`: the agent
+ * continues where it was. `repeats`: the agent runs the turn again. `fails`: the task fails. `stays`:
+ * its agent is not served, and it stays as it is.
+ */
+export type AdminRestart = 'nothing' | 'waits' | 'starts' | 'resumes' | 'repeats' | 'fails' | 'stays';

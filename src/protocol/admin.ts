@@ -2,30 +2,31 @@ import type { AdminBackups } from './admin-backups.ts';
 import type { AdminConversations } from './admin-conversations.ts';
 import type { AdminErased, AdminEraseRequest, AdminExportPage, AdminOwner } from './admin-erase.ts';
 import type { AdminMesh } from './admin-mesh.ts';
+import type { AdminDelivery, AdminPushLog } from './admin-push.ts';
 import type { AdminSearch } from './admin-search.ts';
 import type { AdminStore } from './admin-store.ts';
-import type { AdminTask } from './admin-task.ts';
+import type { AdminTask, AdminWholeTask } from './admin-task.ts';
 import type { AdminWire } from './admin-wire.ts';
 import type { AuditPage, AuditRequest } from './audit.ts';
 import type { Choice } from './choices.ts';
 import type { Logged } from './events.ts';
-import type { ContextId, DialectId, PushConfigId, Seq, TaskId, TenantId } from './ids.ts';
+import type { ContextId, Seq, TaskId, TenantId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './message.ts';
 import type { TaskState } from './states.ts';
-import type { Task, Timestamp } from './task.ts';
+import type { Timestamp } from './task.ts';
 
-export type { AdminTask } from './admin-task.ts';
+export type { AdminRestart, AdminTask, AdminWholeTask } from './admin-task.ts';
 
 /**
  * What operators and the console can see and do, for tasks of all owners. A server must check the scope
  * `admin` before it calls any of these.
  */
-export interface AdminService extends AdminConversations, AdminSearch {
+export interface AdminService extends AdminConversations, AdminPushLog, AdminSearch {
   /** Lists tasks of all owners, the most recently changed first. */
   tasks(request: AdminListRequest): Promise<AdminPage>;
   /** Returns one task with its content. Throws `TASK_NOT_FOUND`. */
-  task(id: TaskId): Promise<AdminTask & { readonly task: Task }>;
+  task(id: TaskId): Promise<AdminWholeTask>;
   /**
    * Returns entries of a task's log, in order. An empty page means that the log has no further entries
    * yet. With `waitMs` the call waits up to this long for the next entry.
@@ -35,6 +36,8 @@ export interface AdminService extends AdminConversations, AdminSearch {
   cancel(id: TaskId): Promise<AdminTask>;
   /** Tasks that wait for an answer, the newest question first. At most 100. */
   approvals(): Promise<readonly AdminApproval[]>;
+  /** Questions that were answered, the newest answer first. Of the 50 tasks that changed last. */
+  answered(): Promise<readonly AdminAnswered[]>;
   /** Answers the question of such a task in place of its owner. */
   answer(id: TaskId, answer: AdminAnswer): Promise<AdminTask>;
   /**
@@ -132,6 +135,19 @@ export interface AdminApproval extends AdminTask {
   readonly choices: readonly Choice[];
 }
 
+/** A question that was answered, by the caller or by an operator. */
+export interface AdminAnswered {
+  readonly id: TaskId;
+  readonly agent: string;
+  /** Name of the owner. */
+  readonly principal: string;
+  readonly contextId: ContextId;
+  readonly question?: Message;
+  readonly answer: Message;
+  readonly askedAt: Timestamp;
+  readonly answeredAt: Timestamp;
+}
+
 /** Answer to a question: the id of one of its options, or free text. */
 export interface AdminAnswer {
   readonly optionId?: string;
@@ -160,6 +176,8 @@ export interface AdminLogLine {
 export interface AdminHealth {
   /** The path of the documentation, if this node serves it. */
   readonly docs?: string;
+  /** The address of a trace, with `{traceId}` in it, if traces are collected. */
+  readonly traceUrl?: string;
   readonly startedAt: Timestamp;
   readonly version: string;
   readonly samples: readonly AdminSample[];
@@ -203,34 +221,4 @@ export interface AdminDeliveriesRequest {
   readonly after?: number;
   /** Default and maximum 1,000. */
   readonly limit?: number;
-}
-
-/** The webhook queue of one task and one push config, without secrets. */
-export interface AdminDelivery {
-  readonly id: number;
-  /** `dead`: delivery was given up. An operator can replay or discard it. */
-  readonly state: 'open' | 'dead';
-  readonly taskId: TaskId;
-  readonly agent: string;
-  readonly principal: string;
-  readonly tenant?: TenantId;
-  readonly configId: PushConfigId;
-  readonly url: string;
-  /** Dialect in which the payload is written. */
-  readonly dialect: DialectId;
-  /**
-   * Number of events that have not been delivered: from `first` to `last`. 0 when everything has
-   * arrived.
-   */
-  readonly pending: number;
-  readonly first: Seq;
-  readonly last: Seq;
-  /** Failed attempts for the first pending event. */
-  readonly attempts: number;
-  /** Time of the next attempt, if the last one failed. */
-  readonly dueAt?: Timestamp;
-  /** Time of the first failed attempt in a row. */
-  readonly failingSince?: Timestamp;
-  /** Error of the last attempt. */
-  readonly problem?: string;
 }

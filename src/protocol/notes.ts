@@ -16,9 +16,14 @@ export const SUMMARY_NOTE = 'urn:parley:a2a:summary:v1';
 /** The tool calls of a language model, one note for each step: the name with the step's number (`agents/llm`). */
 export const LLM_NOTE = 'urn:parley:a2a:llm:v1:';
 
+/** The id of the trace that a task belongs to, on nodes with the setting `traceUrl`. */
+export const TRACE_NOTE = 'urn:parley:a2a:trace:v1';
+
 function isNote(name: string): boolean {
-  return name === ORIGIN_NOTE || name === MESH_NOTE || name === SUMMARY_NOTE || name.startsWith(LLM_NOTE);
+  return OWN.has(name) || name.startsWith(LLM_NOTE);
 }
+
+const OWN: ReadonlySet<string> = new Set([ORIGIN_NOTE, MESH_NOTE, SUMMARY_NOTE, TRACE_NOTE]);
 
 /** The metadata without Parley's own members; undefined when nothing else is left. */
 export function withoutNotes(metadata: Metadata | undefined): Metadata | undefined {

@@ -1,6 +1,6 @@
 import { createChatMemory } from '#bindings';
 import type { Engine, EngineOptions } from '#engine';
-import type { AdminService, AgentCard } from '#protocol';
+import type { AdminHealth, AdminService, AgentCard } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import { AS_DECLARED, cardSecurityOf } from './access/authentication/card-security.ts';
 import { createCapacity } from './access/limits/capacity.ts';
@@ -30,6 +30,8 @@ import type { Tracing } from './observability/tracing.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { trackOpenStreams } from './open-streams.ts';
 import type { HandlerOptions, McpMount, Quota } from './options.ts';
+import type { DeliveryLog } from './push/delivery-log.ts';
+import { createDeliveryLog } from './push/delivery-log.ts';
 import { createSigner } from './push/signing-keys.ts';
 import { agUiOptions, publicUrl, servingFor } from './routes/binding-options.ts';
 import { createCards } from './routes/cards.ts';
@@ -88,16 +90,12 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   const where = publicUrl(options.url);
   // The first agent is served at the root and at /agents/{name}; its card names the root.
   const baseOf = (name: string): string => `${where.base()}${name === list.agents[0]?.name ? '' : `/agents/${name}`}`;
-  const [signer, quotaOf] = [createSigner(options.keys?.signing), options.quotaOf ?? quotaBy(limits)];
+  const [signer, quotaOf, deliveryLog] = [createSigner(options.keys?.signing), options.quotaOf ?? quotaBy(limits), createDeliveryLog()];
   const completed = (card: AgentCard, name: string): AgentCard => cards.cardAt(card, baseOf(name));
   const onEnded = isOpenNode(options) ? undefined : endRecorder(audit);
   const engine = engineFor(given, {
     options: { ...options, quotaOf },
-    metrics,
-    log,
-    tracing,
-    signer,
-    limits,
+    ...{ metrics, log, tracing, signer, deliveryLog, limits },
     completed,
     extended,
     onEnded,
@@ -113,7 +111,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   const routing: RouteContext = {
     agents,
     cards,
-    admin: adminOf(engine, options, { log, health, traffic, mesh }),
+    admin: adminOf(engine, options, { log, health, traffic, mesh, deliveryLog }),
     adminOf: (tenant) => engine?.adminOf(tenant),
     onMesh: (name) => mesh?.find(name),
     ...{ metrics, log },
@@ -199,6 +197,7 @@ function quotaBy({ callerTasksMax, callerStreamsMax }: ServerLimits): (principal
 
 interface AdminParts extends Pick<ServedNode, 'log' | 'health' | 'traffic'> {
   readonly mesh: MeshAgents | undefined;
+  readonly deliveryLog: DeliveryLog;
 }
 
 /**
@@ -208,17 +207,23 @@ interface AdminParts extends Pick<ServedNode, 'log' | 'health' | 'traffic'> {
 function adminOf(
   engine: Engine | undefined,
   { audit, backups, storeFiles }: HandlerOptions,
-  { log, health, traffic, mesh }: AdminParts,
+  { log, health, traffic, mesh, deliveryLog }: AdminParts,
 ): AdminService | undefined {
   if (engine === undefined) return undefined;
   return {
     ...engine.admin,
     erase: async (request) => {
       const erased = await engine.admin.erase(request);
-      // Recorded traffic may be of that caller. It is in memory only.
+      // Recorded traffic and deliveries may be of that caller. They are in memory only.
       if (request.dryRun !== true) traffic.clear();
+      if (request.dryRun !== true) deliveryLog.clear();
       return erased;
     },
+    delete: async (id) => {
+      await engine.admin.delete(id);
+      deliveryLog.clear(id);
+    },
+    attempts: deliveryLog.shown,
     health: health.shown,
     wire: traffic,
     ...(mesh === undefined ? {} : { mesh: mesh.shown }),
@@ -230,6 +235,6 @@ function adminOf(
 }
 
 /** What the console shows about the node. */
-function aboutNode({ version = '', docs }: HandlerOptions): { readonly version: string; readonly docs?: string } {
-  return { version, ...(docs === undefined ? {} : { docs: '/docs/' }) };
+function aboutNode({ version = '', docs, traceUrl }: HandlerOptions): Pick<AdminHealth, 'version' | 'docs' | 'traceUrl'> {
+  return { version, ...(docs === undefined ? {} : { docs: '/docs/' }), ...(traceUrl === undefined ? {} : { traceUrl }) };
 }

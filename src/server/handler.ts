@@ -20,6 +20,7 @@ import { errorAnswer, headOf, NO_SNIFF, refusal } from './routes/responses.ts';
 import { isReady, respondOn } from './routes/route-handlers.ts';
 import type { Route } from './routes/routes.ts';
 import { methodsOf } from './routes/routes.ts';
+import { pathOf } from './routes/welcome.ts';
 
 /** Serves agents on any host that has `Request` and `Response`. */
 export interface Handler {
@@ -85,7 +86,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const { response: refused, route, caller } = checking instanceof Promise ? await checking : checking;
     if (refused !== undefined) return { route, response: inRouteFormat(route, refused), caller, isRefused: true };
     if (found.agent === undefined || route === undefined || caller === undefined)
-      return { route: undefined, response: noRoute(found), isRefused: true };
+      return { route: undefined, response: noRoute(request, found, routing.baseOf(request)), isRefused: true };
     if (node.starting !== undefined) await node.starting;
     const httpRequest = access.countBody(caller, request, route);
     const isAdmin = route.access === 'admin';
@@ -158,6 +159,9 @@ function refusedCall({ method, path }: HttpRequest, { status, caller, began }: R
   return { who, dialect: '', operation: `${method} ${path}`, agent: '', outcome: String(status), ms: performance.now() - began };
 }
 
+/** What an error repeats of a path. */
+const PATH_CHARS_MAX = 200;
+
 const OPENAI_ROUTES: ReadonlySet<string> = new Set(['chat', 'models', 'responses', 'conversations']);
 
 /** OpenAI clients expect refusals in OpenAI's error format. The access checks know the other formats. */
@@ -169,8 +173,11 @@ function inRouteFormat(route: Route | undefined, response: HttpResponse): HttpRe
   return { ...response, headers: { ...headers, 'Content-Type': 'application/json' }, body };
 }
 
-function noRoute({ path, routes }: FoundRoute): HttpResponse {
-  if (routes.length === 0) return refusal(404, `nothing is served at ${path.path.slice(0, 100)}`);
+/** Names the path as the caller has sent it, also behind a proxy that removes a prefix. */
+function noRoute({ path: asked }: HttpRequest, { path, agent, routes }: FoundRoute, base: string): HttpResponse {
+  const named = `${pathOf(base)}${asked}`.slice(0, PATH_CHARS_MAX);
+  if (agent === undefined) return refusal(404, `nothing is served at ${named}: this node has no agent ${path.agent?.slice(0, 100)}`);
+  if (routes.length === 0) return refusal(404, `nothing is served at ${named}`);
   const methods = methodsOf(routes);
   return refusal(405, `use ${methods} here`, { Allow: methods });
 }

@@ -56,6 +56,7 @@ export function startLifecycle({ options, engine, agents, log, limits, tracing, 
     if (tracing.recorder !== undefined) agent.service = traced(agent.service, agent.name, tracing.recorder);
   };
   const began = performance.now();
+  let isListening = false;
   const start = async (): Promise<void> => {
     log.info('the node starts', { version: options.version, agents: agents.map(({ name }) => name) });
     const otel = options.otel === false ? undefined : (options.otel ?? (await loadOtel()));
@@ -65,8 +66,10 @@ export function startLifecycle({ options, engine, agents, log, limits, tracing, 
     if (recovered !== undefined && Object.values(recovered).some((count) => count > 0)) {
       log.info('recovered the tasks of the previous process', { ...recovered });
     }
+    isListening = options.listen !== undefined;
+    const url = await options.listen?.();
     if (phase === 'starting') phase = 'open';
-    log.info('the node is ready', { ms: Math.round(performance.now() - began), ...recovered });
+    log.info('the node is ready', { url, ms: Math.round(performance.now() - began), ...recovered });
   };
   const ready = start();
   let starting: Promise<void> | undefined = ready;
@@ -74,7 +77,10 @@ export function startLifecycle({ options, engine, agents, log, limits, tracing, 
     () => {
       starting = undefined;
     },
-    (thrown: unknown) => log.error('the node could not start', thrown),
+    (thrown: unknown) => {
+      // The host has thrown this error of its port itself, and tells its own caller.
+      if (!isListening) log.error('the node could not start', thrown);
+    },
   );
   return {
     ready,
@@ -92,7 +98,9 @@ export function startLifecycle({ options, engine, agents, log, limits, tracing, 
       log.info('the node drains soon: it still serves, and /readyz says draining');
     },
     refuseRequests: () => {
+      const hasServed = phase !== 'starting';
       phase = 'draining';
+      if (!hasServed) return;
       const { running = 0, queued = 0, asking = 0 } = engine?.stats() ?? {};
       log.info('the node drains: it refuses new requests and finishes its work', { running, queued, asking });
     },

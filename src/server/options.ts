@@ -117,6 +117,10 @@ export interface ServingOptions extends HostOriginOptions {
   readonly relay?: Fetch;
   /** The version that `/api/parley/v1/health` reports. */
   readonly version?: string;
+  /**
+   * The address of a trace, with `{traceId}` in it, for links in the console. Each task then has the id of its trace in its metadata.
+   */
+  readonly traceUrl?: string;
   /** Serves the files of the web console. */
   readonly console?: (path: string) => HttpResponse | Promise<HttpResponse>;
   /** Serves the documentation at `/docs/`. */
@@ -149,4 +153,9 @@ export interface ServingOptions extends HostOriginOptions {
 export interface HandlerOptions extends ServingOptions {
   /** The first agent is at the root; every agent is also at `/agents/{name}/`. */
   readonly agents: AgentLike | readonly AgentLike[];
+  /**
+   * Called after the recovery of tasks, to accept connections. Returns where. The node is ready, and says so in its log, when it has resolved;
+   * if it rejects, `ready` rejects.
+   */
+  readonly listen?: () => Promise<string>;
 }

@@ -1,12 +1,13 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AuditRecord } from '#protocol';
 import { eventually } from '../support/eventually.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { sendBody } from '../support/server.ts';
-import { run } from './run.ts';
+import { linesOf, run } from './run.ts';
 
 /** `parley backup` and `parley restore` on a real node with real files. */
 const folder = scratchFolder();
@@ -71,6 +72,10 @@ describe('parley backup', () => {
     for (const [id, task] of before) expect(await read(other, id)).toEqual(task);
     await other.stop();
     expect(await run(['audit', 'verify', '--data', at('restored')], { env })).toMatchObject({ code: 0 });
+    // The start of a backup is recorded; how often the command asked how far it is, is not.
+    const records = linesOf<AuditRecord>(await run(['audit', 'export', '--data', data], { env }));
+    const actions = records.filter(({ object }) => object === '/api/parley/v1/backup').map(({ action }) => action);
+    expect(new Set(actions)).toEqual(new Set(['admin.POST']));
   });
 
   it('finds every change of a backup, and restores nothing then', async () => {

@@ -86,7 +86,10 @@ describe('parley export', () => {
     expect(document.tasks.filter(({ task }) => task.history?.[0]?.metadata?.['note'] === secretOf('ann'))).toHaveLength(24);
     const lines = linesOf(await exported('ann', '--lines'));
     expect(lines).toHaveLength(25);
-    expect(await exported('nobody')).toMatchObject({ code: 0 });
+    const nobody = await exported('nobody');
+    expect([nobody.code, nobody.out, nobody.err]).toEqual([1, '', expect.stringContaining('nothing is known of a caller key:nobody')]);
+    const plain = await run(['erase', '--principal', 'ann', '--data', data, '--yes'], { env });
+    expect([plain.code, plain.err]).toEqual([1, expect.stringContaining('did you mean --principal key:ann?')]);
   });
 
   it('writes files with --dir', async () => {

@@ -30,6 +30,13 @@ describe('parley', () => {
     expect(stderr).toBe('');
   });
 
+  it.skipIf(!existsSync('/dev/full'))('says that its output could not be written', () => {
+    const { status, stderr } = spawnSync('sh', ['-c', '"$0" "$1" translate --list > /dev/full', process.execPath, BIN], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^Error: the output could not be written: its disk is full \(ENOSPC\)\n/)]);
+  });
+
   it.each([
     [['audit', 'verify', '--file', '/nowhere', '--json'], 1],
     [['audit', 'nope', '--json'], 2],

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { suiteNeeding } from '../support/needs.ts';
 import type { OpenQuestionServer } from '../support/open-question-server.ts';
 import { openQuestionServer } from '../support/open-question-server.ts';
+import { fakeAgent } from './fake-agent.ts';
 import { HAS_PYTHON, onTerminal } from './on-terminal.ts';
 import { run } from './run.ts';
 
@@ -41,5 +42,33 @@ suiteNeeding('python3', HAS_PYTHON, 'on a terminal', () => {
     const { code, out } = await onTerminal(['ask', server.url, '1'], 'Approve: rm 1\\?[\\s\\S]*> ', 'yes\\r');
     expect([code, out]).toEqual([0, expect.stringContaining('after yes')]);
     expect(server.answers).toEqual(['yes']);
+  });
+
+  it('Ctrl-C in a chat cancels a message that nobody answers, and at the prompt it leaves', async () => {
+    const silent = await fakeAgent({ on: { '*': () => new Promise(() => undefined) } });
+    const { code, out } = await onTerminal(
+      ['chat', silent.url],
+      ...['> ', 'hello\\r'],
+      ...['sending', '\\x03'],
+      ...['canceled before the agent answered[\\s\\S]*> ', '\\x03'],
+    );
+    expect([code, out.split('once more leaves at once').length]).toEqual([130, 2]);
+    await silent.close();
+  });
+
+  it('a second Ctrl-C in a chat ends it at once although the agent does not answer the cancellation', async () => {
+    const frames = [{ task: { id: 't1', contextId: 'c1', status: { state: 'TASK_STATE_WORKING' } } }];
+    const stuck = await fakeAgent({
+      on: { SendStreamingMessage: () => ({ frames, holdMs: 60_000 }), '*': () => new Promise(() => undefined) },
+      card: { capabilities: { streaming: true } },
+    });
+    const { code, out } = await onTerminal(
+      ['chat', stuck.url],
+      ...['> ', 'hello\\r'],
+      ...['working', '\\x03'],
+      ...['once more leaves at once', '\\x03'],
+    );
+    expect([code, out]).toEqual([130, expect.stringContaining('canceling')]);
+    await stuck.close();
   });
 });

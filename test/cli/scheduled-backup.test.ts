@@ -211,7 +211,7 @@ describe('a place for backups', () => {
     await sendFile(bucketOfParts, { path: at('large'), key: 'large' });
     const file = { key: 'large', bytes };
     expect(await hashInBucket(bucketOfParts, file)).toBe(createHash('sha256').update(content).digest('hex'));
-    await receiveFile(bucketOfParts, file, at('received'));
+    await receiveFile(bucketOfParts, file, { path: at('received') });
     expect(readFileSync(at('received')).equals(content)).toBe(true);
     await expect(hashInBucket(bucketOfParts, { key: 'large', bytes: bytes + 1 })).rejects.toThrow('another size');
     await expect(hashInBucket(bucketOfParts, { key: 'none', bytes })).rejects.toThrow('is missing');

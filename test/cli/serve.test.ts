@@ -211,7 +211,11 @@ export default { memory: true, port: 0, agents: ['echo', defineAgent({ name: 'in
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', () => resolve()));
     const { port } = holder.address() as AddressInfo;
     const run = parley(['serve', 'echo', '--memory', '--port', String(port)]);
-    expect([run.code, /is in use/.test(run.err)]).toEqual([1, true]);
+    expect([run.code, run.out]).toEqual([1, '']);
+    const lines = run.err.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect(lines[0]).toMatch(new RegExp(`port ${port} of 127\\.0\\.0\\.1 is in use`));
+    expect(lines.join(' ')).toContain('--port 0');
+    expect(run.err).not.toMatch(/is ready|could not start|drains/);
     holder.close();
   });
 

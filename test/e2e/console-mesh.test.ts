@@ -162,6 +162,43 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     }
   });
 
+  it('is readable with fifty agents', async () => {
+    const many = joinMesh({ broker: await connect(), namespace: NAMESPACE, instance: 'many', announceMs: 300 });
+    const [{ card, service } = {}] = server.handler.agents;
+    if (card === undefined || service === undefined) throw new Error('the node has no agent');
+    for (let at = 1; at <= 50; at += 1) {
+      const name = `agent-with-a-name-${at}`;
+      await many.serve({ name, card: { ...card, name }, service });
+    }
+    for (const viewport of [
+      { width: 1440, height: 900 },
+      { width: 375, height: 720 },
+    ]) {
+      const other = await openPage(browser, server.url, { viewport });
+      await other.page.goto('/console/mesh');
+      await other.page.getByRole('img', { name: /The mesh: 52 participants/ }).waitFor();
+      await other.picture(`mesh-many-${viewport.width}`);
+      const { drawn, overlaps, outside } = await other.page.locator('.topology svg').evaluate((svg) => {
+        const boxes = [...svg.querySelectorAll<SVGGraphicsElement>('text.label, .node > circle:not(.beat), .hub rect')].map((each) =>
+          each.getBoundingClientRect(),
+        );
+        const frame = svg.getBoundingClientRect();
+        const meets = (a: DOMRect, b: DOMRect) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        return {
+          drawn: svg.querySelectorAll('.node').length,
+          overlaps: boxes.flatMap((a, at) => boxes.slice(at + 1).filter((b) => meets(a, b))).length,
+          outside: boxes.filter(({ left, right, bottom }) => left < frame.left || right > frame.right || bottom > frame.bottom).length,
+        };
+      });
+      expect({ drawn, overlaps, outside }).toEqual({ drawn: 52, overlaps: 0, outside: 0 });
+      expect(await seriousFaults(other.page)).toEqual([]);
+      await other.page.context().close();
+    }
+    await many.close();
+    await watched.page.goto('/console/mesh');
+    await watched.page.getByRole('img', { name: /The mesh: 2 participants/ }).waitFor();
+  });
+
   it('shows a killed agent as silent, and then as gone', async () => {
     const { page, picture } = watched;
     await page.goto('/console/mesh');

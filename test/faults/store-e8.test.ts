@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { taskId } from '#protocol';
-import type { SqliteOptions, StoreFault } from '../../src/engine/adapters/sqlite.ts';
+import type { AcceptedLoss, SqliteOptions, StoreFault } from '../../src/engine/adapters/sqlite.ts';
 import { openSqliteStore, StoreError } from '../../src/engine/adapters/sqlite.ts';
 import { ALICE, aTask } from '../contracts/rows.ts';
 import { suiteNeeding } from '../support/needs.ts';
@@ -221,7 +221,9 @@ describe('E8: a store that can’t be opened', () => {
 
   it('opens an older copy if the operator accepts the loss, and does not report it again', async () => {
     const path = await CASES.find(({ what }) => what === 'an older copy of the database')?.prepare();
-    const store = openSqliteStore(path ?? '', { ...OPTIONS, acceptLoss: true });
+    const losses: AcceptedLoss[] = [];
+    const store = openSqliteStore(path ?? '', { ...OPTIONS, acceptLoss: true, onAcceptedLoss: (loss) => losses.push(loss) });
+    expect(losses).toEqual([{ missing: [expect.stringMatching(/holds 1 commits, but held \d+ before/)], since: expect.any(Date) }]);
     expect(await store.task(ALICE, taskId('t1'))).toBeDefined();
     expect(await store.task(ALICE, taskId('t2'))).toBeUndefined();
     await store.commit([aTask(2, {}, 1)]);

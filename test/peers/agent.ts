@@ -1,4 +1,4 @@
-import { type Agent, ask, defineAgent, fail } from 'parley-a2a/agents';
+import { type Agent, ask, auth, defineAgent, fail } from 'parley-a2a/agents';
 
 /** The word that each context asked the agent to remember. The process lives as long as the conversation. */
 const remembered = new Map<string, string>();
@@ -28,6 +28,8 @@ const agent: Agent = defineAgent({
         return yield remembered.get(turn.contextId) ?? 'nothing';
       case 'question':
         return yield ask('Which color?');
+      case 'sign-in':
+        return yield auth('Sign in first.');
       case 'approve': {
         yield 'before ';
         const { option } = await turn.ask('Delete 3 files?', { options: OPTIONS });

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Out {
   text(chunk: string, isFirst: boolean): void;
   ask(question: string): void;
+  /** Asks the caller to sign in somewhere. Absent: the product can't. */
+  signIn?(request: string): void;
   /** Asks in the middle of the run, and resolves with the answer. Absent: the product can't. */
   approve?(question: string): Promise<string>;
   fail(reason: string): void;
@@ -32,9 +34,9 @@ export async function behave({ text, contextId, taskId, isCanceled }: Wanted, ou
     remembered.set(contextId, rest);
     out.text(`I will remember ${rest}.`, true);
   } else if (word === 'recall') out.text(remembered.get(contextId) ?? 'nothing', true);
-  else if (word === 'question') {
+  else if (asksFor(word, out)) {
     asked.add(taskId);
-    return out.ask('Which color?');
+    return;
   } else if (word === 'approve' && out.approve !== undefined) {
     out.text('before ', true);
     out.text(`after ${await out.approve('Delete 3 files?')}`, false);
@@ -51,4 +53,12 @@ export async function behave({ text, contextId, taskId, isCanceled }: Wanted, ou
     if (isCanceled()) return out.canceled();
   } else out.text(`echo: ${text}`, true);
   out.complete();
+}
+
+/** Asks the caller for something, if the word says so. The task then waits for its next message. */
+function asksFor(word: string, out: Out): boolean {
+  if (word === 'question') out.ask('Which color?');
+  else if (word === 'sign-in') out.signIn?.('Sign in first.');
+  else return false;
+  return true;
 }

@@ -11,6 +11,8 @@ interface Waiting {
 export interface DriverOptions extends Pick<Talk, 'losesFileNames'> {
   readonly hasList: boolean;
   readonly env?: NodeJS.ProcessEnv;
+  /** The program reads it from PEER_TOKEN. */
+  readonly credential?: string | undefined;
 }
 
 /** The calls that the clients of SDKs have beside those of every peer. */
@@ -27,7 +29,8 @@ export interface SdkTalk extends Talk {
  */
 export function driverTalk(command: readonly string[], options: DriverOptions): SdkTalk {
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...options.env } });
+  const credential = options.credential === undefined ? {} : { PEER_TOKEN: options.credential };
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...options.env, ...credential } });
   const waiting: Waiting[] = [];
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {

@@ -1,3 +1,4 @@
+import type { ClientOptions } from 'parley-a2a';
 import { A2AClient } from 'parley-a2a';
 import type { Part, SendResult, Task, TaskEvent } from '#protocol';
 import { contextId as asContextId, ERRORS, getTextFromMessage, isA2AError } from '#protocol';
@@ -5,8 +6,8 @@ import type { Reply, Say, Talk } from './talk.ts';
 import { PeerError } from './talk.ts';
 
 /** Our own client as one side of a conversation. */
-export async function ourTalk(url: string, joinsText: boolean): Promise<Talk> {
-  const client = await A2AClient.connect(url, { timeoutMs: 120_000 });
+export async function ourTalk(url: string, joinsText: boolean, options: Pick<ClientOptions, 'auth' | 'trustOrigins'> = {}): Promise<Talk> {
+  const client = await A2AClient.connect(url, { timeoutMs: 120_000, ...options });
   const optionsOf = ({ contextId, taskId }: Say) => ({
     ...(contextId === undefined ? {} : { contextId }),
     ...(taskId === undefined ? {} : { taskId }),

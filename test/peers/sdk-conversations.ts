@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { eventually } from '../support/eventually.ts';
 import { listen } from '../support/listen.ts';
 import type { Conversation } from './conversations.ts';
-import { must } from './conversations.ts';
+import { must, whole } from './conversations.ts';
 import type { SdkTalk } from './driver.ts';
+import type { Talk } from './talk.ts';
 
 const SUBSCRIBE: Conversation<SdkTalk> = {
   id: 'subscribe',
@@ -44,5 +45,35 @@ const PUSH: Conversation<SdkTalk> = {
   },
 };
 
+/** Every SDK can pass on that an agent needs a credential of another service. */
+export const SIGN_IN: Conversation = {
+  id: 'sign-in',
+  title: 'a task that waits until its caller has signed in, and then continues',
+  run: async (talk) => {
+    const { taskId, contextId } = await toldToSignIn(talk);
+    const done = await talk.send({ text: 'done', taskId, contextId });
+    assert.equal(done.state, 'completed');
+    assert.equal(done.taskId, taskId);
+    assert.match(whole(done), /You chose done\.$/);
+  },
+};
+
+/** For servers that take no message until the agent has got the credential another way. */
+export const SIGN_IN_WANTED: Conversation = {
+  id: 'sign-in-wanted',
+  title: 'a task that waits until its caller has signed in',
+  run: async (talk) => {
+    const { taskId } = await toldToSignIn(talk);
+    assert.equal((await talk.get(taskId)).state, 'auth-required');
+  },
+};
+
+async function toldToSignIn(talk: Talk): Promise<{ readonly taskId: string; readonly contextId: string }> {
+  const asked = await talk.send({ text: 'sign-in' });
+  assert.equal(asked.state, 'auth-required');
+  assert.equal(asked.note, 'Sign in first.');
+  return { taskId: must(asked.taskId, 'the answer is a task'), contextId: must(asked.contextId, 'the task has a context') };
+}
+
 /** What SDKs have, and the clients of products and frameworks do not. */
-export const SDK_CONVERSATIONS: readonly Conversation<SdkTalk>[] = [SUBSCRIBE, PUSH];
+export const SDK_CONVERSATIONS: readonly Conversation<SdkTalk>[] = [SUBSCRIBE, PUSH, SIGN_IN];

@@ -21,7 +21,7 @@ beforeEach(() => {
 /** Each opens a folder that must be safe. */
 const OPENERS: readonly (readonly [string, (path: string) => unknown])[] = [
   ['the token', (path) => loadToken(path)],
-  ['the API keys', (path) => openKeyRing(path, () => undefined)],
+  ['the API keys', (path) => openKeyRing(path)],
   ['the data', (path) => openData(path, log)],
 ];
 

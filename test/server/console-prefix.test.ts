@@ -61,6 +61,14 @@ describe('a node behind a prefix', () => {
     },
   );
 
+  it.each([
+    ['/agents/nope/message:send', 'nothing is served at /parley/agents/nope/message:send: this node has no agent nope'],
+    ['/agents/echo/nope/nope', 'nothing is served at /parley/agents/echo/nope/nope'],
+    ['/nope', 'nothing is served at /parley/nope'],
+  ])('names the whole path where nothing is served: %s', async (path, message) => {
+    expect(await (await fetch(`${base}${path}`)).json()).toEqual({ error: { code: 404, status: 'NOT_FOUND', message } });
+  });
+
   it('sends browsers to its console, and names the prefix in cards and in the catalog', async () => {
     const home = await fetch(`${base}/`, { headers: { Accept: 'text/html' }, redirect: 'manual' });
     expect(home.headers.get('location')).toBe('/parley/console/');

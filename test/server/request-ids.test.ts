@@ -111,6 +111,15 @@ describe('log lines', () => {
     expect(failed['reason']).toEqual(expect.any(String));
   });
 
+  it('about calls over gRPC have the same members', async () => {
+    const path = '/lf.a2a.v1.A2AService/ListTasks';
+    const head = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', 'x-request-id': 'grpc.2' };
+    await overHttp2({ ...head, traceparent: traced.traceparent }, Uint8Array.of(0, 0, 0, 0, 0));
+    const about = { request: 'grpc.2', caller: 'local', agent: 'script', trace: TRACE };
+    expect(await find('request', 'grpc.2')).toMatchObject({ ...about, method: 'POST', path, status: 'grpc OK' });
+    expect(await find('call', 'grpc.2')).toMatchObject({ ...about, operation: 'list' });
+  });
+
   it('about an agent that throws have the cause', async () => {
     await (await posted('/message:send', sendBody('crash'), { ...traced, 'X-Request-Id': 'req-2' })).text();
     const line = await find('agent script failed', 'req-2');
@@ -128,6 +137,6 @@ describe('log lines', () => {
       'info the node drains',
       'info the node has stopped',
     ]);
-    expect(own[1]).toMatchObject({ ms: expect.any(Number), waiting: 0, started: 0, ended: 0 });
+    expect(own[1]).toMatchObject({ url: node.url, ms: expect.any(Number), waiting: 0, started: 0, ended: 0 });
   });
 });

@@ -17,7 +17,7 @@ import { CALL_TIMEOUT_MS, NO_TIMEOUT } from './limits.ts';
 import type { AgentReference } from './target.ts';
 import { readAgentReference, refusePassword } from './target.ts';
 import { trustCertificateTo } from './tls.ts';
-import { readTransports, readVersion, transportWarning } from './transports.ts';
+import { fallbackWarning, readTransports, readVersion, transportWarning } from './transports.ts';
 import { agentWords } from './words.ts';
 
 /** An agent that a command of the A2A CLI specification calls: the client in strict mode, with the specification's errors. */
@@ -102,7 +102,9 @@ export async function connect(session: ContractSession): Promise<AgentConnection
     }
   };
   // Nothing is called yet: which credentials go out depends on the endpoint that strict mode chooses.
-  const { url } = (await connecting({})).connection;
+  const { url, binding } = (await connecting({})).connection;
+  const fallback = endpoint === undefined && warning === '' ? fallbackWarning(session.settings.list('transport'), binding) : '';
+  if (fallback !== '') session.note(fallback);
   const placed = await credentialsFor(session, options, { from, url, agent });
   const client = await connecting({ auth: cardCredentials(placed) });
   return connectionOver(session, { client, answers, found: from?.found, agent, authenticated: placed.length > 0 });

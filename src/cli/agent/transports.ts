@@ -26,6 +26,13 @@ export function transportWarning(given: readonly string[]): string {
   return `warning: --transport ${missing.toLowerCase()} is not supported yet; the next preference, or the card’s order, is used\n`;
 }
 
+/** Says that none of the preferred bindings is on the card, and which one is used instead. Empty if one of them is used. */
+export function fallbackWarning(given: readonly string[], used: string): string {
+  const wanted = readTransports(given);
+  if (wanted.length === 0 || wanted.some((binding) => binding === used)) return '';
+  return `warning: the card has no interface for --transport ${wanted.join(', ').toLowerCase()}; ${used} is used\n`;
+}
+
 /** Reads `--a2a-version`. */
 export function readVersion(version: string | undefined): string | undefined {
   if (version === undefined || /^\d+\.\d+(\.\d+)?$/.test(version)) return version;

@@ -23,9 +23,9 @@ export function onInterrupt(screen: Screen, current: () => SendHandle | undefine
     const code = CODES[cause];
     if (fired !== undefined) process.exit(code);
     fired = cause;
-    screen.note(cause === 'SIGINT' ? 'canceling; once more leaves at once' : 'canceling', 'dim');
     const handle = current();
     if (handle === undefined) process.exit(code);
+    screen.note(cause === 'SIGINT' ? 'canceling; once more leaves at once' : 'canceling', 'dim');
     handle.cancel().then(
       () => {
         if (cause !== 'SIGINT') setTimeout(() => process.exit(code), LEAVE_MS).unref();

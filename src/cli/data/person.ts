@@ -3,25 +3,22 @@ import { join } from 'node:path';
 import { openSessions } from '#agents';
 import type { Owner } from '#engine';
 import { directAnswersOf, eraseStored, exportedTask, ownerData, tasksOf } from '#engine';
-import type { AdminErased, AdminExportPage, ContextId } from '#protocol';
+import type { AdminErased, AdminExportPage, AdminPage, ContextId } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
 import type { SqliteStore } from '../../engine/adapters/sqlite.ts';
-import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import { openAudit } from '../../server/adapters/audit-file.ts';
-import { authFolder } from '../../server/adapters/secret-files.ts';
 import type { AdminApi } from '../admin-api.ts';
-import { adminApi } from '../admin-api.ts';
-import { CliError } from '../command.ts';
 import type { ParsedFlags } from '../flags/parse.ts';
-import { textOf } from '../flags/parse.ts';
-import { localToken } from '../local-token.ts';
-import { dataNamed, NO_TASKS_HINT, nodeOn } from './folder.ts';
+import type { KnownCallers } from './callers.ts';
+import { refuseUnknown } from './callers.ts';
+import type { DataPlace } from './folder.ts';
+import { openClosed, placeNamed } from './folder.ts';
 import { ownerPath } from './owner.ts';
 
 /** Everything that a node has of one caller. */
 export interface PersonalData {
-  /** What there is. */
+  /** What there is. Throws if nothing is known of the caller. */
   count(): Promise<AdminErased>;
   erase(): Promise<AdminErased>;
   pages(): AsyncGenerator<AdminExportPage, void>;
@@ -29,21 +26,17 @@ export interface PersonalData {
 
 /** What a command does with a running node, and with an open store that no node uses. */
 interface OnData<T> {
-  running(api: AdminApi): Promise<T>;
-  closed(opened: { readonly store: SqliteStore; readonly data: string }): Promise<T>;
+  running(api: AdminApi, place: DataPlace): Promise<T>;
+  closed(opened: DataPlace & { readonly store: SqliteStore }): Promise<T>;
 }
 
 /** Uses the running node on the data folder that the flags name, or opens the folder if none runs. */
 export async function onData<T>(flags: ParsedFlags, { running, closed }: OnData<T>): Promise<T> {
-  const auth = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
-  const data = dataNamed(textOf(flags, 'data'));
-  const url = nodeOn(data, auth);
-  if (url !== undefined)
-    return await running(adminApi(url, process.env['PARLEY_TOKEN'] ?? localToken(url, { ...process.env, PARLEY_AUTH_FOLDER: auth })));
-  if (!existsSync(join(data, 'tasks.db'))) throw new CliError(`${data} has no tasks`, { hint: NO_TASKS_HINT, exit: 2 });
-  const store = openSqliteStore(join(data, 'tasks.db'), { create: false, ballastBytes: 0 });
+  const place = placeNamed(flags);
+  if (place.api !== undefined) return await running(place.api, place);
+  const store = openClosed(place);
   try {
-    return await closed({ store, data });
+    return await closed({ store, ...place });
   } finally {
     await store.close();
   }
@@ -51,10 +44,29 @@ export async function onData<T>(flags: ParsedFlags, { running, closed }: OnData<
 
 /** The data of one caller, on a running node or in a folder. */
 export function withPersonalData<T>(flags: ParsedFlags, owner: Owner, use: (data: PersonalData) => Promise<T>): Promise<T> {
+  const known = async (found: AdminErased, callers: KnownCallers): Promise<AdminErased> => {
+    await refuseUnknown(owner, found, callers);
+    return found;
+  };
   return onData(flags, {
-    running: (api) => use(ofRunning(api, owner)),
-    closed: ({ store, data }) => use(ofClosed(data, store, owner)),
+    running: (api, { auth }) => {
+      const data = ofRunning(api, owner);
+      return use({ ...data, count: async () => await known(await data.count(), { auth, recent: () => recentOf(api) }) });
+    },
+    closed: ({ store, data: folder, auth }) => {
+      const data = ofClosed(folder, store, owner);
+      const recent = async (): Promise<readonly Owner[]> => (await store.list({ owner: 'any', limit: RECENT })).map((row) => row.owner);
+      return use({ ...data, count: async () => await known(await data.count(), { auth, recent }) });
+    },
   });
+}
+
+/** The number of newest tasks whose callers are compared with a name. */
+const RECENT = 100;
+
+async function recentOf(api: AdminApi): Promise<readonly Owner[]> {
+  const { tasks } = (await api.ask('GET', `/tasks?pageSize=${RECENT}`)) as AdminPage;
+  return tasks.map(({ principal, tenant = '' }) => ({ principal, tenant }));
 }
 
 function ofRunning(api: AdminApi, owner: Owner): PersonalData {

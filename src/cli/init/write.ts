@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../../server/adapters/folders.ts';
 import { CliError } from '../command.ts';
 
 /** A folder that has only these counts as empty. */
@@ -18,7 +19,7 @@ export function writeProject(folder: string, files: Readonly<Record<string, stri
   }
   try {
     for (const [path, content] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      makeFolder(dirname(join(folder, path)), 0o777);
       writeFileSync(join(folder, path), content, { flag: 'wx' });
     }
   } catch (cause) {

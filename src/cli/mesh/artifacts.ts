@@ -1,9 +1,10 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import type { ArtifactService, Objects } from '#mesh';
 import { createArtifactService, keyOf } from '#mesh';
 import type { Settings } from '#server';
 import { fileObjects } from '../../mesh/adapters/objects-files.ts';
 import { memoryObjects } from '../../mesh/adapters/objects-memory.ts';
+import { makeFolder } from '../../server/adapters/folders.ts';
 import type { S3Options } from '../../server/adapters/s3.ts';
 import { S3Error, s3OptionsIn } from '../../server/adapters/s3.ts';
 import { CliError, usage } from '../command.ts';
@@ -42,7 +43,7 @@ async function objectsAt(place: string, broker: string): Promise<Objects> {
 /** Creates the folder. Throws if this user can't read and write it. */
 function writable(folder: string): string {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     accessSync(folder, constants.R_OK | constants.W_OK);
     return folder;
   } catch (cause) {

@@ -1,7 +1,8 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MeshPeer, PeerChange } from '#mesh';
 import type { AgentCard } from '#protocol';
+import { makeFolder } from '../../server/adapters/folders.ts';
 import { CliError } from '../command.ts';
 
 /** An agent of the mesh as it was when the gateway last ran. */
@@ -43,7 +44,7 @@ export function openGatewayState(folder: string | undefined): GatewayState {
     const departed = [...peers.values()].filter(({ isHere }) => !isHere);
     for (const { name } of departed.slice(0, Math.max(0, departed.length - LEFT_MAX))) peers.delete(name);
     const all = [{ id: own }, ...[...peers.values()].flatMap(linesOf)];
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     writeFileSync(`${path}.new`, all.map(lineText).join(''), { mode: 0o600 });
     renameSync(`${path}.new`, path);
     lines = all.length;

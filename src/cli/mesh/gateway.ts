@@ -3,7 +3,7 @@ import { createCard } from '#agents';
 import type { GatewayOptions, MeshRegistry } from '#mesh';
 import { directoryAgent, meshAgent, meshView, openGateway } from '#mesh';
 import type { AgentCard } from '#protocol';
-import type { Log, Settings } from '#server';
+import type { Log, Metrics, Settings } from '#server';
 import { dataHome, folderFor } from '../../server/adapters/data-folder.ts';
 import type { ConfiguredServer } from '../../server/adapters/serve-configured.ts';
 import { logFor } from '../../server/adapters/serve-configured.ts';
@@ -12,9 +12,10 @@ import { CliError } from '../command.ts';
 import { helpFor } from '../flags/help.ts';
 import { argumentsOf, parse, textOf } from '../flags/parse.ts';
 import type { CommandSpec } from '../flags/spec.ts';
+import { countErrorLines, outliveReader } from '../output/closed-pipe.ts';
 import { readServeFlags, serveFlags } from '../serve/flags.ts';
 import { lameDuck, reloadOnHangUp, untilSignal } from '../serve/signals.ts';
-import { mountMcp, ownPages, settingsFor, startServing } from '../serve.ts';
+import { metricsWith, mountMcp, ownPages, settingsFor, startServing } from '../serve.ts';
 import { asCliError } from './broker.ts';
 import { brokerOf, MESH_FLAGS, peerFilter } from './flags.ts';
 import type { GatewayState } from './gateway-state.ts';
@@ -63,7 +64,9 @@ async function gateway(args: readonly string[]): Promise<number> {
   const data = rest.data ?? join(dataHome(process.env, process.platform), folderFor([source]));
   const settings: Settings = { ...rest, mesh: undefined, data };
   const live = { log: settings.log, a2a: settings.a2a, token: settings.token, lameDuckMs: settings.lameDuckMs };
-  const log = logFor(live);
+  const lines = countErrorLines();
+  const log = logFor(live, { write: lines.write });
+  outliveReader();
   const readAgain = async (): Promise<Settings> => ({ ...(await settingsFor(parsed, true)), mesh: undefined, data });
   const state = openGatewayState(settings.memory ? undefined : data);
   const id = named ?? state.id ?? `gateway_${crypto.randomUUID().slice(0, 8)}`;
@@ -85,6 +88,7 @@ async function gateway(args: readonly string[]): Promise<number> {
       host,
       live,
       readAgain,
+      metrics: metricsWith(lines),
     });
   } catch (thrown) {
     throw asCliError(thrown);
@@ -107,11 +111,12 @@ interface GatewayRun extends Member {
   /** What a reload replaces. */
   readonly live: Pick<Settings, 'log' | 'lameDuckMs'>;
   readonly readAgain: () => Promise<Settings>;
+  readonly metrics: Metrics;
 }
 
 /** Serves every agent of the mesh at `/agents/NAME/`, also those that join later. */
 async function run(gatewayRun: GatewayRun): Promise<number> {
-  const { mesh, broker, setup, id, source, state, settings, log, rules, json } = gatewayRun;
+  const { mesh, broker, setup, id, source, state, settings, log, metrics, rules, json } = gatewayRun;
   const pools = settings.meshPools;
   const before = state.peers.filter(({ name }) => !pools.includes(name));
   const known = before.filter(({ isHere }) => isHere);
@@ -122,6 +127,7 @@ async function run(gatewayRun: GatewayRun): Promise<number> {
   const root = directoryAgent(ROOT, registry);
   const served = await startServing([{ agent: root, source }], settings, {
     log,
+    metrics,
     onBroken: () => broken.resolve(1),
     mcp: mountMcp,
     ...ownPages(log),

@@ -1,7 +1,8 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Artifact, Fetch, Part } from '#protocol';
 import { base64ToBytes, kept } from '#protocol';
+import { makeFolder } from '../../server/adapters/folders.ts';
 import { reasonOf } from '../agent/debug.ts';
 import { CliError } from '../command.ts';
 import { endingOf } from './media-types.ts';
@@ -106,7 +107,7 @@ function unique(name: string, taken: Set<string>): string {
 /** Writes a file. Never overwrites one without `--force`. */
 function write(path: string, bytes: Uint8Array, { overwrite, folder }: Saving): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder, 0o777);
     writeFileSync(path, bytes, { flag: overwrite ? 'w' : 'wx' });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;

@@ -56,6 +56,7 @@ const WHY: Readonly<Record<string, string>> = {
   ENOSPC: 'its disk is full',
   ENOTDIR: 'a part of that path is a file',
   EEXIST: 'a file of that name exists already',
+  ENOENT: 'no folder can be created there',
 };
 
 /** The error for a folder that can't be written, with the flag that chooses another. */

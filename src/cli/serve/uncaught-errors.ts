@@ -12,8 +12,7 @@ interface Guard {
 
 /** The run that the current code belongs to. */
 interface Running {
-  readonly agent: string;
-  readonly task: string;
+  readonly about: { readonly agent: string; readonly task: string; readonly context: string; readonly caller: string };
   fail: (thrown: unknown) => void;
 }
 
@@ -27,8 +26,8 @@ export function guardProcess(log: Log): Guard {
   let hasBroken = false;
   process.on('unhandledRejection', (reason) => {
     const run = running.getStore();
-    const who = run === undefined ? 'unknown code' : `agent ${run.agent}`;
-    log.error(`${who} left a rejected promise unhandled; the node continues`, reason, whose(run));
+    const who = run === undefined ? 'unknown code' : `agent ${run.about.agent}`;
+    log.error(`${who} left a rejected promise unhandled; the node continues`, reason, run?.about);
   });
   process.on('uncaughtException', (thrown) => {
     const run = running.getStore();
@@ -36,19 +35,16 @@ export function guardProcess(log: Log): Guard {
     run?.fail(thrown);
     if (hasBroken) return; // further errors during the shutdown have the same cause
     hasBroken = true;
-    const who = run === undefined ? 'the process threw' : `agent ${run.agent} threw`;
-    log.error(`${who} an exception that nothing caught; stopping, so that a restart can recover from disk`, thrown, whose(run));
+    const who = run === undefined ? 'the process threw' : `agent ${run.about.agent} threw`;
+    log.error(`${who} an exception that nothing caught; stopping, so that a restart can recover from disk`, thrown, run?.about);
     broken.resolve();
   });
   const aroundRun: AroundRun = (run, turn, agent) => {
-    const mine: Running = { agent, task: turn.task.id, fail: () => {} };
+    const about = { agent, task: turn.task.id, context: turn.contextId, caller: turn.principal.id };
+    const mine: Running = { about, fail: () => {} };
     return within(running, mine, () => run(turn));
   };
   return { aroundRun, broken: broken.promise };
-}
-
-function whose(run: Running | undefined): { readonly agent?: string; readonly task?: string } {
-  return run === undefined ? {} : { agent: run.agent, task: run.task };
 }
 
 /** Runs each step of the generator in the run's context, but not the reader's code between the steps. */

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TokenSource, Tokens } from '../../client/adapters/oauth.ts';
+import { makeFolder } from '../../server/adapters/folders.ts';
 import { CliError } from '../command.ts';
 import { configFolder } from './files.ts';
 
@@ -35,7 +36,7 @@ export function openLoginStore(env: NodeJS.ProcessEnv = process.env): LoginStore
   const path = join(configFolder(env), 'credentials.json');
   const read = (): Record<string, Login> => (existsSync(path) ? parsed(path) : {});
   const write = (logins: Record<string, Login>): void => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     const fresh = `${path}.${process.pid}`;
     writeFileSync(fresh, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600 });
     chmodSync(fresh, 0o600);

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { FoundAgentCard } from '#client';
 import { findAgentCard } from '#client';
 import type { AgentCard } from '#protocol';
+import { Usage } from '../ops/slowest.tsx';
 import { NODE } from '../prefix.ts';
 import { path, rest } from '../route.ts';
 import { credentials } from '../session.ts';
@@ -90,31 +91,32 @@ function Whole({ where, name }: WholeProps) {
   }, []);
   return (
     <article class="agent-card">
-      {found === undefined ? null : <CardHead card={found.card} target={targetOf(where, name)} />}
+      {found === undefined ? null : (
+        <>
+          <CardHead card={found.card} target={targetOf(where, name)} />
+          <Skills card={found.card} target={targetOf(where, name)} />
+        </>
+      )}
+      {name === undefined ? null : <Usage agent={name} />}
       <Check examined={examined} url={where.url} />
-      {found === undefined ? null : <CardBody found={found} where={where} examined={examined} {...(name === undefined ? {} : { name })} />}
+      {found === undefined ? null : <CardBody found={found} where={where} examined={examined} />}
     </article>
   );
 }
 
-interface CardProps extends WholeProps {
+interface CardProps extends Pick<WholeProps, 'where'> {
   readonly found: FoundAgentCard;
   readonly examined: AgentCheckup;
 }
 
 /** What the card says, and what the check of the agent found. */
-function CardBody({ found: { card, raw, title, url }, where, examined, name }: CardProps) {
+function CardBody({ found: { card, raw, title, url }, where, examined }: CardProps) {
   return (
     <>
       <Signature raw={raw} where={where} />
       <Traits card={card} />
       <h2>Interfaces</h2>
       <Interfaces card={card} examined={examined} />
-      <h2>Skills</h2>
-      {card.skills.length === 0 ? <p class="dim">None.</p> : null}
-      {card.skills.map((skill) => (
-        <SkillView key={skill.id} card={card} skill={skill} target={targetOf(where, name)} />
-      ))}
       <details class="raw-card">
         <summary>
           The card as it was served, read as {title}
@@ -126,6 +128,19 @@ function CardBody({ found: { card, raw, title, url }, where, examined, name }: C
         <Copy label="Copy JSON" text={() => JSON.stringify(raw, null, 2)} />
       </details>
     </>
+  );
+}
+
+/** The skills, each with its form: what most people came for. */
+function Skills({ card, target }: { readonly card: AgentCard; readonly target: ChatTarget }) {
+  return (
+    <section aria-label="Skills">
+      <h2>Skills</h2>
+      {card.skills.length === 0 ? <p class="dim">None.</p> : null}
+      {card.skills.map((skill) => (
+        <SkillView key={skill.id} card={card} skill={skill} target={target} />
+      ))}
+    </section>
   );
 }
 

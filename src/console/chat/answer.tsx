@@ -11,12 +11,14 @@ interface AnswerProps {
   readonly turn: ChatTurn;
   readonly isLast: boolean;
   readonly onChoose: (optionId: string) => void;
+  /** The user interfaces that the agent shows. */
+  readonly surfaces?: ComponentChildren;
   /** Buttons below a finished response. */
   readonly children?: ComponentChildren;
 }
 
 /** A response while it streams. */
-export function Answer({ title, turn, isLast, onChoose, children }: AnswerProps) {
+export function Answer({ title, turn, isLast, onChoose, surfaces, children }: AnswerProps) {
   void turn.version.value;
   const isOver = turn.endedMs !== undefined;
   const hasShown = turn.shown.size > 0 || turn.direct !== undefined;
@@ -28,7 +30,8 @@ export function Answer({ title, turn, isLast, onChoose, children }: AnswerProps)
       {[...turn.shown.values()].map((shown) => (
         <ArtifactView key={shown.id} shown={shown} isOver={isOver} />
       ))}
-      {turn.direct === undefined ? null : <Parts parts={turn.direct.parts} />}
+      {turn.direct === undefined ? null : <Parts parts={turn.direct.parts} areSurfacesElsewhere />}
+      {surfaces}
       {closing === '' || isBad ? null : <Markdown text={closing} />}
       {!isOver && !hasShown && turn.question === undefined ? (
         <p class="thinking">
@@ -99,7 +102,7 @@ function ArtifactView({ shown, isOver }: { readonly shown: Shown; readonly isOve
       ) : shown.texts === '' ? null : (
         <Markdown text={shown.texts} />
       )}
-      <Parts parts={shown.parts} />
+      <Parts parts={shown.parts} areSurfacesElsewhere />
     </div>
   );
 }

@@ -1,9 +1,9 @@
 import type { AdminEvent, AdminTask, Message } from '#protocol';
-import { isDataPart, isInterrupted, isTerminal } from '#protocol';
+import { isDataPart, isInterrupted, isTerminal, surfaceActionIn } from '#protocol';
 import type { ChatTarget } from '../agents/known.ts';
 import { targetNamed, titleOf } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
-import { timeOf } from '../tasks/log.ts';
+import { timeOf } from '../tasks/spans.ts';
 import type { ChatEntry, ChatSession, UserEntry } from './store.ts';
 import { chats, openChat } from './store.ts';
 import type { ChatTurn } from './turn.ts';
@@ -94,7 +94,10 @@ function userEntry(message: Message, asked: ChatTurn | undefined): UserEntry {
   const { parts, metadata } = message;
   const data = parts.length === 1 && parts[0] !== undefined && isDataPart(parts[0]) ? parts[0].data : undefined;
   const optionId = typeof data === 'object' && data !== null && 'optionId' in data ? String(data['optionId']) : undefined;
-  const chosen = asked?.asked.at(-1)?.question.choices.find((choice) => choice.optionId === optionId)?.name ?? optionId;
+  const chosen =
+    asked?.asked.at(-1)?.question.choices.find((choice) => choice.optionId === optionId)?.name ??
+    optionId ??
+    surfaceActionIn(message)?.name;
   const skill = metadata?.['skillId'];
   return { by: 'user', parts, ...(chosen === undefined ? {} : { chosen }), ...(typeof skill === 'string' ? { skill } : {}) };
 }

@@ -1,10 +1,11 @@
 import { signal } from '@preact/signals';
-import type { SendHandle } from '#client';
-import type { Part, TaskEvent } from '#protocol';
+import type { SendHandle, SendOptions } from '#client';
+import type { AgentCard, JsonObject, Part, TaskEvent } from '#protocol';
 import { createDataPart, createFilePartFromBytes, createTextPart, isInterrupted } from '#protocol';
 import type { ChatTarget } from '../agents/known.ts';
 import { clientFor, titleOf } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
+import { drawableBy } from './drawable.ts';
 import type { ChatTurn } from './turn.ts';
 import { bump, newTurn, settle, take } from './turn.ts';
 
@@ -100,13 +101,15 @@ export interface SayOptions {
   readonly skill?: string;
   /** The chosen option's name, for an answer by a button. */
   readonly chosen?: string;
+  /** Metadata of the message. */
+  readonly metadata?: JsonObject;
 }
 
 /**
  * Sends a message and reads the response. It answers a waiting task, or starts a new task in the
  * context.
  */
-export async function sayIn(chat: ChatSession, parts: readonly Part[], { skill, chosen }: SayOptions = {}): Promise<void> {
+export async function sayIn(chat: ChatSession, parts: readonly Part[], { skill, chosen, metadata }: SayOptions = {}): Promise<void> {
   const waiting = lastTurn(chat);
   if (parts.length === 0 || !canSay(chat)) return;
   // An agent that waits for a credential may continue without an answer, so its stream is still open. An answer closes it.
@@ -127,7 +130,7 @@ export async function sayIn(chat: ChatSession, parts: readonly Part[], { skill, 
     const client = await clientFor(chat.target);
     const context = chat.contextId.value ?? '';
     const thread = { ...(taskId === undefined ? {} : { taskId }), ...(context === '' ? {} : { contextId: context }) };
-    const handle = client.stream(parts, { ...thread, ...(skill === undefined ? {} : { skill }), signal: chat.leaving.signal });
+    const handle = client.stream(parts, { ...thread, ...sendOptions(client.card, { skill, metadata }), signal: chat.leaving.signal });
     chat.handle = handle;
     await follow(turn, named(chat, turn, handle), before);
   } catch (thrown) {
@@ -138,6 +141,19 @@ export async function sayIn(chat: ChatSession, parts: readonly Part[], { skill, 
   chat.handle = undefined;
   chat.isBusy.value = false;
   bump(turn);
+}
+
+/** What a message says besides its parts: its skill, and that this page draws surfaces. */
+function sendOptions(
+  card: AgentCard | undefined,
+  { skill, metadata }: { skill: string | undefined; metadata: JsonObject | undefined },
+): SendOptions {
+  const drawable = drawableBy(card);
+  return {
+    ...(skill === undefined ? {} : { skill }),
+    ...(drawable === undefined ? {} : { extensions: [drawable.uri] }),
+    ...(drawable === undefined && metadata === undefined ? {} : { messageMetadata: { ...drawable?.metadata, ...metadata } }),
+  };
 }
 
 /** Notes the context of a chat as soon as an event has named it, so that the address can. */

@@ -9,6 +9,7 @@ import { useBottom } from './follow-bottom.ts';
 import type { ChatEntry, ChatSession, UserEntry } from './store.ts';
 import { chatKey, choose, openChat, sayIn } from './store.ts';
 import { textOf } from './turn.ts';
+import { TurnSurfaces } from './turn-surfaces.tsx';
 
 /** The conversation. It follows the answer unless the reader has scrolled up. */
 export function Transcript({ chat }: { readonly chat: ChatSession }) {
@@ -49,7 +50,13 @@ function Entry({ chat, entry, at, isLast }: EntryProps) {
   const again = isLast && isEnded && before?.by === 'user' && before.chosen === undefined ? before : undefined;
   const text = textOf(entry.turn);
   return (
-    <Answer title={chat.title.value ?? 'agent'} turn={entry.turn} isLast={isLast} onChoose={(optionId) => void choose(chat, optionId)}>
+    <Answer
+      title={chat.title.value ?? 'agent'}
+      turn={entry.turn}
+      isLast={isLast}
+      surfaces={<TurnSurfaces chat={chat} turn={entry.turn} />}
+      onChoose={(optionId) => void choose(chat, optionId)}
+    >
       {text === '' ? null : <Copy label="Copy" text={text} />}
       {again === undefined ? null : (
         <button

@@ -1,24 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { AdminMesh, AdminMeshCall, AdminPeer } from '#protocol';
+import type { AdminMesh, AdminMeshCall } from '#protocol';
 import { go } from '../route.ts';
+import type { MeshPicture, MeshPoint, PlacedPeer } from './place.ts';
+import { DRAWN_MAX, placed } from './place.ts';
 
-const HEIGHT = 420;
-const NODE_PX = 15;
-/** More would not be readable. The list below has all of them. */
-const DRAWN_MAX = 48;
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-interface Drawn extends Point {
-  readonly id: string;
-  readonly label: string;
-  readonly peer: AdminPeer | undefined;
-}
-
-/** Draws the participants around the broker, and their calls. The list below has the same as text. */
+/** Draws the participants, the broker and their calls. The list below has the same as text. */
 export function Topology({ mesh, picked }: { readonly mesh: AdminMesh; readonly picked: string }) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(800);
@@ -30,17 +16,17 @@ export function Topology({ mesh, picked }: { readonly mesh: AdminMesh; readonly 
     return () => measure.disconnect();
   }, []);
   const calls = mesh.calls.filter(({ endedAt }) => endedAt === undefined);
-  const drawn = placed(mesh.peers, calls, width);
-  const centre: Point = { x: width / 2, y: HEIGHT / 2 };
+  const picture = placed(mesh.peers, calls, width);
+  const { peers: drawn, centre, height } = picture;
   return (
     <div ref={box} class="topology panel">
-      <svg viewBox={`0 0 ${width} ${HEIGHT}`} width={width} height={HEIGHT} role="img" aria-label={wordsOf(mesh, calls)}>
+      <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={wordsOf(mesh, calls)}>
         <defs>
           <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
             <path d="M0 0 8 4 0 8z" />
           </marker>
         </defs>
-        {drawn.map(({ id, x, y, peer }) => (
+        {(picture.hasSpokes ? drawn : []).map(({ id, x, y, peer }) => (
           <line key={id} class={`spoke ${peer?.state ?? 'stale'}`} x1={centre.x} y1={centre.y} x2={x} y2={y} />
         ))}
         <g class={mesh.isConnected ? 'hub' : 'hub away'}>
@@ -53,10 +39,10 @@ export function Topology({ mesh, picked }: { readonly mesh: AdminMesh; readonly 
           </text>
         </g>
         {calls.map((call) => (
-          <Arrow key={`${call.from} ${call.task}`} call={call} drawn={drawn} centre={centre} />
+          <Arrow key={`${call.from} ${call.task}`} call={call} picture={picture} />
         ))}
         {drawn.map((one) => (
-          <Node key={one.id} one={one} isPicked={one.peer?.name === picked} />
+          <Node key={one.id} one={one} picture={picture} isPicked={one.peer?.name === picked} />
         ))}
       </svg>
       {mesh.peers.length > DRAWN_MAX ? (
@@ -74,51 +60,43 @@ function wordsOf({ peers, isConnected }: AdminMesh, calls: readonly AdminMeshCal
   return `The mesh: ${peers.length} participants, ${silent} of them silent, ${calls.length} calls running${away}`;
 }
 
-/**
- * Places participants on an ellipse in the order of their names, so that they move only when one joins
- * or leaves. Callers without a card are included.
- */
-function placed(peers: readonly AdminPeer[], calls: readonly AdminMeshCall[], width: number): readonly Drawn[] {
-  const known = peers.slice(0, DRAWN_MAX).map((peer) => ({ id: `${peer.kind} ${peer.name}`, label: peer.name, peer }));
-  const names = new Set(known.map(({ label }) => label));
-  const callers = [...new Set(calls.map(({ from }) => from))].filter((name) => !names.has(name)).slice(0, 12);
-  const all = [...known, ...callers.map((name) => ({ id: `caller ${name}`, label: name, peer: undefined }))];
-  const [rx, ry] = [Math.max(90, Math.min(width / 2 - 70, 460)), HEIGHT / 2 - 56];
-  return all.map((one, at) => {
-    const angle = (at / all.length) * 2 * Math.PI - Math.PI / 2;
-    return { ...one, x: width / 2 + rx * Math.cos(angle), y: HEIGHT / 2 - 6 + ry * Math.sin(angle) };
-  });
+/** Names often differ at their end, so the middle is left out. */
+function short(text: string, max: number): string {
+  const end = Math.floor(max / 3);
+  return text.length <= max ? text : `${text.slice(0, max - end - 1)}…${text.slice(-end)}`;
 }
 
-function short(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+interface NodeProps {
+  readonly one: PlacedPeer;
+  readonly picture: MeshPicture;
+  readonly isPicked: boolean;
 }
 
 /** One agent, gateway or caller in the picture. */
-function Node({ one, isPicked }: { readonly one: Drawn; readonly isPicked: boolean }) {
-  const { x, y, label, peer } = one;
+function Node({ one, picture: { radius, nameMax }, isPicked }: NodeProps) {
+  const { x, y, label, peer, name } = one;
   const kind = peer?.kind ?? 'caller';
   const replicas = peer?.replicas.length ?? 0;
-  const isAbove = y < HEIGHT / 2 - 20;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the list below has the same as links
     <g
       class={`node ${kind} ${peer?.state ?? ''} ${peer?.isOurs === true ? 'ours' : ''} ${isPicked ? 'picked' : ''}`}
       onClick={() => (peer === undefined ? undefined : go(`/mesh/${encodeURIComponent(peer.name)}`))}
     >
-      {peer === undefined ? null : <circle key={peer.seenAt} class="beat" cx={x} cy={y} r={NODE_PX} />}
+      {peer === undefined ? null : <circle key={peer.seenAt} class="beat" cx={x} cy={y} r={radius} />}
       {kind === 'gateway' ? (
-        <rect x={x - NODE_PX} y={y - NODE_PX} width={2 * NODE_PX} height={2 * NODE_PX} rx={6} />
+        <rect x={x - radius} y={y - radius} width={2 * radius} height={2 * radius} rx={6} />
       ) : (
-        <circle cx={x} cy={y} r={NODE_PX} />
+        <circle cx={x} cy={y} r={radius} />
       )}
       {replicas > 1 ? (
         <text class="count" x={x} y={y + 5}>
           {replicas}
         </text>
       ) : null}
-      <text class="label" x={x} y={isAbove ? y - NODE_PX - 8 : y + NODE_PX + 17}>
-        {short(label, 18)}
+      <text class={`label ${name.anchor}`} x={name.x} y={name.y}>
+        <title>{label}</title>
+        {short(label, nameMax)}
       </text>
     </g>
   );
@@ -126,12 +104,11 @@ function Node({ one, isPicked }: { readonly one: Drawn; readonly isPicked: boole
 
 interface ArrowProps {
   readonly call: AdminMeshCall;
-  readonly drawn: readonly Drawn[];
-  readonly centre: Point;
+  readonly picture: MeshPicture;
 }
 
 /** A curve that bends inwards, beside the broker: the names are outside. */
-function Arrow({ call, drawn, centre }: ArrowProps) {
+function Arrow({ call, picture: { peers: drawn, centre, radius } }: ArrowProps) {
   const from = drawn.find(({ label }) => label === call.from);
   const to = drawn.find(({ label }) => label === call.to);
   if (from === undefined || to === undefined || from === to) return null;
@@ -143,8 +120,8 @@ function Arrow({ call, drawn, centre }: ArrowProps) {
     away < 70
       ? { x: middle.x - ((to.y - from.y) / far) * 130, y: middle.y + ((to.x - from.x) / far) * 130 }
       : { x: middle.x + (centre.x - middle.x) * 0.35, y: middle.y + (centre.y - middle.y) * 0.35 };
-  const start = towards(from, bend);
-  const end = towards(to, bend);
+  const start = towards(from, bend, radius);
+  const end = towards(to, bend, radius);
   return (
     <path class="call" d={`M${start.x} ${start.y}Q${bend.x} ${bend.y} ${end.x} ${end.y}`} marker-end="url(#tip)">
       <title>{`${call.from} has ${call.to} do ${call.task}`}</title>
@@ -152,8 +129,8 @@ function Arrow({ call, drawn, centre }: ArrowProps) {
   );
 }
 
-function towards(from: Point, to: Point): Point {
+function towards(from: MeshPoint, to: MeshPoint, radius: number): MeshPoint {
   const far = Math.hypot(to.x - from.x, to.y - from.y) || 1;
-  const step = (NODE_PX + 4) / far;
+  const step = (radius + 4) / far;
   return { x: from.x + (to.x - from.x) * step, y: from.y + (to.y - from.y) * step };
 }

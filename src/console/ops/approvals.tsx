@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { AdminApproval, JsonObject } from '#protocol';
+import type { AdminAnswered, AdminApproval, JsonObject, Message } from '#protocol';
 import { getTextFromMessage, isDataPart } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
 import { placeOfConversation } from '../chat/conversations.tsx';
 import { path, rest } from '../route.ts';
 import { taskWords, wantWords } from '../tasks/words.ts';
-import { Ago, Empty, Problem, say } from '../ui/basic.tsx';
+import { Ago, Empty, Problem, say, took } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { moveBy, usePlainKeys } from '../ui/keys.ts';
 import { Markdown } from '../ui/markdown.tsx';
@@ -56,8 +56,47 @@ export function ApprovalsPage() {
           </li>
         ))}
       </ul>
+      <History />
     </div>
   );
+}
+
+/** Questions that were answered, by their callers or here. */
+function History() {
+  const [answered, setAnswered] = useState<readonly AdminAnswered[]>([]);
+  const open = approvals.value;
+  useEffect(() => {
+    admin.answered().then(setAnswered, () => undefined); // the page itself says that the node does not answer
+  }, [open]);
+  if (answered.length === 0) return null;
+  return (
+    <section aria-label="Answered">
+      <h2>Answered</h2>
+      <ul class="answered panel">
+        {answered.map(({ id, agent, principal, question, answer, askedAt, answeredAt }) => (
+          <li key={`${id} ${askedAt}`}>
+            <strong>{agent}</strong> asked {principal}:{' '}
+            <a href={`/console/tasks/${encodeURIComponent(id)}`}>{question === undefined ? 'a question' : lineOf(question)}</a>{' '}
+            <span class="answer">{lineOf(answer)}</span>
+            <span class="dim">
+              <Ago at={answeredAt} />, after {took(Date.parse(answeredAt) - Date.parse(askedAt))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const LINE_CHARS = 160;
+
+/** A message on one line: its text, or the option that it chose. */
+function lineOf(message: Message): string {
+  const data = message.parts.find(isDataPart)?.data;
+  const option = typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as JsonObject)['optionId'] : undefined;
+  const text = getTextFromMessage(message).replaceAll(/\s+/g, ' ').trim();
+  const words = text === '' && typeof option === 'string' ? option : text;
+  return words.length > LINE_CHARS ? `${words.slice(0, LINE_CHARS - 1)}…` : words;
 }
 
 /** What is asked for, to follow "demo asks local". */

@@ -6,6 +6,7 @@ import { query } from '../route.ts';
 import { Empty, Problem, sized, took, when } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Plot } from './plot.tsx';
+import { Slowest } from './slowest.tsx';
 import { health } from './watch.ts';
 import './ops.css';
 
@@ -62,6 +63,7 @@ export function HealthPage() {
           <Plot ends={ends} title="Store on disk" values={of(({ storeBytes }) => storeBytes ?? 0)} show={sized} least={1_000_000} />
         ) : null}
       </div>
+      <Slowest />
       <Logs />
     </div>
   );

@@ -3,7 +3,8 @@ import type { AdminDelivery, PushConfig } from '#protocol';
 import { clientFor, targetNamed } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
-import { Empty, Problem, Sure, say, when } from '../ui/basic.tsx';
+import { Problem, Sure, say, when } from '../ui/basic.tsx';
+import { DeliveryLog } from './attempts.tsx';
 import './ops.css';
 
 /** Webhooks: pending deliveries, dead letters, and the registered webhooks of a task. */
@@ -38,11 +39,10 @@ export function PushPage() {
       </p>
       <Problem text={problem} onAgain={() => void look()} />
       {deliveries?.length === 0 ? (
-        <Empty title="All deliveries are complete">
-          <p>
-            A webhook is registered with a task: <code>parley task push-config create</code>, or in the request’s configuration.
-          </p>
-        </Empty>
+        <p>
+          <strong>All deliveries are complete.</strong> A webhook is registered with a task: <code>parley task push-config create</code>, or
+          in the request’s configuration.
+        </p>
       ) : null}
       {dead.length === 0 ? null : <h2>Dead letters</h2>}
       <ul class="inbox">
@@ -61,6 +61,7 @@ export function PushPage() {
           <Row key={delivery.id} delivery={delivery} />
         ))}
       </ul>
+      <DeliveryLog />
       <Configs />
     </div>
   );

@@ -1,15 +1,19 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Logged, Task } from '#protocol';
-import { getTextFromMessage, isInterrupted, isTerminal } from '#protocol';
-import { placeOf } from '../agents/known.ts';
-import { admin, wordsFor } from '../api.ts';
-import { placeOfConversation } from '../chat/conversations.tsx';
-import { go } from '../route.ts';
-import { Copy, Empty, Problem, StateBadge, Sure, say, sized, took, when } from '../ui/basic.tsx';
-import { JsonTree } from '../ui/json-tree.tsx';
+import type { Task } from '#protocol';
+import { getTextFromMessage, isTerminal } from '#protocol';
+import { admin } from '../api.ts';
+import { Empty, Problem, StateBadge } from '../ui/basic.tsx';
 import { Parts } from '../ui/parts.tsx';
-import { Virtual } from '../ui/virtual.tsx';
-import { costOf, durationMs, lineOf, TaskLog, taskAt, timeOf } from './log.ts';
+import { Actions } from './actions.tsx';
+import { Events } from './events.tsx';
+import { Facts } from './facts.tsx';
+import { TaskLog, taskAt } from './log.ts';
+import { Replay } from './replay.tsx';
+import { Seen } from './seen.tsx';
+import type { Span } from './spans.ts';
+import { spansOf, webhookSpans } from './spans.ts';
+import { TaskTree } from './tree.tsx';
+import { Waterfall } from './waterfall.tsx';
 
 /** A task with its log, which can be replayed up to any event. */
 export function TaskDetail({ id }: { readonly id: string }) {
@@ -24,6 +28,7 @@ export function TaskDetail({ id }: { readonly id: string }) {
   const shownUpTo = at ?? events.length;
   const isPast = at !== undefined && at < events.length;
   const task = useMemo(() => (isPast ? taskAt(events, shownUpTo) : about?.task), [isPast, events, shownUpTo, about]);
+  const spans = useSpans(log);
   if (log.isGone.value) {
     return (
       <Empty title="Task not found">
@@ -50,14 +55,59 @@ export function TaskDetail({ id }: { readonly id: string }) {
       <Problem text={log.problem.value} />
       <Facts log={log} events={events} />
       <Replay count={events.length} total={about.last} at={shownUpTo} isWhole={log.isWhole} onMove={setAt} />
+      {log.isWhole ? <Waterfall spans={spans} shownUpTo={shownUpTo} onPick={setAt} /> : null}
+      <TaskTree id={about.id} state={about.state} />
       <div class="task-columns">
-        <Timeline events={events} shownUpTo={shownUpTo} />
+        <Events events={events} shownUpTo={shownUpTo} />
         <section aria-label="Result">{task === undefined ? null : <Outcome task={task} />}</section>
       </div>
+      {task === undefined || !log.isWhole ? null : (
+        <Seen task={task} last={events[shownUpTo - 1]} count={shownUpTo} dialect={about.dialect} />
+      )}
     </div>
   );
 }
 
+/** The bars of the waterfall. Those of a task at work grow every second. */
+function useSpans(log: TaskLog): readonly Span[] {
+  const events = log.events.value;
+  const state = log.about.value?.state;
+  const isGrowing = state !== undefined && !isTerminal(state);
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!isGrowing) return;
+    const timer = setInterval(() => setNow(Date.now()), GROW_MS);
+    return () => clearInterval(timer);
+  }, [isGrowing]);
+  const webhooks = useWebhooks(log.id, events.length);
+  return useMemo(() => {
+    if (!log.isWhole) return [];
+    const own = spansOf(events, isGrowing ? now : 0);
+    return webhooks.length === 0 ? own : [...own, ...webhooks].sort((one, other) => one.from - other.from);
+  }, [events, log.isWhole, isGrowing, now, webhooks]);
+}
+
+/** The deliveries to webhooks of the task. They follow its events, so they are read once more a moment later. */
+function useWebhooks(id: string, events: number): readonly Span[] {
+  const [spans, setSpans] = useState<readonly Span[]>([]);
+  useEffect(() => {
+    const look = (): void => {
+      admin.attempts(0, id).then(
+        (attempts) => setSpans(attempts.length === 0 ? [] : webhookSpans(attempts)),
+        () => undefined, // the page itself says that the node does not answer
+      );
+    };
+    const timers = [setTimeout(look, SOON_MS), setTimeout(look, LATER_MS)];
+    return () => {
+      for (const timer of timers) clearTimeout(timer);
+    };
+  }, [id, events]);
+  return spans;
+}
+
+const GROW_MS = 1000;
+const SOON_MS = 200;
+const LATER_MS = 2000;
 const TITLE_CHARS = 120;
 
 /** The start of the first message. */
@@ -67,183 +117,8 @@ function wordsIn({ history = [] }: Task): string {
   return text.length > TITLE_CHARS ? `${text.slice(0, TITLE_CHARS - 1)}…` : text;
 }
 
-interface ReplayProps {
-  readonly count: number;
-  /** How many events the task has, also those that are not read yet. */
-  readonly total: number;
-  readonly isWhole: boolean;
-  readonly at: number;
-  readonly onMove: (at: number | undefined) => void;
-}
-
-/** The slider over the events. */
-function Replay({ count, total, isWhole, at, onMove }: ReplayProps) {
-  const isPast = at < count;
-  const counted = (events: number): string => events.toLocaleString('en');
-  if (!isWhole) {
-    return (
-      <section class="panel replay" aria-label="Replay">
-        <p role="status">
-          Reading the log: {counted(count)} of {counted(total)} events …
-        </p>
-      </section>
-    );
-  }
-  return (
-    <section class="panel replay" aria-label="Replay">
-      <label>
-        {isPast ? `After event ${counted(at)} of ${counted(count)}` : `All ${counted(count)} events. Move the slider to replay them.`}
-        <input type="range" min={1} max={Math.max(1, count)} value={at} onInput={(event) => onMove(Number(event.currentTarget.value))} />
-      </label>
-      {isPast ? (
-        <button type="button" class="small" onClick={() => onMove(undefined)}>
-          Back to now
-        </button>
-      ) : null}
-    </section>
-  );
-}
-
-const ROW_PX = 34;
-const TIMELINE_PX = 420;
-
-/** All events. Only visible rows are in the page, so that long logs stay fast. */
-function Timeline({ events, shownUpTo }: { readonly events: readonly Logged[]; readonly shownUpTo: number }) {
-  const [picked, setPicked] = useState<number | undefined>(undefined);
-  return (
-    <section aria-label="Timeline">
-      <h2>Timeline</h2>
-      <div class="timeline panel" style={{ height: Math.min(TIMELINE_PX, events.length * ROW_PX + 14) }}>
-        <Virtual
-          label="Events"
-          count={events.length}
-          rowPx={ROW_PX}
-          keyOf={(index) => events[index]?.seq ?? index}
-          row={(index) => (
-            <EventRow
-              logged={events[index]}
-              isLater={index >= shownUpTo}
-              isPicked={index === picked}
-              onPick={() => setPicked(index === picked ? undefined : index)}
-            />
-          )}
-        />
-      </div>
-      {picked === undefined || events[picked] === undefined ? null : (
-        <div class="tree-box">
-          <JsonTree value={events[picked]?.event} open={4} />
-        </div>
-      )}
-    </section>
-  );
-}
-
-interface EventRowProps {
-  readonly logged: Logged | undefined;
-  readonly isLater: boolean;
-  readonly isPicked: boolean;
-  readonly onPick: () => void;
-}
-
-/** One event on one line. */
-function EventRow({ logged, isLater, isPicked, onPick }: EventRowProps) {
-  if (logged === undefined) return null;
-  const { kind, text } = lineOf(logged.event);
-  const time = timeOf(logged.event);
-  return (
-    <button type="button" class={`event ${isLater ? 'later' : ''}`} aria-pressed={isPicked} onClick={onPick}>
-      <span class="dim">{logged.seq}</span>
-      <span class={`kind kind-${kind}`}>{kind}</span>
-      <span class="event-text">{text}</span>
-      <time class="dim">{time === undefined ? '' : new Date(time).toLocaleTimeString()}</time>
-    </button>
-  );
-}
-
-/** Owner, agent, size and duration. */
-function Facts({ log, events }: { readonly log: TaskLog; readonly events: readonly Logged[] }) {
-  const about = log.about.value;
-  if (about === undefined) return null;
-  const ms = durationMs(events, about);
-  const facts: readonly (readonly [string, string, string?])[] = [
-    ['Task', about.alias ?? about.id],
-    ['Agent', about.agent, placeOf(about.agent)],
-    ['Caller', about.principal, `/tasks?principal=${encodeURIComponent(about.principal)}`],
-    ['Context', about.contextId, `/tasks?contextId=${encodeURIComponent(about.contextId)}`],
-    ['Dialect', about.dialect],
-    ['Last status', when(about.statusAt)],
-    ['Duration', ms === undefined ? '…' : took(ms)],
-    ['Log', `${about.last.toLocaleString('en')} events, ${sized(about.bytes)}`],
-    ...costOf(about.task),
-  ];
-  return (
-    <dl class="facts">
-      {facts.map(([name, value, to]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{to === undefined ? value : <a href={`/console${to}`}>{value}</a>}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** What can be done with the task in its state. */
-function Actions({ log }: { readonly log: TaskLog }) {
-  const about = log.about.value;
-  if (about === undefined) return null;
-  const run = async (what: () => Promise<void>): Promise<void> => {
-    try {
-      await what();
-    } catch (thrown) {
-      log.problem.value = wordsFor(thrown);
-    }
-  };
-  const retry = async (): Promise<void> => {
-    const { id } = await admin.retry(about.id);
-    say('The last message was sent again, in a new task.');
-    go(`/tasks/${encodeURIComponent(id)}`);
-  };
-  const remove = async (): Promise<void> => {
-    await admin.remove(about.id);
-    say('Task deleted.');
-    go('/tasks');
-  };
-  const cancel = async (): Promise<void> => {
-    await admin.cancel(about.id);
-    await log.again();
-  };
-  const isOver = isTerminal(about.state);
-  return (
-    <div class="row">
-      <a class="button" href={`/console${placeOfConversation(about)}`}>
-        Open the conversation
-      </a>
-      {isInterrupted(about.state) ? (
-        <a class="button primary" href={`/console/approvals/${encodeURIComponent(about.id)}`}>
-          Answer
-        </a>
-      ) : null}
-      {isOver ? (
-        <button type="button" onClick={() => void run(retry)}>
-          Retry
-        </button>
-      ) : (
-        <button type="button" onClick={() => void run(cancel)}>
-          Cancel
-        </button>
-      )}
-      <a class="button" href={`/console/wire/rosetta?task=${encodeURIComponent(about.id)}`}>
-        Show in every dialect
-      </a>
-      <Copy label="Copy JSON" text={() => JSON.stringify(about.task, null, 2)} />
-      <Sure label="Delete" onYes={() => void run(remove)} />
-    </div>
-  );
-}
-
 /** Artifacts and messages at the chosen event. */
-function Outcome({ task }: { readonly task: Task }) {
+export function Outcome({ task }: { readonly task: Task }) {
   return (
     <>
       <h2>Artifacts</h2>

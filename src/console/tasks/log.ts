@@ -1,14 +1,15 @@
 import { signal } from '@preact/signals';
-import type { AdminEvent, AdminTask, Logged, Task, TaskEvent } from '#protocol';
+import type { AdminEvent, AdminTask, AdminWholeTask, Logged, Task, TaskEvent } from '#protocol';
 import { eventKind, getTextFromMessage, isTerminal, isTextPart, partKind, startFold } from '#protocol';
 import { ApiError, admin, wordsFor } from '../api.ts';
 import { stateWord } from '../ui/basic.tsx';
+import { timeOf } from './spans.ts';
 
 const WAIT_MS = 20_000;
 
 /** Reads the log of one task and follows new events. */
 export class TaskLog {
-  readonly about = signal<(AdminTask & { readonly task: Task }) | undefined>(undefined);
+  readonly about = signal<AdminWholeTask | undefined>(undefined);
   readonly events = signal<readonly AdminEvent[]>([]);
   readonly problem = signal('');
   readonly isGone = signal(false);
@@ -92,11 +93,6 @@ export function lineOf(event: TaskEvent): { readonly kind: string; readonly text
       return { kind: append === true ? 'chunk' : 'artifact', text: `${artifact?.name ?? artifact?.artifactId ?? ''} ${parts.join(', ')}` };
     }
   }
-}
-
-/** When an event happened, if it says so. */
-export function timeOf(event: TaskEvent): string | undefined {
-  return event.statusUpdate?.status.timestamp ?? event.task?.status.timestamp;
 }
 
 /** The time from the first status to the last, of which the row of the task knows the end. Undefined until the first event is known. */

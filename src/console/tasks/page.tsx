@@ -9,6 +9,7 @@ import { Empty, Problem, stateWord } from '../ui/basic.tsx';
 import { moveBy, usePlainKeys } from '../ui/keys.ts';
 import { Virtual } from '../ui/virtual.tsx';
 import { Bulk } from './bulk.tsx';
+import { Compare } from './compare.tsx';
 import { TaskDetail } from './detail.tsx';
 import type { Filters } from './list.ts';
 import { matches, TaskListState } from './list.ts';
@@ -16,9 +17,11 @@ import { TaskHead, TaskRow } from './row.tsx';
 import { wantWords } from './words.ts';
 import './tasks.css';
 
-/** `/tasks` and `/tasks/ID`. */
+/** `/tasks`, `/tasks/ID`, and `/tasks/ID?compare=OTHER`. */
 export function TasksPage() {
-  return path.value === '/tasks' ? <List /> : <TaskDetail key={path.value} id={rest('/tasks')} />;
+  if (path.value === '/tasks') return <List />;
+  const [id, other] = [rest('/tasks'), query.value.get('compare')];
+  return other === null ? <TaskDetail key={id} id={id} /> : <Compare key={`${id} ${other}`} one={id} other={other} />;
 }
 
 function filtersIn(given: URLSearchParams): Filters {
@@ -153,6 +156,9 @@ function Bar({ filters, list, shown }: { readonly filters: Filters; readonly lis
       <span class="dim" role="status">
         {list.isEverLoaded.value ? words : 'Loading …'}
       </span>
+      <a class="dim" href="/console/shared">
+        Open a shared file
+      </a>
     </header>
   );
 }

@@ -14,6 +14,8 @@ const markdown = new Marked({
   breaks: true,
   renderer: {
     image: ({ href, text }) => (isRemote(href) ? linkTo(href, text) : `<img src="${escaped(href)}" alt="${escaped(text)}">`),
+    // The title survives the cleaning, and a class does not. The page reads the language from it and removes it.
+    code: ({ text, lang = '' }) => `<pre><code title="${escaped(lang.trim().split(/\s/)[0] ?? '')}">${escaped(text)}\n</code></pre>\n`,
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     html: ({ text }) => text.replaceAll(MEDIA, ''),
   },

@@ -76,12 +76,28 @@ function furnish(block: HTMLElement): void {
     button.textContent = 'Copy';
     button.addEventListener('click', () => void copyText(pre.textContent ?? '', 'code'));
     boxed(pre, 'code-box').append(button);
+    colour(pre);
   }
   for (const table of block.querySelectorAll('table')) boxed(table, 'table-box');
   for (const item of block.querySelectorAll('li')) {
     const mark = /^\s*[☐☑]/.test(item.firstChild?.textContent ?? '');
     if (mark) item.classList.add('task-item');
   }
+}
+
+/** A code block that grows is drawn again with every chunk: only one that stays for a moment is coloured. */
+const COLOUR_MS = 120;
+
+function colour(pre: Element): void {
+  const code = pre.querySelector('code');
+  const language = code?.title ?? '';
+  code?.removeAttribute('title');
+  if (code === null || language === '' || language === 'text') return;
+  setTimeout(async () => {
+    if (!code.isConnected) return;
+    const { highlight } = await import('./highlight.ts');
+    if (code.isConnected) highlight(code, language);
+  }, COLOUR_MS);
 }
 
 function boxed(node: Element, name: string): HTMLElement {

@@ -1,19 +1,35 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { JsonObject, Part } from '#protocol';
-import { getBytesFromFilePart, getUriFromFilePart, isDataPart, isFilePart, isTextPart } from '#protocol';
+import { a2uiMessagesIn, getBytesFromFilePart, getUriFromFilePart, isDataPart, isFilePart, isTextPart } from '#protocol';
+import { Surfaces } from '../a2ui/lazy.tsx';
+import { readSurfaces } from '../a2ui/surfaces.ts';
 import { sized } from './basic.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { Markdown } from './markdown.tsx';
 
+interface PartsProps {
+  readonly parts: readonly Part[];
+  /** The chat draws the surfaces of an agent itself: a click answers there. Elsewhere they are shown as pictures. */
+  readonly areSurfacesElsewhere?: boolean;
+}
+
 /** The parts of a message or an artifact. Adjacent texts are joined. */
-export function Parts({ parts }: { readonly parts: readonly Part[] }) {
+export function Parts({ parts, areSurfacesElsewhere = false }: PartsProps) {
+  const messages = parts.flatMap((part) => a2uiMessagesIn(part));
+  const others = messages.length === 0 ? parts : parts.filter((part) => a2uiMessagesIn(part).length === 0);
   return (
     <>
-      {joined(parts).map((part, at) => (
+      {joined(others).map((part, at) => (
         <OnePart key={at} part={part} />
       ))}
+      {messages.length === 0 || areSurfacesElsewhere ? null : <StillSurfaces messages={messages} />}
     </>
   );
+}
+
+function StillSurfaces({ messages }: { readonly messages: readonly JsonObject[] }) {
+  const { surfaces, unread } = useMemo(() => readSurfaces([messages]), [messages.length]);
+  return <Surfaces surfaces={surfaces} unread={unread.map(({ message }) => message)} />;
 }
 
 /** Joins neighbouring text parts, so that chunks are not shown as paragraphs. */

@@ -4,6 +4,7 @@ import { createUserMessage, DEFAULT_READ_LIMITS, DIALECTS, encodeWithLosses, wri
 import { agents, clientFor } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
 import { go, query } from '../route.ts';
+import { differingPaths } from '../tasks/differing.ts';
 import { Copy, Problem } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { MAIN } from './dialects.ts';
@@ -22,6 +23,11 @@ interface Told {
   readonly method: string | undefined;
 }
 
+/** A field of the draft of 1.1, which the node itself adds: that a dialect does not have it is no loss. */
+function isDraft(path: string): boolean {
+  return /(^|\.)generation$/.test(path);
+}
+
 /** The subject in one dialect, with what that dialect can't express. */
 function tellIn(dialect: Dialect, subject: Subject): Told {
   switch (subject.kind) {
@@ -37,7 +43,7 @@ function tellIn(dialect: Dialect, subject: Subject): Told {
         get === undefined
           ? encodeWithLosses(dialect, ['send.result', { task: subject.value }], ENV)
           : encodeWithLosses(dialect, ['get.result', subject.value], ENV);
-      return { json, lost, method: get };
+      return { json, lost: lost.filter(({ path }) => !isDraft(path)), method: get };
     }
     case 'card': {
       const { json, lost } = writeCardWithLosses(dialect, subject.value, ENV);
@@ -124,14 +130,19 @@ function SideBySide({ subject }: { readonly subject: Subject }) {
     () => (hasVariants ? DIALECTS : MAIN).map((dialect) => ({ dialect, ...attempt(dialect, subject) })),
     [subject, hasVariants],
   );
+  const [two, setTwo] = useState<readonly [string, string]>(['', '']);
+  const [first, second] = two.map((id) => told.find(({ dialect }) => dialect.id === id));
+  const marks = useMemo(() => marksOf(first?.told?.json, second?.told?.json), [first, second]);
+  const shown = first === undefined || second === undefined || marks === undefined ? told : [first, second];
   return (
     <>
       <label class="check">
         <input type="checkbox" checked={hasVariants} onChange={(event) => setVariants(event.currentTarget.checked)} />
         With the {DIALECTS.length - MAIN.length} spellings that differ within a dialect
       </label>
-      <ol class="rosetta" aria-label="Dialects">
-        {told.map(({ dialect, told: one, problem }) => (
+      <Between told={told} two={two} onTwo={setTwo} />
+      <ol class={marks === undefined ? 'rosetta' : 'rosetta two'} aria-label="Dialects">
+        {shown.map(({ dialect, told: one, problem }) => (
           <li key={dialect.id} class="panel">
             <header class="spread">
               <h2>{dialect.title}</h2>
@@ -158,7 +169,7 @@ function SideBySide({ subject }: { readonly subject: Subject }) {
                 )}
                 {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
                 <section class="tree-box" tabIndex={0} aria-label={`JSON of ${dialect.title}`}>
-                  <JsonTree value={one.json} open={4} />
+                  <JsonTree value={one.json} open={4} {...(marks === undefined ? {} : { marks })} />
                 </section>
                 <Copy label="Copy JSON" text={() => JSON.stringify(one.json, null, 2)} />
               </>
@@ -167,6 +178,45 @@ function SideBySide({ subject }: { readonly subject: Subject }) {
         ))}
       </ol>
     </>
+  );
+}
+
+interface ToldIn {
+  readonly dialect: Dialect;
+  readonly told: Told | undefined;
+  readonly problem: string;
+}
+
+/** The places where two dialects differ. Undefined: no two were chosen. */
+function marksOf(one: Json | undefined, other: Json | undefined): ReadonlyMap<string, string> | undefined {
+  if (one === undefined || other === undefined) return undefined;
+  return new Map(differingPaths(one, other).map((path) => [path, 'differs']));
+}
+
+interface BetweenProps {
+  readonly told: readonly ToldIn[];
+  readonly two: readonly [string, string];
+  readonly onTwo: (two: readonly [string, string]) => void;
+}
+
+/** Two dialects to compare. What differs between them is marked. */
+function Between({ told, two: [one, other], onTwo }: BetweenProps) {
+  const choices = told.filter(({ told: has }) => has !== undefined).map(({ dialect }) => dialect);
+  const select = (label: string, value: string, onPick: (id: string) => void) => (
+    <select aria-label={label} value={value} onChange={(event) => onPick(event.currentTarget.value)}>
+      <option value="">any dialect</option>
+      {choices.map(({ id, title }) => (
+        <option key={id} value={id}>
+          {title}
+        </option>
+      ))}
+    </select>
+  );
+  return (
+    <p class="row between">
+      Mark what differs between {select('First dialect', one, (id) => onTwo([id, other]))} and{' '}
+      {select('Second dialect', other, (id) => onTwo([one, id]))}
+    </p>
   );
 }
 

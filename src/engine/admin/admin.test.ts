@@ -54,6 +54,18 @@ describe('the operators’ service', () => {
     expect([first.tasks[0]?.id, second.tasks[0]?.id, second.nextPageToken]).toEqual([theirs.id, mine.id, '']);
   });
 
+  it('foretells what a restart does with a task', async () => {
+    const waiting = agent(async function* () {
+      yield { kind: 'ask' };
+    });
+    const { engine } = await world(echo, { agents: { done: echo, waiting, fails: { ...hanging, recovery: 'fail' }, repeats: hanging } });
+    const foretold = async (name: string): Promise<string> => {
+      const { id } = taskOf(await engine.serviceOf(name).send(request('go', /fails|repeats/.test(name) ? AT_ONCE : {}), ctx()));
+      return (await engine.admin.task(id)).onRestart;
+    };
+    expect(await Promise.all(['done', 'waiting', 'fails', 'repeats'].map(foretold))).toEqual(['nothing', 'waits', 'fails', 'repeats']);
+  });
+
   it('shows a task and its log', async () => {
     const { service, engine } = await world(async function* () {
       for (let at = 0; at < 1500; at += 1) yield { kind: 'text', text: `${at},` };

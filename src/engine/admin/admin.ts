@@ -22,6 +22,8 @@ import { admit } from '../send/admit.ts';
 import { uncheckedFacts } from '../send/call.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import { deleteNow } from '../tasks/retention.ts';
+import type { RestartParts } from '../turns/recovery.ts';
+import { restartOf } from '../turns/recovery.ts';
 import type { ApprovalParts } from './approvals.ts';
 import { createApprovals } from './approvals.ts';
 import { createAdminConversations } from './conversations.ts';
@@ -32,9 +34,8 @@ import { createAdminSearch } from './search.ts';
 
 /** What the operators' service needs of the engine. */
 export type AdminParts = ApprovalParts &
-  EraseParts & {
-    readonly store: DeliveryAdminParts['store'] & Pick<Store, 'task' | 'search'>;
-  };
+  EraseParts &
+  RestartParts & { readonly store: DeliveryAdminParts['store'] & Pick<Store, 'search'> };
 
 /** Maximum number of events in one page. */
 const EVENTS_MAX = 1000;
@@ -60,7 +61,7 @@ export function createAdmin(given: Omit<AdminParts, 'scope'>, scope: TaskScope =
         // From the store: the row in memory is ahead of the disk, and a crash could take that back.
         const row = await store.task(scope, id);
         if (row === undefined) throw noTask(id);
-        return { ...adminTask(tasks, row), task: await foldTo(parts, task, row.last) };
+        return { ...adminTask(tasks, row), task: await foldTo(parts, task, row.last), onRestart: await restartOf(parts, row) };
       }),
     events: ({ id, after = NO_EVENT, limit = EVENTS_MAX, waitMs = 0 }) =>
       withTaskIn(parts, id, async (task) => {

@@ -1,5 +1,5 @@
-import type { AdminAnswer, AdminApproval, AdminService, CallContext, Message, Part, TaskState } from '#protocol';
-import { A2AError, createDataPart, createTextPart, getChoicesFromMessage, isInterrupted, jsonChars, messageId } from '#protocol';
+import type { AdminAnswer, AdminAnswered, AdminApproval, AdminService, CallContext, Message, Part, TaskState, TaskStatus } from '#protocol';
+import { A2AError, createDataPart, createTextPart, getChoicesFromMessage, isInterrupted, jsonChars, messageId, NO_EVENT } from '#protocol';
 import { checkServed } from '../agents.ts';
 import type { SemanticsOf, Store, TaskRow, TaskScope } from '../ports.ts';
 import { foldStored, foldTo } from '../read/fold.ts';
@@ -11,17 +11,19 @@ import { adminTask, withTaskIn } from './rows.ts';
 
 /** What the operators' inbox needs of the engine. */
 export interface ApprovalParts extends SendParts {
-  readonly store: SendParts['store'] & Pick<Store, 'list'>;
+  readonly store: SendParts['store'] & Pick<Store, 'list' | 'entries'>;
   readonly semanticsOf: SemanticsOf;
   /** Whose tasks the operator may see. */
   readonly scope: TaskScope;
 }
 
 const APPROVALS_MAX = 100;
+const ANSWERED_AMONG = 50;
+const ENTRIES_MAX = 1000;
 const WAITING: readonly TaskState[] = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'];
 
 /** Tasks of the scope that wait for a person, for an operator's inbox, and the answers given there. */
-export function createApprovals(parts: ApprovalParts): Pick<AdminService, 'approvals' | 'answer'> {
+export function createApprovals(parts: ApprovalParts): Pick<AdminService, 'approvals' | 'answered' | 'answer'> {
   return {
     approvals: async () => {
       const found = await Promise.all(WAITING.map((state) => parts.store.list({ owner: parts.scope, state, limit: APPROVALS_MAX })));
@@ -37,8 +39,29 @@ export function createApprovals(parts: ApprovalParts): Pick<AdminService, 'appro
       }
       return asked;
     },
+    answered: async () => {
+      const rows = await parts.store.list({ owner: parts.scope, limit: ANSWERED_AMONG });
+      const found = await Promise.all(rows.map((row) => answeredIn(parts, row)));
+      return found.flat().sort((one, other) => Date.parse(other.answeredAt) - Date.parse(one.answeredAt));
+    },
     answer: (id, answer) => withTaskIn(parts, id, (task) => answerTask(parts, task, answer)),
   };
+}
+
+/** The answered questions in the first entries of a task's log. */
+async function answeredIn({ store }: ApprovalParts, { key, id, agent, owner, contextId }: TaskRow): Promise<readonly AdminAnswered[]> {
+  const out: AdminAnswered[] = [];
+  let asked: TaskStatus | undefined;
+  for (const { event, input } of await store.entries(key, { after: NO_EVENT, limit: ENTRIES_MAX, only: 'words' })) {
+    const status = event.statusUpdate?.status ?? event.task?.status;
+    const [askedAt, answeredAt] = [asked?.timestamp, status?.timestamp];
+    if (asked !== undefined && input !== undefined && askedAt !== undefined && answeredAt !== undefined) {
+      const question = asked.message === undefined ? {} : { question: asked.message };
+      out.push({ id, agent, principal: owner.principal, contextId, ...question, answer: input, askedAt, answeredAt });
+    }
+    if (status !== undefined) asked = isInterrupted(status.state) ? status : undefined;
+  }
+  return out;
 }
 
 /** Undefined: the task was answered or deleted meanwhile. */

@@ -93,7 +93,13 @@ async function wordsOf({ store }: AdminConversationParts, { id, key, statusAt }:
   const [entry] = await store.entries(key, { after: NO_EVENT, limit: 1, only: 'words' });
   const task = entry?.event.task;
   const said = entry?.input ?? task?.history?.find(({ role }) => role === 'ROLE_USER');
-  return { id, text: said === undefined ? '' : firstWords(said), startedAt: task?.status.timestamp ?? new Date(statusAt).toISOString() };
+  const references = said?.referenceTaskIds ?? [];
+  return {
+    id,
+    text: said === undefined ? '' : firstWords(said),
+    startedAt: task?.status.timestamp ?? new Date(statusAt).toISOString(),
+    ...(references.length === 0 ? {} : { references }),
+  };
 }
 
 function firstWords({ parts }: Message): string {

@@ -9,7 +9,7 @@ import { progressOf } from './queue.ts';
 const LIMIT_MAX = 1000;
 
 export interface DeliveryAdminParts {
-  readonly store: Pick<Store, 'outbox' | 'pushConfigs'>;
+  readonly store: Pick<Store, 'outbox' | 'pushConfigs' | 'task'>;
   readonly outbox: Outbox;
   readonly commits: Pick<Commits, 'add' | 'settled'>;
   readonly clock: EngineClock;
@@ -19,7 +19,7 @@ export interface DeliveryAdminParts {
  * Deliveries as operators see them, and what they can do with dead letters. Secrets are never read
  * here.
  */
-export function createDeliveryAdmin(parts: DeliveryAdminParts): Pick<AdminService, 'deliveries' | 'replay' | 'discard'> {
+export function createDeliveryAdmin(parts: DeliveryAdminParts): Pick<AdminService, 'deliveries' | 'replay' | 'discard' | 'resend'> {
   const { store, outbox, commits, clock } = parts;
   return {
     deliveries: async ({ state, after, limit = LIMIT_MAX }: AdminDeliveriesRequest) => {
@@ -39,6 +39,17 @@ export function createDeliveryAdmin(parts: DeliveryAdminParts): Pick<AdminServic
       await outbox.readKind(again);
       outbox.opened(again, task, progressOf(task));
       return shown(parts, { row: again, task });
+    },
+    resend: async ({ taskId, configId, seq }) => {
+      const task = await store.task('any', taskId);
+      if (task === undefined || seq > task.last) throw new A2AError('TASK_NOT_FOUND', `there is no event ${seq} of task ${taskId}`);
+      if (!(await store.pushConfigs(task.key)).some(({ config }) => config.id === configId))
+        throw new A2AError('UNSUPPORTED_OPERATION', 'the webhook was deleted, so nothing can be sent to it');
+      const row = outbox.again(task, configId, seq);
+      commits.add({ kind: 'outbox', row });
+      await commits.settled();
+      outbox.opened(row, task, progressOf(task));
+      return shown(parts, { row, task });
     },
     discard: async (id) => {
       await deadLetter(parts, id);

@@ -38,7 +38,7 @@ export async function composeWebhook(parts: ComposeParts, queue: DeliveryQueue, 
     body: JSON.stringify(form.write(name === undefined ? event : renameEvent(event, name))),
     ...secrets,
     ...(queue.origin?.trace === undefined ? {} : { trace: queue.origin.trace }),
-    about: { agent: queue.task.agent, task: queue.task.id },
+    about: { agent: queue.task.agent, task: queue.task.id, config: push.config.id, seq },
   };
   return { delivery, seq };
 }

@@ -1,4 +1,4 @@
-import type { AuthenticationInfo, DialectId, Logged, Task, TraceContext } from '#protocol';
+import type { AuthenticationInfo, DialectId, Logged, PushConfigId, Seq, Task, TaskId, TraceContext } from '#protocol';
 
 /** What the outbox delivers: events to a caller's webhook, or replies over a broker. */
 export type DeliveryKind = 'webhook' | 'reply';
@@ -19,8 +19,8 @@ export interface WebhookDelivery {
   readonly authentication?: AuthenticationInfo;
   /** The trace of the request whose message the task works on. */
   readonly trace?: TraceContext;
-  /** The task, for logs and traces. */
-  readonly about?: { readonly agent: string; readonly task: string };
+  /** The task and its event, for logs and traces. */
+  readonly about?: { readonly agent: string; readonly task: TaskId; readonly config: PushConfigId; readonly seq: Seq };
 }
 
 /**

@@ -26,6 +26,16 @@ describe('W1: a receiver that fails', () => {
     expect(await store.outbox({ limit: 10 })).toEqual([]);
   });
 
+  it('is tried again after a delay that the given source of randomness decides', async () => {
+    const sender = fakeSender(() => FAILED);
+    const { service, time } = await world(counting(1), { sender, random: () => 0 });
+    await service.send(request('go', inline()), ctx());
+    await quiet(50);
+    await time.advance(4100);
+    await quiet(50);
+    expect(sender.sent).toHaveLength(2);
+  });
+
   it('keeps its schedule and its attempts over a restart', async () => {
     const sender = fakeSender(() => FAILED);
     const first = await world(counting(1), { sender });

@@ -28,6 +28,8 @@ export interface Outbox {
   readonly replyPublisher: ReplyPublisher | undefined;
   /** The write that opens the queue of a push config, or renews the queue of a replaced one. Undefined if no event can follow. */
   openWebhook(task: TaskRow, config: PushConfigId, after: Seq): OutboxWrite | undefined;
+  /** The row of a queue that delivers one event to a webhook again. */
+  again(task: TaskRow, config: PushConfigId, event: Seq): OutboxRow;
   /** The writes that open a queue for the replies to a message. None if the task has a queue for this address. */
   openReply(task: TaskRow, reply: ReplyAddress, asked: Seq): readonly Write[];
   /** Replies of the task are published. */
@@ -104,6 +106,10 @@ export function createOutbox(partsOf: () => OutboxParts, { webhookSender, replyP
       const position = known === undefined ? { n: nextNumber(), done: after } : { n: known.n, done: known.done };
       return { kind: 'outbox', row: { ...position, task: task.key, config, state: 'open', attempts: 0, dueAt } };
     },
+    again: (task, config, event) => ({
+      ...{ n: nextNumber(), task: task.key, config, done: seqBefore(event), upTo: event },
+      ...{ state: 'open', attempts: 0, dueAt: partsOf().clock.now().ms },
+    }),
     openReply: (task, reply, asked) => {
       if (joinsQueue(queues, newReplies, { task, reply, asked })) return [];
       const n = nextNumber();

@@ -16,6 +16,7 @@ export interface WebhookChannelParts extends ComposeParts {
   readonly store: ComposeParts['store'] & Pick<Store, 'pushConfigs'>;
   readonly agents: Agents;
   readonly clock: EngineClock;
+  readonly random: () => number;
   readonly limits: Pick<EngineLimits, 'deliveriesMax' | 'hostDeliveriesMax' | 'webhookDisableMs'>;
   readonly report: ReportFailure;
 }
@@ -24,7 +25,7 @@ export interface WebhookChannelParts extends ComposeParts {
  * Webhooks: one event at a time, retried for days, and then set aside as a dead letter for an operator.
  */
 export function webhookChannel(parts: WebhookChannelParts, sender: WebhookSender): DeliveryChannel {
-  const { agents, clock, limits, report } = parts;
+  const { agents, clock, limits, random, report } = parts;
   return {
     kind: 'webhook',
     activeMax: limits.deliveriesMax,
@@ -55,7 +56,7 @@ export function webhookChannel(parts: WebhookChannelParts, sender: WebhookSender
     },
     judge: (queue, { outcome, seq }) => {
       const disableMs = limits.webhookDisableMs;
-      return judge(queue.row, { outcome, seq, last: endOf(queue), now: clock.now().ms, random: Math.random(), disableMs });
+      return judge(queue.row, { outcome, seq, last: endOf(queue), now: clock.now().ms, random: random(), disableMs });
     },
   };
 }

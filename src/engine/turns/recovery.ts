@@ -1,3 +1,4 @@
+import type { AdminRestart } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
 import type { TaskRow } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
@@ -94,7 +95,10 @@ function planFor(parts: TurnParts, rows: readonly TaskRow[]): RestartPlan {
  * An agent whose conversations end with the process can't use an answer. An agent that can't tell is
  * assumed to be able to.
  */
-async function mayWait({ agents, report }: TurnParts, { agent: name, contextId, owner }: TaskRow): Promise<boolean> {
+async function mayWait(
+  { agents, report }: Pick<TurnParts, 'agents' | 'report'>,
+  { agent: name, contextId, owner }: TaskRow,
+): Promise<boolean> {
   try {
     return (await agents.get(name)?.keepsWaiting?.({ contextId, principal: owner.principal })) ?? true;
   } catch (thrown) {
@@ -107,13 +111,27 @@ async function mayWait({ agents, report }: TurnParts, { agent: name, contextId, 
  * Why a turn of the previous process must end. Undefined: it can be started. That holds for every turn
  * that had not started, also if the agent's `recovery` is `fail`.
  */
-function whyEnded({ agents, limits }: TurnParts, row: TaskRow, guilty?: TaskRow): StopReason | undefined {
+function whyEnded({ agents, limits }: Pick<TurnParts, 'agents' | 'limits'>, row: TaskRow, guilty?: TaskRow): StopReason | undefined {
   const { agent: name, attempt } = row;
   const agent = agents.get(name);
   if (agent === undefined) return 'orphaned';
   if (attempt === 0) return undefined;
   if (agent.recovery === 'fail') return 'interrupted';
   return row === guilty || limits.attemptsMax <= 1 ? 'given up' : undefined;
+}
+
+/** What `recovery.ts` needs to foretell a restart. */
+export type RestartParts = Pick<TurnParts, 'agents' | 'limits' | 'report' | 'missingAgents'>;
+
+/** What `recover` would do with a task in this state. */
+export async function restartOf(parts: RestartParts, row: TaskRow): Promise<AdminRestart> {
+  const agent = parts.agents.get(row.agent);
+  if (isTerminal(row.state)) return 'nothing';
+  if (agent === undefined && parts.missingAgents === 'wait') return 'stays';
+  if (isInterrupted(row.state)) return (await mayWait(parts, row)) ? 'waits' : 'fails';
+  if (whyEnded(parts, row) !== undefined) return 'fails';
+  if (row.attempt === 0) return 'starts';
+  return agent?.recovery === 'resume' ? 'resumes' : 'repeats';
 }
 
 /**

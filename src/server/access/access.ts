@@ -66,11 +66,11 @@ export interface Access {
 /**
  * Admin paths that monitoring and the console poll every few seconds. Reading them is not recorded:
  * they show no task content, except open approvals, and recorded traffic, whose recording is itself in
- * the audit log.
+ * the audit log. `parley backup` polls how far the backup is.
  */
 const POLLED_PATHS: ReadonlySet<string> = new Set([
   '/metrics',
-  ...['health', 'logs', 'approvals', 'mesh', 'wire'].map((name) => `/api/parley/v1/${name}`),
+  ...['health', 'logs', 'approvals', 'mesh', 'wire', 'backup'].map((name) => `/api/parley/v1/${name}`),
 ]);
 
 const RECORDED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);

@@ -38,6 +38,8 @@ export interface AccessSettingsOptions {
   readonly onIssuer?: (cause: unknown) => void;
   /** Called when the key file has changed. */
   readonly onKeys?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void;
+  /** Called after each attempt to read the key file, with the cause if it failed. */
+  readonly onKeyFile?: (cause: unknown) => void;
 }
 
 /**
@@ -115,10 +117,13 @@ interface Methods extends AccessSettingsOptions {
 }
 
 /** The ways to authenticate, in the order in which they are tried. */
-function methodsOf({ jwt, tls, trustLocalUsers }: Settings, { folder, token, fetch, onKeys, onIssuer }: Methods): readonly AuthMethod[] {
+function methodsOf(
+  { jwt, tls, trustLocalUsers }: Settings,
+  { folder, token, fetch, onKeys, onKeyFile, onIssuer }: Methods,
+): readonly AuthMethod[] {
   const methods: AuthMethod[] = [];
   if (token !== undefined) methods.push(tokenAuth(sameSecret(token)));
-  methods.push(keyAuth(openKeyRing(folder, onKeys)));
+  methods.push(keyAuth(openKeyRing(folder, { onChange: onKeys, onRead: onKeyFile })));
   if (jwt.issuer !== undefined) methods.push(jwtFrom({ ...jwt, issuer: jwt.issuer, fetch, onFetched: onIssuer }));
   if (tls.ca !== undefined) methods.push(mutualTls(tls));
   if (trustLocalUsers) methods.push(localUserAuth(userInfo().uid));

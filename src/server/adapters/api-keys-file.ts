@@ -83,11 +83,23 @@ export function revokeKey(folder: string, id: string): KeyRecord {
   return revoked;
 }
 
-/** The keys of a folder. A lookup reads the file again if it has changed, at most once a second. */
-export function openKeyRing(folder: string, onChange?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void): KeyRing {
+/** Callbacks of `openKeyRing`. */
+export interface KeyRingEvents {
+  /** Called when the keys have changed. */
+  readonly onChange?: ((before: readonly KeyRecord[], after: readonly KeyRecord[]) => void) | undefined;
+  /** Called after each attempt to read the file, with the cause if it failed. */
+  readonly onRead?: ((cause: unknown) => void) | undefined;
+}
+
+/**
+ * The keys of a folder. A lookup reads the file again if it has changed, at most once a second. A file that can't be read then, for example
+ * one that is half written, changes nothing: the keys that were read last stay valid. Throws if the file can't be read now.
+ */
+export function openKeyRing(folder: string, { onChange, onRead }: KeyRingEvents = {}): KeyRing {
   const path = apiKeysFile(folder);
   let stamp = stampOf(path);
   let kept = readKeys(path);
+  onRead?.(undefined);
   let byHash = new Map(kept.map((key) => [key.hash, key]));
   // Keys are looked up by hash: the timing of a lookup reveals something about hashes only, not about keys.
   const shown = cacheCredentials((secret) => byHash.get(sha256(secret)));
@@ -96,9 +108,10 @@ export function openKeyRing(folder: string, onChange?: (before: readonly KeyReco
     const now = performance.now();
     if (now - lookedAt < LOOK_MS) return;
     lookedAt = now;
-    const seen = stampOf(path);
-    if (seen === stamp) return;
-    const fresh = readKeys(path);
+    const read = readChanged(path, stamp);
+    onRead?.('cause' in read ? read.cause : undefined);
+    if (!('keys' in read)) return;
+    const { seen, keys: fresh } = read;
     onChange?.(kept, fresh);
     [stamp, kept, byHash] = [seen, fresh, new Map(fresh.map((key) => [key.hash, key]))];
     shown.forget();
@@ -109,6 +122,18 @@ export function openKeyRing(folder: string, onChange?: (before: readonly KeyReco
       return shown.find(secret);
     },
   };
+}
+
+type ChangedKeys = Readonly<{ seen: string; keys: readonly StoredKey[] } | { cause: unknown } | { isSame: true }>;
+
+/** The keys, if the file has changed since `stamp`. */
+function readChanged(path: string, stamp: string): ChangedKeys {
+  try {
+    const seen = stampOf(path);
+    return seen === stamp ? { isSame: true } : { seen, keys: readKeys(path) };
+  } catch (cause) {
+    return { cause };
+  }
 }
 
 function stampOf(path: string): string {
@@ -130,7 +155,9 @@ function readKeys(path: string): readonly StoredKey[] {
   } catch {
     // The error below covers this case.
   }
-  throw new ConfigError(`${path} does not contain readable keys; move it away and create new ones with: parley keys create NAME`);
+  throw new ConfigError(
+    `${path} does not contain readable keys; restore it from a backup, or move it away and create new ones with: parley keys create NAME`,
+  );
 }
 
 function save(folder: string, keys: readonly StoredKey[]): void {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, renameSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
+import type { AcceptedLoss, SqliteStore } from '../../engine/adapters/sqlite.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import { pathName } from '../agents/served-agent.ts';
 import type { Settings } from '../config/settings.ts';
@@ -11,7 +12,9 @@ import type { ServingOptions } from '../options.ts';
 import type { NodeBackups } from './backup/backups.ts';
 import { createBackups } from './backup/backups.ts';
 import { configFileIn } from './config-file.ts';
+import { instanceOf, noteServed, refuseCutRestored } from './data-note.ts';
 import { refuseWritableByOthers } from './folder-modes.ts';
+import { makeFolder } from './folders.ts';
 import { openKeys } from './node-keys-file.ts';
 import { packageVersion } from './package-version.ts';
 import { openPostgresData } from './postgres-data.ts';
@@ -73,7 +76,7 @@ export function adoptOldFolder(folder: string, { sources, isInUse, log }: OldFol
     log.info(`older tasks of these agents are in ${old}; to serve them, start with --data ${old}`);
     return;
   }
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(folder));
   renameSync(old, folder);
   log.info(`the tasks of these agents were in ${old}, and are in ${folder} now`);
 }
@@ -104,7 +107,7 @@ type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | '
 
 /** A store in files of this machine. */
 export interface LocalStore {
-  /** The random id of the store. */
+  /** The random id that names its backups. */
   readonly store: string;
   readonly backups: NodeBackups;
 }
@@ -122,11 +125,14 @@ export async function openData(
   }: Partial<Pick<Settings, 'acceptLoss' | 'authFolder' | 'store' | 'storeLeaseMs' | 'url' | 'host' | 'port'>> = {},
 ): Promise<OpenedData> {
   const path = resolve(folder);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(path);
   for (const each of [path, ...readdirSync(path).map((name) => join(path, name))]) refuseWritableByOthers(each);
-  if (url !== undefined) return openPostgresData({ url, folder: path, leaseMs: storeLeaseMs, nodeUrl: addressOf(address) }, log);
-  const report = (what: string, cause: unknown): void => log.error(what, cause);
-  const store = openSqliteStore(join(path, 'tasks.db'), { report, acceptLoss, search: true });
+  const auth = authFolder(named);
+  if (url !== undefined) {
+    noteServed(path, auth);
+    return await openPostgresData({ url, folder: path, leaseMs: storeLeaseMs, nodeUrl: addressOf(address) }, log);
+  }
+  const store = openStore(path, acceptLoss, log);
   // This process holds the store's lock, so no other process creates keys at the same time.
   const keys = await openKeys(path).catch(async (thrown: unknown) => {
     await store.close();
@@ -135,7 +141,30 @@ export async function openData(
   const blobs = openBlobs(join(path, 'blobs'));
   const swept = await blobs.sweep((task) => store.has(task));
   if (swept > 0) log.info('removed files that belong to no task', { files: swept });
-  const backups = createBackups({ store, folder: path, authFolder: authFolder(named), version: packageVersion() }, log);
+  noteServed(path, auth);
+  const backups = createBackups({ store, folder: path, authFolder: auth, version: packageVersion() }, log);
   const storeFiles = { stats: () => storeStats(path, store), compact: async () => void (await store.compact?.()) };
-  return { store, blobs, secret: store.secret, keys, backups, storeFiles, local: { store: store.id, backups } };
+  return { store, blobs, secret: store.secret, keys, backups, storeFiles, local: { store: instanceOf(path, store.id), backups } };
+}
+
+/** Opens the database. Logs what is missing in it, if the operator has accepted that with `--accept-loss`. */
+function openStore(folder: string, acceptLoss: boolean, log: Log): SqliteStore {
+  const losses: AcceptedLoss[] = [];
+  try {
+    refuseCutRestored(folder);
+  } catch (thrown) {
+    if (!acceptLoss || !(thrown instanceof Error)) throw thrown;
+    losses.push({ missing: [thrown.message] });
+  }
+  const report = (what: string, cause: unknown): void => log.error(what, cause);
+  const onAcceptedLoss = (loss: AcceptedLoss): void => void losses.push(loss);
+  const store = openSqliteStore(join(folder, 'tasks.db'), { report, acceptLoss, onAcceptedLoss, search: true });
+  for (const { missing, since } of losses)
+    log.warn('the node continues without lost commits (--accept-loss): tasks and changes after the newest record are missing', {
+      missing: [...missing],
+      newestRecord: since?.toISOString(),
+    });
+  if (acceptLoss && losses.length === 0)
+    log.warn('--accept-loss is set, and nothing is missing: remove it, or a later loss is accepted without an error');
+  return store;
 }

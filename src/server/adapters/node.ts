@@ -15,7 +15,7 @@ import type { ServingOptions } from '../options.ts';
 import type { PolicyOptions } from '../outbound/policy.ts';
 import type { Outbound } from '../outbound/port.ts';
 import { RELAY_LIMITS } from '../routes/console-relay.ts';
-import { listen } from './node/bind.ts';
+import { listen, urlOf } from './node/bind.ts';
 import { missingGrpcPackages } from './node/grpc-drivers.ts';
 import type { HttpHost } from './node/http-server.ts';
 import { createHttpHost, handleRequest } from './node/http-server.ts';
@@ -103,6 +103,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     grpc: grpc && options.socket === undefined,
     allowedHosts: [...(options.allowedHosts ?? []), ...namesOf(host)],
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
+    listen: () => listen(nodeHost, { host, port, log, socket: options.socket }),
     isOverloaded: overloaded === undefined ? pulse.isOverloaded : () => overloaded() || pulse.isOverloaded(),
   });
   const nodeHost = createHttpHost({
@@ -115,10 +116,8 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     limitLoopback: options.limitLoopback,
     grpc,
   });
-  let url: string;
   try {
     await handler.ready;
-    url = await listen(nodeHost, { host, port, log, socket: options.socket });
   } catch (thrown) {
     pulse.stop();
     await handler.close();
@@ -126,6 +125,7 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     await relay?.close();
     throw thrown;
   }
+  const url = urlOf(nodeHost, options.socket);
   sayConnections(log, options, limits);
   const sampling = setInterval(handler.sample, SAMPLE_MS);
   sampling.unref();

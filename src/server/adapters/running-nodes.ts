@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from './folders.ts';
 import { writeSecretFile } from './secret-files.ts';
 
 /** A node that runs on this machine, as it registered itself for other programs of the same user. */
@@ -21,7 +22,7 @@ export function noteNode(authFolder: string, node: Pick<RunningNode, 'url' | 'ag
   const path = join(authFolder, 'nodes', `${process.pid}-${new URL(node.url).port || '0'}.json`);
   const started = startOf(process.pid) ?? '';
   try {
-    mkdirSync(join(authFolder, 'nodes'), { recursive: true, mode: 0o700 });
+    makeFolder(join(authFolder, 'nodes'));
     for (const stale of notes(authFolder)) if (!isAlive(stale.node)) rmSync(stale.path, { force: true });
     rmSync(path, { force: true });
     writeSecretFile(path, `${JSON.stringify({ pid: process.pid, started, ...node })}\n`);

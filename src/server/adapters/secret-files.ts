@@ -1,10 +1,11 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cacheCredentials } from '../access/authentication/credential-cache.ts';
 import { ConfigError } from '../config/read-value.ts';
 import { refuseWritableByOthers } from './folder-modes.ts';
+import { makeFolder } from './folders.ts';
 
 /**
  * The folder of the token and the API keys: `named`, which is the setting `authFolder`, or the
@@ -52,7 +53,7 @@ export function loadToken(folder: string): NodeToken {
   const path = join(folder, 'token');
   const known = readToken(folder);
   if (known !== undefined) return { token: known, path, isNew: false };
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const token = randomSecret(TOKEN_PREFIX);
   try {
     writeNew(path, `${token}\n`);
@@ -92,7 +93,7 @@ export function readSecretFile(path: string): string | undefined {
 
 /** Replaces a file atomically: a reader sees the old content or the new one. */
 export function writeSecretFile(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const fresh = `${path}.${process.pid}.new`;
   writeNew(fresh, text);
   renameSync(fresh, path);

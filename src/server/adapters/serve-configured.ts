@@ -22,6 +22,7 @@ import type { BackupSchedule } from './backup/schedule.ts';
 import { scheduleBackups } from './backup/schedule.ts';
 import { adoptOldFolder, dataFolder, openData } from './data-folder.ts';
 import { watchIssuer } from './issuer-watch.ts';
+import { keyFileWatch } from './key-file-watch.ts';
 import type { NodeServer } from './node.ts';
 import { serve } from './node.ts';
 import { createOutbound } from './outbound.ts';
@@ -97,11 +98,11 @@ export async function serveConfigured(
   const { insecureBehindProxy, trustedProxies, socket, grpc, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
-  const issuer = watchIssuer(settings.jwt.issuer, { log, metrics });
+  const [issuer, onKeyFile] = [watchIssuer(settings.jwt.issuer, { log, metrics }), keyFileWatch(log, metrics)];
   const lendsCredential = lender(found, settings, log);
   const access = (read: Settings): AccessFromSettings =>
     accessFromSettings(read, {
-      ...{ runsCommands: commander(found), lendsCredential, onKeys, onIssuer: issuer.fetched },
+      ...{ runsCommands: commander(found), lendsCredential, onKeys, onIssuer: issuer.fetched, onKeyFile },
       fetch: get ?? issuerFetch(read),
     });
   const { token, ...secured } = access(settings);
@@ -226,8 +227,9 @@ function commander(found: readonly FoundAgent[]): string | undefined {
 function pagesOf(
   { console: files, docs }: Pick<ServeConfiguredOptions, 'console' | 'docs'>,
   settings: Settings,
-): Pick<ServingOptions, 'console' | 'docs'> {
+): Pick<ServingOptions, 'console' | 'docs' | 'traceUrl'> {
   return {
+    ...(settings.traceUrl === undefined ? {} : { traceUrl: settings.traceUrl }),
     ...(files === undefined || !settings.console ? {} : { console: files }),
     ...(docs === undefined || !settings.docs ? {} : { docs }),
   };

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
 import type { AdminListRequest, AdminSearchRequest, AdminService, Mutable, TaskId, Timestamp } from '#protocol';
 import { A2AError, contextId, seq, TASK_STATES, taskId, tenantId } from '#protocol';
+import { cleaned } from '../observability/log.ts';
 import { errorAnswer, refusal } from '../routes/responses.ts';
 import { waitingRoutes } from './approvals.ts';
 import { backupRoutes } from './backups.ts';
@@ -80,17 +81,22 @@ function routesFor({ admin, query, id, isEvents, action }: Wanted): MethodHandle
           ...(limit === undefined ? {} : { limit }),
           ...(waitMs === undefined ? {} : { waitMs }),
         });
-        return shown({ events });
+        return shown(redactedIf(query, { events }));
       },
     };
   }
   return {
-    GET: async () => shown(await admin.task(id)),
+    GET: async () => shown(redactedIf(query, await admin.task(id))),
     DELETE: async () => {
       await admin.delete(id);
       return { status: 204, headers: {}, body: null };
     },
   };
+}
+
+/** With `redacted=true`, everything that is named or looks like a credential is removed. */
+function redactedIf<T>(query: URLSearchParams, value: T): T {
+  return query.get('redacted') === 'true' ? JSON.parse(JSON.stringify(value, cleaned)) : value;
 }
 
 const FILTERS = ['agent', 'principal', 'tenant', 'contextId', 'status', 'statusTimestampAfter', 'pageSize', 'pageToken'];

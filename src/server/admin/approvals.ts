@@ -10,7 +10,10 @@ export function waitingRoutes(admin: AdminService, path: string, request: HttpRe
   const match = PATH.exec(path);
   if (match === null) return undefined;
   const [, name] = match;
-  if (name === undefined) return { GET: async () => shown({ approvals: await admin.approvals() }) };
+  if (name === undefined) {
+    const isPast = new URLSearchParams(request.query).get('answered') === 'true';
+    return { GET: async () => shown(isPast ? { answered: await admin.answered() } : { approvals: await admin.approvals() }) };
+  }
   const id = taskId(decodeURIComponent(name));
   return { POST: async () => shown(await admin.answer(id, await answerIn(request))) };
 }

@@ -1,7 +1,9 @@
 import type { Engine } from '#engine';
 import type { A2AService, Agent, AgentCard, CallContext, Mutable, SendRequest } from '#protocol';
+import { TRACE_NOTE } from '#protocol';
 import { authoriseCalls } from '../access/authorisation/authorise-calls.ts';
 import type { Audit } from '../audit/audit.ts';
+import { traceId } from '../observability/log-fields.ts';
 import type { HandlerOptions } from '../options.ts';
 import type { AgentLike, ServedAgent } from './served-agent.ts';
 import { isServed, named } from './served-agent.ts';
@@ -85,7 +87,7 @@ function servedAgent(name: string, agent: AgentLike, { engine, measure, audit, o
   if (service === undefined) throw new Error(`the agent ${name} needs an engine`);
   const card = options.outbound !== undefined || isServed(agent) ? agent.card : withoutWebhooks(agent.card);
   const target = { agent: name, runsCommands: agent.runsCommands === true };
-  return { name, card, service: authoriseCalls(measure(withActivated(service, card), name), target, audit) };
+  return { name, card, service: authoriseCalls(measure(withTraceNote(withActivated(service, card), options), name), target, audit) };
 }
 
 /** Agents see in the message which of their extensions the caller has activated. */
@@ -101,6 +103,20 @@ function withActivated(service: A2AService, { capabilities }: AgentCard): A2ASer
     ...service,
     send: (request, ctx) => service.send(marked(request, ctx), ctx),
     stream: (request, ctx) => service.stream(marked(request, ctx), ctx),
+  };
+}
+
+/** With `traceUrl`, a task remembers its trace, so that the console can link to it. */
+function withTraceNote(service: A2AService, { traceUrl }: HandlerOptions): A2AService {
+  if (traceUrl === undefined) return service;
+  const noting = (ctx: CallContext): CallContext => {
+    const id = traceId(ctx.trace);
+    return id === undefined ? ctx : { ...ctx, notes: { ...ctx.notes, [TRACE_NOTE]: id } };
+  };
+  return {
+    ...service,
+    send: (request, ctx) => service.send(request, noting(ctx)),
+    stream: (request, ctx) => service.stream(request, noting(ctx)),
   };
 }
 

@@ -12,6 +12,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { tracedRuns } from '../observability/tracing.ts';
 import type { HandlerOptions } from '../options.ts';
+import type { DeliveryLog } from '../push/delivery-log.ts';
 import { pushFor, showWebhooks } from '../push/push.ts';
 import type { WebhookSigner } from '../push/signing-keys.ts';
 import type { ExtendedCards } from './extended-cards.ts';
@@ -29,6 +30,7 @@ export interface EngineParts {
   readonly tracing: Tracing;
   /** Signs webhook deliveries. */
   readonly signer: WebhookSigner;
+  readonly deliveryLog: DeliveryLog;
   readonly limits: ServerLimits;
   /** Fills in the URLs of the agent's interfaces. */
   readonly completed: (card: AgentCard, name: string) => AgentCard;
@@ -43,7 +45,7 @@ const NO_DESCRIPTION = (name: string): string =>
 /** Creates one engine for all agents that need one. Undefined if every agent has its own service. */
 export function engineFor(
   given: ReadonlyMap<string, AgentLike>,
-  { options, metrics, log, tracing, signer, limits, completed, extended, onEnded }: EngineParts,
+  { options, metrics, log, tracing, signer, deliveryLog, limits, completed, extended, onEnded }: EngineParts,
 ): Engine | undefined {
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
@@ -55,7 +57,7 @@ export function engineFor(
     store: meteredStore(store ?? memoryStore(), metrics),
     agents,
     ids: timeOrderedIds(), // new ids sort last, so the store's index grows at its end
-    ...pushFor({ options, signer, metrics, tracing, webhookMsMax: limits.webhookMsMax }),
+    ...pushFor({ options, signer, metrics, tracing, webhookMsMax: limits.webhookMsMax, deliveryLog }),
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal, tenant) => quotaOf(principal, tenant)?.runningTasksMax }),
     ...(blobs === undefined ? {} : { blobs }),

@@ -14,7 +14,7 @@ const SAMPLES_MAX = 720;
 const APART_MS_MIN = 900;
 
 /** Starts without samples. */
-export function createHealth(metrics: Metrics, about: Pick<AdminHealth, 'version' | 'docs'>): Health {
+export function createHealth(metrics: Metrics, about: Pick<AdminHealth, 'version' | 'docs' | 'traceUrl'>): Health {
   const startedAt = new Date().toISOString();
   const samples: AdminSample[] = [];
   let takenAt = Number.NEGATIVE_INFINITY;

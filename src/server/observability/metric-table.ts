@@ -128,6 +128,11 @@ export const METRICS = {
     labels: ['issuer', 'outcome'],
     help: 'Fetches of the keys of the token issuer: ok or failed.',
   },
+  keysReadable: {
+    name: 'parley_api_keys_readable',
+    type: 'gauge',
+    help: '0 while the file of API keys can not be read. The keys that were read last stay valid.',
+  },
   webhookAttempts: {
     name: 'parley_webhook_attempts_total',
     type: 'counter',
@@ -153,6 +158,11 @@ export const METRICS = {
     type: 'gauge',
     labels: ['percentile'],
     help: 'How late timers fire, since the last scrape.',
+  },
+  logLinesLost: {
+    name: 'parley_log_lines_lost_total',
+    type: 'counter',
+    help: 'Log lines that could not be written to standard error, because its reader has ended or the disk is full.',
   },
   residentMemory: { name: 'process_resident_memory_bytes', type: 'gauge', help: 'Resident memory.' },
   heapUsed: { name: 'process_heap_used_bytes', type: 'gauge', help: 'Heap in use.' },

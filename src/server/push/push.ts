@@ -4,6 +4,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { HandlerOptions } from '../options.ts';
 import { createVault } from './credential-vault.ts';
+import type { DeliveryLog, TriedDelivery } from './delivery-log.ts';
 import type { WebhookSigner } from './signing-keys.ts';
 import { createWebhookSender } from './webhook-sender.ts';
 
@@ -16,16 +17,22 @@ export interface WebhookParts {
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly webhookMsMax: number;
+  readonly deliveryLog: DeliveryLog;
 }
 
 /** What an engine needs for webhooks. Without `outbound` there are no webhooks. */
-export function pushFor({ options, signer, metrics, tracing, webhookMsMax: msMax }: WebhookParts): {
+export function pushFor({ options, signer, metrics, tracing, webhookMsMax: msMax, deliveryLog }: WebhookParts): {
   webhookSender?: WebhookSender;
   vault?: Vault;
 } {
   const { outbound, keys, store } = options;
   if (outbound === undefined) return {};
-  const webhookSender = createWebhookSender({ outbound, signer, msMax, tracing, onTried: counted(metrics) });
+  const count = counted(metrics);
+  const onTried = (tried: TriedDelivery): void => {
+    count(tried.outcome, tried.ms / 1000);
+    deliveryLog.add(tried);
+  };
+  const webhookSender = createWebhookSender({ outbound, signer, msMax, tracing, onTried });
   // With a persistent store the next process must decrypt the credentials, so a key of this process alone is not enough.
   const sealing = keys?.sealing ?? (store === undefined ? [crypto.getRandomValues(new Uint8Array(32))] : undefined);
   return sealing === undefined ? { webhookSender } : { webhookSender, vault: createVault(sealing) };

@@ -5,6 +5,7 @@ import type { Tracing } from '../observability/tracing.ts';
 import { tracedDelivery } from '../observability/tracing.ts';
 import { OutboundError } from '../outbound/errors.ts';
 import type { Outbound } from '../outbound/port.ts';
+import type { TriedDelivery, WebhookAnswer } from './delivery-log.ts';
 import type { WebhookSigner } from './signing-keys.ts';
 
 /** Options of `createWebhookSender`. */
@@ -14,12 +15,14 @@ export interface WebhookSenderOptions {
   readonly msMax: number;
   readonly now?: () => Date;
   readonly tracing?: Tracing;
-  /** Called after each attempt with its outcome and duration in seconds. */
-  readonly onTried?: (outcome: DeliveryOutcome, seconds: number) => void;
+  /** Called after each attempt. */
+  readonly onTried?: (tried: TriedDelivery) => void;
 }
 
 /** How much of a response is read to keep the connection reusable. Its content is ignored. */
 const RESPONSE_BYTES_MAX = 16_384;
+/** How long to wait for the start of a response of unknown length, which only the log shows. */
+const START_MS_MAX = 200;
 /** Client errors that are temporary, so the delivery is retried. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
@@ -37,10 +40,15 @@ export function createWebhookSender({
     check: (url) => outbound.check(url),
     send: async (delivery, signal) => {
       const began = performance.now();
-      const outcome = await tracedDelivery(tracing, delivery, async (trace) =>
-        post(fetch, await requestFor({ ...delivery, ...(trace === undefined ? {} : { trace }) }, { signer, signal, now: now() }), signal),
-      );
-      onTried?.(outcome, (performance.now() - began) / 1000);
+      const seen: { sent?: Headers; answer?: WebhookAnswer } = {};
+      const outcome = await tracedDelivery(tracing, delivery, async (trace) => {
+        const request = await requestFor({ ...delivery, ...(trace === undefined ? {} : { trace }) }, { signer, signal, now: now() });
+        seen.sent = request.headers;
+        const { outcome: given, answer } = await post(fetch, request, signal);
+        if (answer !== undefined) seen.answer = answer;
+        return given;
+      });
+      onTried?.({ delivery, outcome, ms: performance.now() - began, sent: seen.sent, answer: seen.answer });
       return outcome;
     },
   };
@@ -74,16 +82,20 @@ async function requestFor(delivery: WebhookDelivery, { signer, signal, now }: Po
 }
 
 /** Sends the request. Rejects only when the delivery is aborted. */
-async function post(fetch: Fetch, request: Request, signal: AbortSignal): Promise<DeliveryOutcome> {
+async function post(
+  fetch: Fetch,
+  request: Request,
+  signal: AbortSignal,
+): Promise<{ readonly outcome: DeliveryOutcome; readonly answer?: WebhookAnswer }> {
   try {
     const response = await fetch(request);
     const outcome = outcomeOf(response);
-    await letGo(response);
-    return outcome;
+    const { status, headers } = response;
+    return { outcome, answer: { status, headers, body: await letGo(response) } };
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     const problem = thrown instanceof Error ? thrown.message : String(thrown);
-    return { kind: thrown instanceof OutboundError && thrown.reason === 'target' ? 'refused' : 'failed', problem };
+    return { outcome: { kind: thrown instanceof OutboundError && thrown.reason === 'target' ? 'refused' : 'failed', problem } };
   }
 }
 
@@ -105,13 +117,31 @@ function retryAfterIn(value: string | null): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-/** Reads a short response, so that its connection can be reused. Cancels any other. */
-async function letGo(response: Response): Promise<void> {
+/** The first piece of a body of unknown length, if it comes at once. The rest is not read. */
+async function startOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  const reader = body?.getReader();
+  if (reader === undefined) return '';
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), START_MS_MAX);
+  });
+  try {
+    const { value } = (await Promise.race([reader.read(), late])) ?? {};
+    return value === undefined ? '' : new TextDecoder().decode(value);
+  } finally {
+    clearTimeout(timer);
+    void reader.cancel().catch(() => undefined); // it has ended, or nobody needs it
+  }
+}
+
+/** Reads a short response, so that its connection can be reused, for the log. Cancels any other. */
+async function letGo(response: Response): Promise<string> {
   const length = response.headers.get('Content-Length');
   try {
-    if (length !== null && Number(length) <= RESPONSE_BYTES_MAX) await response.arrayBuffer();
-    else await response.body?.cancel();
+    if (length !== null && Number(length) <= RESPONSE_BYTES_MAX) return await response.text();
+    return await startOf(response.body);
   } catch {
-    // The content of the response does not matter.
+    // The content of the response changes nothing.
   }
+  return '';
 }

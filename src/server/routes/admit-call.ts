@@ -8,6 +8,7 @@ import { callerKey, isLocal } from '../access/authentication/caller.ts';
 import { requestIdOf } from '../access/request-id.ts';
 import type { ServedAgent } from '../agents/served-agent.ts';
 import type { ServedNode } from '../assemble.ts';
+import type { Fields } from '../observability/log.ts';
 import { requestFields } from '../observability/log-fields.ts';
 import type { Counter } from '../observability/metrics.ts';
 import type { FoundRoute } from './find-route.ts';
@@ -50,10 +51,11 @@ export function createAdmission({
       onRefused(request, { status, caller });
       throw error;
     }
+    const about = (): Fields => requestFields(request, { caller, agent: found.agent?.name });
     return {
       caller,
       env,
-      onError: (cause) => node.log.error('a call over gRPC failed', cause, requestFields(request, { caller, agent: found.agent?.name })),
+      onError: (cause) => node.log.error('a call over gRPC failed', cause, about()),
       callerKey: isLocal(caller) ? undefined : callerKey(caller),
       httpRequest: access.countBody(caller, request, route),
       headers: access.corsHeaders(request) ?? {},
@@ -64,7 +66,8 @@ export function createAdmission({
         const status = statusName(code);
         requests.add([route.name, `grpc ${status}`]);
         recording?.ended(status, message);
-        if (node.log.isOn('debug')) node.log.debug('request', { method: request.method, path: request.path, status: `grpc ${status}` });
+        if (node.log.isOn('debug'))
+          node.log.debug('request', { ...about(), method: request.method, path: request.path, status: `grpc ${status}` });
       },
     };
   };

@@ -52,5 +52,6 @@ const STATUS: Readonly<Record<number, string>> = {
   405: 'UNIMPLEMENTED',
   415: 'INVALID_ARGUMENT',
   417: 'INVALID_ARGUMENT',
+  500: 'INTERNAL',
   503: 'UNAVAILABLE',
 };

@@ -27,7 +27,7 @@ export function welcome(request: HttpRequest, { agents, base, root, hasConsole }
 }
 
 /** The prefix of the node behind a proxy. Empty if there is none. */
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   return withoutEndSlashes(URL.parse(url)?.pathname ?? '');
 }
 

@@ -45,14 +45,15 @@ describe('transport', () => {
       }),
       on: { ...REST, SendMessage: () => DONE },
     });
-    const taken = async (...flags: string[]): Promise<string | undefined> => {
-      const { code } = await run(['send', '-a', agent.url, ...flags, 'hi']);
-      return code === 0 ? agent.requests.at(-1)?.path : undefined;
+    const taken = async (...flags: string[]): Promise<readonly (string | undefined)[]> => {
+      const { code, err } = await run(['send', '-a', agent.url, ...flags, 'hi']);
+      return [code === 0 ? agent.requests.at(-1)?.path : undefined, err];
     };
-    expect(await taken()).toBe('/rpc');
-    expect(await taken('--transport', 'grpc', '--transport', 'rest')).toBe('/rest/message:send');
-    expect(await taken('--transport', 'rest', '--transport', 'jsonrpc')).toBe('/rest/message:send');
-    expect(await taken('--transport', 'GRPC')).toBe('/rpc');
+    expect(await taken()).toEqual(['/rpc', '']);
+    expect(await taken('--transport', 'grpc', '--transport', 'rest')).toEqual(['/rest/message:send', '']);
+    expect(await taken('--transport', 'rest', '--transport', 'jsonrpc')).toEqual(['/rest/message:send', '']);
+    const fallback = 'warning: the card has no interface for --transport grpc; JSONRPC is used\n';
+    expect(await taken('--transport', 'GRPC')).toEqual(['/rpc', fallback]);
     const odd = await run(['send', '-a', agent.url, '--transport', 'jsonrcp', 'hi']);
     expect([odd.code, odd.err]).toEqual([2, expect.stringContaining('did you mean jsonrpc?')]);
     await agent.close();

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { AuthClient } from '../auth.ts';
+import { describeAuth } from '../auth.ts';
 import { describeCards } from '../cards.ts';
 import { driverTalk } from '../driver.ts';
 import { javaProgram } from '../install.ts';
+import { SDK_CONVERSATIONS, SIGN_IN } from '../sdk-conversations.ts';
 import { describeClient, describeLong, describeServer, onlyOver } from '../suite.ts';
 import type { Talk } from '../talk.ts';
 
@@ -40,8 +43,8 @@ const RELEASES: readonly JavaRelease[] = [
 /** What their client can't do, by release and binding. docs/interop.md has the exchanges. */
 const CLIENT_EXCEPT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '0.3.3.Final, HTTP+JSON': { unknown: 'it looks for the name of a Java class in the error' },
-  '1.0.0.Alpha3, JSONRPC': { list: 'it refuses a page that is not full' },
-  '1.0.0.Alpha3, HTTP+JSON': { unknown: 'it takes the error, an object in A2A 1.0, for a text' },
+  '1.0.0.Alpha3, JSONRPC': { list: 'it refuses a page that is not full', push: 'its request is of a draft' },
+  '1.0.0.Alpha3, HTTP+JSON': { unknown: 'it takes the error, an object in A2A 1.0, for a text', push: 'its request is of a draft' },
 };
 
 /** What the test agent does not do on their server. */
@@ -64,6 +67,8 @@ const SERVER_OPTIONS = [
   '-Da2a.blocking.agent.timeout.seconds=120',
 ];
 
+const withAuth: AuthClient[] = [];
+
 for (const { version, folder, bindings, hasList, hasServer, classes } of RELEASES) {
   const sources = ['shared', folder].map((name) => fileURLToPath(new URL(name, import.meta.url)));
   const built = javaProgram(`a2a-java-${version}`, sources);
@@ -75,13 +80,18 @@ for (const { version, folder, bindings, hasList, hasServer, classes } of RELEASE
     const title = `a2a-java ${version}, ${binding}`;
     // Release 0.3 writes and reads only the bytes of a file in the forms of protobuf.
     const loss: Pick<Talk, 'losesFileNames'> = folder === 'v03' && binding !== 'JSONRPC' ? { losesFileNames: true } : {};
-    const talk = built === undefined ? undefined : (url: string) => driverTalk(java('Client', url, binding), { hasList, ...loss });
-    describeClient({ title, talk, except: CLIENT_EXCEPT[`${version}, ${binding}`] ?? {} });
+    const talk =
+      built === undefined
+        ? undefined
+        : (url: string, credential?: string) => driverTalk(java('Client', url, binding), { hasList, credential, ...loss });
+    describeClient({ title, talk, except: CLIENT_EXCEPT[`${version}, ${binding}`] ?? {}, also: SDK_CONVERSATIONS });
+    withAuth.push({ title, talk });
     if (!hasServer) continue;
     const server = join(built ?? '', 'quarkus-app/quarkus-run.jar');
     const command =
       built === undefined ? undefined : (port: number) => ['java', `-Dquarkus.http.port=${port}`, ...SERVER_OPTIONS, '-jar', server];
-    describeServer({ title, command, except: { ...SERVER_EXCEPT, ...BINDING_EXCEPT[binding] }, ...onlyOver(binding), ...loss });
+    const except = { ...SERVER_EXCEPT, ...BINDING_EXCEPT[binding] };
+    describeServer({ title, command, except, also: [SIGN_IN], ...onlyOver(binding), ...loss });
   }
   if (folder === 'v10') {
     const command = built === undefined ? undefined : (url: string, form: string) => java('Cards', url, form);
@@ -89,4 +99,5 @@ for (const { version, folder, bindings, hasList, hasServer, classes } of RELEASE
   }
 }
 
+describeAuth(withAuth);
 describeLong();

@@ -2,6 +2,7 @@ import * as sdk02 from 'a2a-js-02/client';
 import * as sdk03 from 'a2a-js-03/client';
 import type { Reply, Talk } from '../talk.ts';
 import { PeerError } from '../talk.ts';
+import { authenticating } from './credentials.ts';
 import type { KindResult } from './replies.ts';
 import { kindMessage, kindReply } from './replies.ts';
 
@@ -16,8 +17,9 @@ interface KindClient {
 }
 
 /** The client of @a2a-js/sdk 0.3. */
-export function talkV03(url: string, binding: 'JSONRPC' | 'HTTP+JSON'): Talk {
-  const transports = [binding === 'JSONRPC' ? new sdk03.JsonRpcTransportFactory() : new sdk03.RestTransportFactory()];
+export function talkV03(url: string, binding: 'JSONRPC' | 'HTTP+JSON', credential?: string): Talk {
+  const options = authenticating(sdk03.createAuthenticatingFetchWithRetry, credential);
+  const transports = [binding === 'JSONRPC' ? new sdk03.JsonRpcTransportFactory(options) : new sdk03.RestTransportFactory(options)];
   const factory = new sdk03.ClientFactory({ transports, cardResolver: new sdk03.DefaultAgentCardResolver() });
   const opened = factory.createFromUrl(url);
   const talk = talkOf({
@@ -33,16 +35,24 @@ export function talkV03(url: string, binding: 'JSONRPC' | 'HTTP+JSON'): Talk {
   return binding === 'JSONRPC' ? talk : { ...talk, losesFileNames: true };
 }
 
-/** The client of @a2a-js/sdk 0.2. */
-export function talkV02(url: string): Talk {
+/** The client of @a2a-js/sdk 0.2. It has no place for credentials: it calls the global `fetch`, which is all that a program can replace. */
+export function talkV02(url: string, credential?: string): Talk {
+  const { fetch: usual } = globalThis;
+  const { fetchImpl = usual } = authenticating(sdk03.createAuthenticatingFetchWithRetry, credential);
+  globalThis.fetch = fetchImpl;
   const client = new sdk02.A2AClient(url);
-  return talkOf({
+  const talk = talkOf({
     send: async (params) => resultOf(await client.sendMessage(params as never)),
     stream: (params) => client.sendMessageStream(params as never) as AsyncIterable<KindResult>,
     get: async (id) => resultOf(await client.getTask({ id })),
     cancel: async (id) => resultOf(await client.cancelTask({ id })),
     opened: client.getAgentCard(),
   });
+  const close = async (): Promise<void> => {
+    await talk.close();
+    globalThis.fetch = usual;
+  };
+  return { ...talk, close };
 }
 
 function talkOf(client: KindClient): Talk {

@@ -1,22 +1,31 @@
 import type { Part, SendMessageRequest, StreamResponse, Task, TaskStatus } from '@a2a-js/sdk';
 import { Role, TaskState } from '@a2a-js/sdk';
-import type { Client, TransportFactory } from '@a2a-js/sdk/client';
-import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client';
+import type { CallInterceptor, Client, TransportFactory } from '@a2a-js/sdk/client';
+import {
+  ClientFactory,
+  createAuthenticatingFetchWithRetry,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from '@a2a-js/sdk/client';
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { TaskNotFoundError } from '@a2a-js/sdk/errors';
 import type { Reply, Say, Talk } from '../talk.ts';
 import { PeerError } from '../talk.ts';
+import { authenticating } from './credentials.ts';
 
-const TRANSPORTS: Readonly<Record<'JSONRPC' | 'HTTP+JSON' | 'GRPC', () => TransportFactory>> = {
-  JSONRPC: () => new JsonRpcTransportFactory(),
-  'HTTP+JSON': () => new RestTransportFactory(),
+const TRANSPORTS: Readonly<Record<'JSONRPC' | 'HTTP+JSON' | 'GRPC', (credential?: string) => TransportFactory>> = {
+  JSONRPC: (credential) => new JsonRpcTransportFactory(authenticating(createAuthenticatingFetchWithRetry, credential)),
+  'HTTP+JSON': (credential) => new RestTransportFactory(authenticating(createAuthenticatingFetchWithRetry, credential)),
   GRPC: () => new GrpcTransportFactory(),
 };
 
 /** The client of @a2a-js/sdk 1.x. */
-export function talkV10(url: string, binding: keyof typeof TRANSPORTS): Talk {
-  const transports = [TRANSPORTS[binding]()];
-  const opened: Promise<Client> = new ClientFactory({ transports, cardResolver: new DefaultAgentCardResolver() }).createFromUrl(url);
+export function talkV10(url: string, binding: keyof typeof TRANSPORTS, credential?: string): Talk {
+  const transports = [TRANSPORTS[binding](credential)];
+  const interceptors = binding === 'GRPC' && credential !== undefined ? [sendingBearer(credential)] : [];
+  const factory = new ClientFactory({ transports, clientConfig: { interceptors }, cardResolver: new DefaultAgentCardResolver() });
+  const opened: Promise<Client> = factory.createFromUrl(url);
   return {
     joinsText: true,
     send: async (say) => {
@@ -43,6 +52,17 @@ export function talkV10(url: string, binding: keyof typeof TRANSPORTS): Talk {
       return page.tasks.map(({ id }) => id);
     },
     close: async () => void (await opened),
+  };
+}
+
+/** The SDK's handler of credentials is for HTTP; gRPC has the parameters of a call. */
+function sendingBearer(credential: string): CallInterceptor {
+  return {
+    before: async (call) => {
+      const serviceParameters = { ...call.options?.serviceParameters, Authorization: `Bearer ${credential}` };
+      call.options = { ...call.options, serviceParameters };
+    },
+    after: async () => {},
   };
 }
 

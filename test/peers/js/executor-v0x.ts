@@ -40,6 +40,7 @@ export class KindExecutor {
       {
         text: (chunk, isFirst) => send([{ kind: 'text', text: chunk }], !isFirst),
         ask: (question) => update('input-required', true, question),
+        signIn: (request) => update('auth-required', true, request),
         fail: (reason) => update('failed', true, reason),
         echo: () =>
           send(

@@ -34,6 +34,7 @@ export class CurrentExecutor implements AgentExecutor {
       {
         text: (chunk, isFirst) => send([textPart(chunk)], !isFirst),
         ask: (question) => update(TaskState.TASK_STATE_INPUT_REQUIRED, question),
+        signIn: (request) => update(TaskState.TASK_STATE_AUTH_REQUIRED, request),
         fail: (reason) => update(TaskState.TASK_STATE_FAILED, reason),
         echo: () =>
           send(

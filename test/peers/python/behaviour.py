@@ -6,7 +6,7 @@ asked = set()
 
 
 async def behave(text, context, task, out):
-    """`out` has the coroutines text(chunk, is_first), ask(question), fail(reason), echo() and complete()."""
+    """`out` has the coroutines text(chunk, is_first), ask(question), sign_in(request), fail(reason), echo() and complete()."""
     word, _, rest = text.strip().partition(' ')
     if task in asked:
         asked.discard(task)
@@ -22,6 +22,9 @@ async def behave(text, context, task, out):
     elif word == 'question':
         asked.add(task)
         return await out.ask('Which color?')
+    elif word == 'sign-in':
+        asked.add(task)
+        return await out.sign_in('Sign in first.')
     elif word == 'parts':
         await out.echo()
     elif word == 'slow':

@@ -19,6 +19,7 @@ from a2a.types import (
     TaskQueryParams,
 )
 
+from credentials import interceptors
 from driver import drive
 from replies_v03 import message_of, reply
 
@@ -63,7 +64,7 @@ class Client:
 async def main(url):
     async with httpx.AsyncClient(timeout=120) as http:
         card = await A2ACardResolver(http, url).get_agent_card()
-        await drive(Client(A2AClient(http, agent_card=card)))
+        await drive(Client(A2AClient(http, agent_card=card, interceptors=interceptors())))
 
 
 asyncio.run(main(*sys.argv[1:]))

@@ -7,6 +7,7 @@ import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types import Message, PushNotificationConfig, TaskIdParams, TaskPushNotificationConfig, TaskQueryParams
 
+from credentials import headers, interceptors, open_channel
 from driver import drive
 from replies_v03 import message_of, reply
 
@@ -40,14 +41,8 @@ class Client:
         await self.unary.set_task_callback(TaskPushNotificationConfig(task_id=task, push_notification_config=config))
 
 
-def open_channel(address):
-    import grpc  # only where the package for gRPC is installed
-
-    return grpc.aio.insecure_channel(address)
-
-
 async def main(url, binding):
-    async with httpx.AsyncClient(timeout=120) as http:
+    async with httpx.AsyncClient(timeout=120, headers=headers() if binding == 'HTTP+JSON' else {}) as http:
         card = await A2ACardResolver(http, url).get_agent_card()
         make = lambda streaming: ClientFactory(
             ClientConfig(
@@ -57,7 +52,7 @@ async def main(url, binding):
                 supported_transports=[binding],
                 use_client_preference=True,
             )
-        ).create(card)
+        ).create(card, interceptors=interceptors())
         await drive(Client(make(True), make(False)))
 
 

@@ -12,6 +12,7 @@ from a2a.client import ClientConfig
 from a2a.client.client_factory import ClientFactory
 from a2a.types import a2a_pb2 as pb
 
+from credentials import interceptors
 from driver import drive
 
 
@@ -107,7 +108,7 @@ async def main(url, binding):
                 supported_protocol_bindings=[binding],
                 use_client_preference=True,
             )
-        ).create_from_url(url)
+        ).create_from_url(url, interceptors())
         await drive(Client(await make(True), await make(False)))
 
 

@@ -1,6 +1,8 @@
+import type { AuthClient } from '../auth.ts';
+import { describeAuth, describeDemanding } from '../auth.ts';
 import { driverTalk } from '../driver.ts';
 import { pythonWith } from '../install.ts';
-import { SDK_CONVERSATIONS } from '../sdk-conversations.ts';
+import { SDK_CONVERSATIONS, SIGN_IN_WANTED } from '../sdk-conversations.ts';
 import { describeClient, describeLong, describeServer, OVER_GRPC } from '../suite.ts';
 import { CANCELED } from './subscribe.ts';
 
@@ -49,22 +51,34 @@ const RELEASES: readonly Release[] = [
 /** What the test agent does not do on their server. */
 const SERVER_EXCEPT = { approval: 'their executor can’t ask in the middle of a run', list: 'not in every version' };
 
+const withAuth: AuthClient[] = [];
+
 for (const { version, client, server, bindings, hasGrpc, hasList, serverExcept } of RELEASES) {
   const [name, extras] = hasGrpc === true ? ['a2a-sdk-grpc', 'http-server,grpc'] : ['a2a-sdk', 'http-server'];
   const python = pythonWith(`${name}-${version}`, [`a2a-sdk[${extras}]==${version}`, 'uvicorn']);
   for (const binding of bindings) {
     const command = (url: string) => [python ?? '', `${HERE}${client}`, url, ...(bindings.length > 1 ? [binding] : [])];
-    const talk = python === undefined ? undefined : (url: string) => driverTalk(command(url), { hasList });
+    const talk = python === undefined ? undefined : (url: string, credential?: string) => driverTalk(command(url), { hasList, credential });
     const except = {
       ...(binding === 'GRPC' && !hasList ? { unknown: 'it shows only the status of gRPC' } : {}),
       ...(bindings.length === 1 ? { subscribe: 'its client has no subscription' } : {}),
     };
-    describeClient({ title: `Python a2a-sdk ${version}, ${binding}`, talk, except, also: SDK_CONVERSATIONS });
+    const title = `Python a2a-sdk ${version}, ${binding}`;
+    describeClient({ title, talk, except, also: SDK_CONVERSATIONS });
+    withAuth.push({ title, talk, ...(version === '0.2.16' ? { hides: { stream: /text\/event-stream/ } } : {}) });
   }
   const serve = python === undefined ? undefined : (port: number) => [python, `${HERE}${server}`, String(port)];
   const common = { command: serve, except: { ...SERVER_EXCEPT, ...serverExcept } };
-  describeServer({ title: `Python a2a-sdk ${version}`, ...common, also: version === '0.3.26' ? [CANCELED] : [] });
-  if (hasGrpc === true) describeServer({ title: `Python a2a-sdk ${version}, GRPC`, ...common, ...OVER_GRPC });
+  describeServer({
+    title: `Python a2a-sdk ${version}`,
+    ...common,
+    also: version === '0.3.26' ? [SIGN_IN_WANTED, CANCELED] : [SIGN_IN_WANTED],
+  });
+  describeDemanding({ title: `Python a2a-sdk ${version}`, command: serve });
+  if (hasGrpc !== true) continue;
+  describeServer({ title: `Python a2a-sdk ${version}, GRPC`, ...common, also: [SIGN_IN_WANTED], ...OVER_GRPC });
+  describeDemanding({ title: `Python a2a-sdk ${version}, GRPC`, command: serve, ...OVER_GRPC });
 }
 
+describeAuth(withAuth);
 describeLong();

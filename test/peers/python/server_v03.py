@@ -9,10 +9,11 @@ from a2a.server.agent_execution import AgentExecutor
 from a2a.server.apps import A2AStarletteApplication
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
-from a2a.types import AgentCapabilities, AgentCard, AgentSkill, Part, TaskState, TextPart
+from a2a.types import AgentCapabilities, AgentCard, AgentSkill, HTTPAuthSecurityScheme, Part, SecurityScheme, TaskState, TextPart
 from a2a.utils import new_task
 
 from behaviour import behave
+from gate import TOKEN, Gate, interceptors
 
 
 class Out:
@@ -27,6 +28,9 @@ class Out:
 
     async def ask(self, question):
         await self.updater.update_status(TaskState.input_required, message=self.said(question), final=True)
+
+    async def sign_in(self, request):
+        await self.updater.update_status(TaskState.auth_required, message=self.said(request), final=True)
 
     async def fail(self, reason):
         await self.updater.failed(self.said(reason))
@@ -70,7 +74,7 @@ async def serve_grpc(handler, described):
     from a2a.grpc import a2a_pb2_grpc
     from a2a.server.request_handlers import GrpcHandler
 
-    rpc = grpc.aio.server()
+    rpc = grpc.aio.server(interceptors=interceptors())
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(described, handler), rpc)
     described.url = f"127.0.0.1:{rpc.add_insecure_port('127.0.0.1:0')}"
     described.preferred_transport = 'GRPC'
@@ -81,10 +85,13 @@ async def serve_grpc(handler, described):
 async def main(port):
     handler = DefaultRequestHandler(agent_executor=Executor(), task_store=InMemoryTaskStore())
     described = card(port)
+    if TOKEN is not None:
+        described.security_schemes = {'bearer': SecurityScheme(root=HTTPAuthSecurityScheme(scheme='bearer'))}
+        described.security = [{'bearer': []}]
     if os.environ.get('PEER_BINDING') == 'GRPC':
         rpc = await serve_grpc(handler, described)  # noqa: F841
     app = A2AStarletteApplication(agent_card=described, http_handler=handler).build()
-    server = uvicorn.Server(uvicorn.Config(app, host='127.0.0.1', port=int(port), log_level='warning'))
+    server = uvicorn.Server(uvicorn.Config(Gate(app), host='127.0.0.1', port=int(port), log_level='warning'))
     asyncio.get_running_loop().call_later(0.5, lambda: print('ready', flush=True))
     await server.serve()
 

@@ -19,6 +19,7 @@ from a2a.types import a2a_pb2 as pb
 from a2a.types import a2a_pb2_grpc
 
 from behaviour import behave
+from gate import TOKEN, Gate, interceptors
 
 
 class Out:
@@ -30,6 +31,9 @@ class Out:
 
     async def ask(self, question):
         await self.updater.requires_input(self.updater.new_agent_message([new_text_part(question)]))
+
+    async def sign_in(self, request):
+        await self.updater.requires_auth(self.updater.new_agent_message([new_text_part(request)]))
 
     async def fail(self, reason):
         await self.updater.failed(self.updater.new_agent_message([new_text_part(reason)]))
@@ -70,18 +74,25 @@ def card(port):
     )
 
 
+def demand_token(described):
+    described.security_schemes['bearer'].http_auth_security_scheme.scheme = 'Bearer'
+    described.security_requirements.add().schemes['bearer'].SetInParent()
+
+
 async def main(port):
     described = card(port)
+    if TOKEN is not None:
+        demand_token(described)
     handler = DefaultRequestHandler(agent_executor=Executor(), task_store=InMemoryTaskStore(), agent_card=described)
     if os.environ.get('PEER_BINDING') == 'GRPC':
-        rpc = grpc.aio.server()
+        rpc = grpc.aio.server(interceptors=interceptors())
         a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(handler), rpc)
         address = f"127.0.0.1:{rpc.add_insecure_port('127.0.0.1:0')}"
         del described.supported_interfaces[:]
         described.supported_interfaces.append(pb.AgentInterface(url=address, protocol_binding='GRPC', protocol_version='1.0'))
         await rpc.start()
     routes = [*create_agent_card_routes(described), *create_jsonrpc_routes(handler, '/rpc'), *create_rest_routes(handler)]
-    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), host='127.0.0.1', port=int(port), log_level='warning'))
+    server = uvicorn.Server(uvicorn.Config(Gate(Starlette(routes=routes)), host='127.0.0.1', port=int(port), log_level='warning'))
     asyncio.get_running_loop().call_later(0.5, lambda: print('ready', flush=True))
     await server.serve()
 

@@ -25,7 +25,7 @@ async function untilBackups(
     log: 'info',
     backup: { ...backup, to: place },
   };
-  await served(config, async () => void (await eventually(() => isEnough(made(), lines.join('')), 20_000)), { lines });
+  await served(config, async () => void (await eventually(() => isEnough(made(), lines.join('')), 90_000)), { lines });
 }
 
 /** Backups that the node makes by itself. */

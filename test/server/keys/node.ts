@@ -40,7 +40,14 @@ export const NODE_CHECKS: Checks = {
       copyFileSync(join(live, 'tasks.db'), join(copy, 'tasks.db'));
     });
     await expect(served({ data: copy, memory: false }, async () => {})).rejects.toThrow('--accept-loss');
-    await served({ data: copy, memory: false, acceptLoss: true }, async (server) => void (await send(server, 'y')));
+    const accepting = { data: copy, memory: false, acceptLoss: true, log: 'warn' } as const;
+    const [first, second]: [string[], string[]] = [[], []];
+    await served(accepting, async (server) => void (await send(server, 'y')), { lines: first });
+    expect(first.join('')).toMatch(
+      /"level":"warn".*continues without lost commits.*made without its WAL, so its newest commits are missing/,
+    );
+    await served(accepting, async () => undefined, { lines: second });
+    expect(second.join('')).toMatch(/"level":"warn".*--accept-loss is set, and nothing is missing/);
   },
   allowedHosts: () =>
     served({ allowedHosts: ['lab.internal'] }, async ({ port }) => {
@@ -81,6 +88,14 @@ export const NODE_CHECKS: Checks = {
       },
       { console: () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the console' }) },
     ),
+  traceUrl: () =>
+    served({ traceUrl: 'http://traces.test/{traceId}' }, async ({ url }) => {
+      const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+      const headers = { 'Content-Type': 'application/json', traceparent: `00-${trace}-00f067aa0ba902b7-01` };
+      const sent = await fetch(`${url}/message:send`, { method: 'POST', headers, body: JSON.stringify(sendBody('x')) });
+      expect(JSON.stringify(await sent.json())).toContain(trace);
+      expect(await (await fetch(`${url}/api/parley/v1/health`)).json()).toMatchObject({ traceUrl: 'http://traces.test/{traceId}' });
+    }),
   docs: () =>
     served({ docs: false }, async ({ url }) => expect((await fetch(`${url}/docs/`)).status).toBe(404), {
       docs: () => ({ status: 200, headers: { 'Content-Type': 'text/html' }, body: 'the documentation' }),

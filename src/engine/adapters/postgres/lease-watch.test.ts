@@ -8,6 +8,7 @@ function watched() {
   let look: () => void = () => {};
   const clock = {
     now: () => ({ ...now }),
+    later: () => () => {},
     every: (_: number, work: () => void) => {
       look = work;
       return () => {};

@@ -2,7 +2,9 @@ import type { LeaseEvents, StoreLease } from '../../lease.ts';
 
 /** A moment by both clocks of the machine: a suspended machine stops the monotonic one, and somebody may set the other one. */
 export interface LeaseMoment {
+  /** Monotonic milliseconds. */
   readonly ticks: number;
+  /** Milliseconds of the wall clock. */
   readonly wall: number;
 }
 
@@ -13,8 +15,12 @@ export interface LeaseWatch extends StoreLease {
   stop(): void;
 }
 
+/** Port: the time of a lease. The simulator passes its own. */
 export interface LeaseClock {
+  /** The current moment. */
   now(): LeaseMoment;
+  /** Calls `work` once. Returns a function that cancels it. */
+  later(ms: number, work: () => void): () => void;
   /** Calls `work` again and again. Returns a function that ends this. */
   every(ms: number, work: () => void): () => void;
 }
@@ -25,6 +31,11 @@ const LOOKS_A_LEASE = 16;
 
 export const leaseClock: LeaseClock = {
   now: () => ({ ticks: performance.now(), wall: Date.now() }),
+  later: (ms, work) => {
+    const timer = setTimeout(work, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
   every: (ms, work) => {
     const timer = setInterval(work, ms);
     timer.unref();

@@ -2,8 +2,8 @@ import type { StoreLease } from '../../lease.ts';
 import { StoreError } from '../shared/store-error.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
 import { fateOf, unavailable } from './errors.ts';
-import type { LeaseMoment, LeaseWatch } from './lease-watch.ts';
-import { leaseClock, watchLease } from './lease-watch.ts';
+import type { LeaseClock, LeaseMoment, LeaseWatch } from './lease-watch.ts';
+import { watchLease } from './lease-watch.ts';
 import type { SchemaName } from './schema.ts';
 
 /** This process in the table `replicas`: it owns cells while its lease is valid by the database's clock. */
@@ -30,6 +30,7 @@ export interface ReplicaOptions {
   /** Called when another replica owns the cells: this one waits until it can take them over. Absent: it refuses to start. */
   readonly onStandby?: ((owner: ReplicaOwner) => void) | undefined;
   readonly report: (what: string, cause: unknown) => void;
+  readonly clock: LeaseClock;
 }
 
 /** The replica that owns the cells. */
@@ -68,8 +69,8 @@ class PostgresReplica implements Replica {
   #claimed: readonly ClaimedCell[] = [];
   readonly #watch: LeaseWatch;
   /** When the statement was sent that made the current lease. */
-  #enteredAt: LeaseMoment = leaseClock.now();
-  #timer: NodeJS.Timeout | undefined;
+  #enteredAt: LeaseMoment;
+  #cancelRenewal: () => void = () => {};
   #rejoining: Promise<void> | undefined;
   #lost: StoreError | undefined;
   #hasLeft = false;
@@ -78,7 +79,8 @@ class PostgresReplica implements Replica {
     this.#database = database;
     this.#options = options;
     this.#sql = statements(s);
-    this.#watch = watchLease(options.leaseMs);
+    this.#watch = watchLease(options.leaseMs, options.clock);
+    this.#enteredAt = options.clock.now();
   }
 
   get lease(): StoreLease {
@@ -114,7 +116,7 @@ class PostgresReplica implements Replica {
 
   async leave(): Promise<void> {
     this.#hasLeft = true;
-    clearTimeout(this.#timer);
+    this.#cancelRenewal();
     this.#watch.stop();
     await this.#rejoining?.catch(() => {});
     // Without a database the lease ends by itself.
@@ -167,14 +169,14 @@ class PostgresReplica implements Replica {
         seen.set(replica, left);
       }
       if (onStandby !== undefined) await this.#register();
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await new Promise<void>((resolve) => void this.#options.clock.later(LOOK_MS, resolve));
     }
   }
 
   /** Takes a number, or keeps the one that this process has while it waits. */
   async #register(): Promise<LeaseMoment> {
     const { leaseMs, url } = this.#options;
-    const sentAt = leaseClock.now();
+    const sentAt = this.#options.clock.now();
     if (this.#id !== 0 && (await this.#run(this.#sql.renew, [this.#id, leaseMs])).length > 0) return sentAt;
     const [made] = await this.#run<{ replica: number }>(this.#sql.enter, [url, leaseMs]);
     if (made === undefined) throw new StoreError('failed', 'the replica was not stored');
@@ -195,13 +197,13 @@ class PostgresReplica implements Replica {
 
   #schedule(): void {
     if (this.#hasLeft) return;
-    this.#timer = setTimeout(() => void this.#renew(), this.#options.leaseMs / RENEWALS_A_LEASE);
-    this.#timer.unref();
+    const { clock, leaseMs } = this.#options;
+    this.#cancelRenewal = clock.later(leaseMs / RENEWALS_A_LEASE, () => void this.#renew());
   }
 
   async #renew(): Promise<void> {
     try {
-      const sentAt = leaseClock.now();
+      const sentAt = this.#options.clock.now();
       const renewed = await this.#run(this.#sql.renew, [this.#id, this.#options.leaseMs]);
       if (renewed.length > 0) this.#watch.renewed(sentAt);
       else if (!this.#hasLeft) await this.rejoin();

@@ -10,6 +10,8 @@ import type { NameMode } from './commit-sql.ts';
 import { valuesOf } from './commit-values.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
+import type { LeaseClock } from './lease-watch.ts';
+import { leaseClock } from './lease-watch.ts';
 import { createPostgresReads } from './reads.ts';
 import type { PostgresRealms } from './realms.ts';
 import { createPostgresRealms } from './realms.ts';
@@ -47,6 +49,8 @@ export interface PostgresOptions {
   readonly commitMsMax?: number;
   /** Gets internal errors, for the log. */
   readonly report?: (what: string, cause: unknown) => void;
+  /** The time of the lease. Default: the clocks of the machine. */
+  readonly clock?: LeaseClock;
   /** For tests only: how the outcome of a lost commit is found. Default `fenced`. */
   readonly verdicts?: 'fenced' | 'plain';
 }
@@ -76,17 +80,18 @@ const DEFAULTS = {
   share: 'all',
   commitMsMax: 5000,
   report: () => {},
+  clock: leaseClock,
   verdicts: 'fenced',
 } as const;
 const KEYS_A_RANGE = 65_536;
 
 /** Opens a store over a database that is connected already. */
 export async function openStoreOn(database: PostgresDatabase, options: PostgresOptions): Promise<PostgresStore> {
-  const { schema, leaseMs, url, cells, share, commitMsMax, report, verdicts } = { ...DEFAULTS, ...options };
+  const { schema, leaseMs, url, cells, share, commitMsMax, report, clock, verdicts } = { ...DEFAULTS, ...options };
   const s = quoted(schema);
   const connection = await database.connect();
   const meta = await migrate(connection, s, cells).finally(() => connection.end());
-  const joining: ReplicaOptions = { leaseMs, url, share, report, onStandby: options.onStandby };
+  const joining: ReplicaOptions = { leaseMs, url, share, report, clock, onStandby: options.onStandby };
   const replica = await joinReplicas(database, s, joining);
   const realms = createPostgresRealms(database, s);
   const writer = createWriter({ database, schema: s, replica, commitMsMax, report, verdicts });

@@ -3,6 +3,14 @@ import type { Quarantined } from './damage/quarantine.ts';
 import type { CopyProgress } from './files/copy-database.ts';
 import type { PageUse } from './read/page-use.ts';
 
+/** What a store lacks that was opened with `acceptLoss`. */
+export interface AcceptedLoss {
+  /** What is missing, or why that is unknown. */
+  readonly missing: readonly string[];
+  /** When the newest record that is left was made: what was stored later is lost. Absent: no record is left. */
+  readonly since?: Date;
+}
+
 /** Options of `openSqliteStore`. */
 export interface SqliteOptions {
   /** If false, a missing database is an error. Default true. */
@@ -12,6 +20,8 @@ export interface SqliteOptions {
    * Default false.
    */
   readonly acceptLoss?: boolean;
+  /** Called if `acceptLoss` opens a store that is refused without it. */
+  readonly onAcceptedLoss?: (loss: AcceptedLoss) => void;
   /** A WAL larger than this is checkpointed. Default 16 MiB. */
   readonly walBytes?: number;
   /** At this size of the WAL, commits wait for the checkpoint. Default 64 MiB. */
@@ -58,6 +68,7 @@ const MIB = 2 ** 20;
 export const DEFAULT_OPTIONS: Required<SqliteOptions> = {
   create: true,
   acceptLoss: false,
+  onAcceptedLoss: () => {},
   walBytes: 16 * MIB,
   walBytesMax: 64 * MIB,
   ballastBytes: 16 * MIB,

@@ -1,12 +1,14 @@
-import { constants } from 'node:fs';
+import { constants, readdirSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { SqliteStore } from '../../../engine/adapters/sqlite.ts';
 import { ConfigError } from '../../config/read-value.ts';
 import { apiKeysFile } from '../api-keys-file.ts';
+import { DATA_NOTE } from '../data-note.ts';
+import { emptyAgain, isWithin, makeFolder } from '../folders.ts';
 import { checkCopy } from './check-copy.ts';
 import type { BackupManifest } from './manifest.ts';
-import { describeFiles, filesBelow, MANIFEST } from './manifest.ts';
+import { API_KEYS, describeFiles, filesBelow, MANIFEST } from './manifest.ts';
 
 /** What is backed up: an open store and the folders around it. */
 export interface BackupSource {
@@ -37,7 +39,13 @@ const NOT_COPIED = /^(?:tasks\.db.*|audit\.jsonl|.*\.lock|.*\.new)$/;
 
 /** Backs up a node that may be running, to a folder outside of its data that is new or empty. */
 export async function backUp(source: BackupSource, to: string, options: BackupOptions = {}): Promise<BackupManifest> {
-  return await copyAll(source, await emptyFolder(to, source.folder), options);
+  const { folder, created } = emptyFolder(to, source.folder);
+  try {
+    return await copyAll(source, folder, options);
+  } catch (thrown) {
+    await emptyAgain(folder, created);
+    throw thrown;
+  }
 }
 
 /**
@@ -67,13 +75,12 @@ export async function copyAll(source: BackupSource, folder: string, options: Bac
 }
 
 /** Creates the folder, or takes an empty one. */
-async function emptyFolder(to: string, data: string): Promise<string> {
+function emptyFolder(to: string, data: string): { readonly folder: string; readonly created: readonly string[] } {
+  if (isWithin(data, to)) throw new ConfigError(`${to} is inside the data folder; choose a folder elsewhere`);
   const folder = resolve(to);
-  const inside = relative(resolve(data), folder);
-  if (inside === '' || !inside.startsWith('..')) throw new ConfigError(`${to} is inside the data folder; choose a folder elsewhere`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  if ((await readdir(folder)).length > 0) throw new ConfigError(`${to} is not empty; choose a new folder for each backup`);
-  return folder;
+  const created = makeFolder(folder);
+  if (readdirSync(folder).length > 0) throw new ConfigError(`${to} is not empty; choose a new folder for each backup`);
+  return { folder, created };
 }
 
 /** Copies files that the other folder does not have. Blobs never change. A file that is deleted meanwhile belongs to a deleted task. */
@@ -82,9 +89,7 @@ async function copyNew(from: string, to: string, { onProgress = () => {}, signal
   const wanted = (await filesBelow(from)).filter((path) => !known.has(path) && !path.endsWith('.part'));
   for (const [at, path] of wanted.entries()) {
     signal?.throwIfAborted();
-    await copyDurably(join(from, path), join(to, path)).catch((thrown: unknown) => {
-      if (!isMissing(thrown)) throw thrown;
-    });
+    await copyIfThere(join(from, path), join(to, path));
     onProgress({ step: 'files', done: at + 1, total: wanted.length });
   }
 }
@@ -96,12 +101,11 @@ function isMissing(thrown: unknown): boolean {
 /** The keys of the node, its other small files, its audit log up to the last whole record, and the API keys. */
 async function copySmallFiles({ folder: data, authFolder }: BackupSource, folder: string): Promise<void> {
   for (const entry of await readdir(data, { withFileTypes: true })) {
-    if (entry.isFile() && !NOT_COPIED.test(entry.name)) await copyDurably(join(data, entry.name), join(folder, entry.name));
+    if (entry.isFile() && entry.name !== DATA_NOTE && !NOT_COPIED.test(entry.name))
+      await copyIfThere(join(data, entry.name), join(folder, entry.name));
   }
   await copyAudit(data, folder);
-  await copyDurably(apiKeysFile(authFolder), join(folder, 'auth/api-keys.json')).catch((thrown: unknown) => {
-    if (!isMissing(thrown)) throw thrown;
-  });
+  await copyIfThere(apiKeysFile(authFolder), join(folder, API_KEYS));
 }
 
 /** If the log moves to a new file meanwhile, its current file is read again. Full files that are deleted meanwhile are not needed. */
@@ -111,11 +115,7 @@ async function copyAudit(data: string, folder: string): Promise<void> {
     const names = await filesBelow(full);
     if (before !== undefined && names.every((name) => before?.includes(name))) return;
     before = names;
-    for (const name of names) {
-      await copyDurably(join(full, name), join(copies, name)).catch((thrown: unknown) => {
-        if (!isMissing(thrown)) throw thrown;
-      });
-    }
+    for (const name of names) await copyIfThere(join(full, name), join(copies, name));
     const log = await readFile(join(data, 'audit.jsonl')).catch((thrown: unknown) => {
       if (isMissing(thrown)) return Buffer.alloc(0);
       throw thrown;
@@ -124,6 +124,13 @@ async function copyAudit(data: string, folder: string): Promise<void> {
     if (log.length === 0) await rm(copy, { force: true });
     else await writeFile(copy, log.subarray(0, log.lastIndexOf('\n') + 1), { mode: 0o600, flush: true });
   }
+}
+
+/** A file that is gone by now is not needed. */
+async function copyIfThere(from: string, to: string): Promise<void> {
+  await copyDurably(from, to).catch((thrown: unknown) => {
+    if (!isMissing(thrown)) throw thrown;
+  });
 }
 
 async function copyDurably(from: string, to: string): Promise<void> {

@@ -3,10 +3,12 @@ import type { AdminBackup, AdminBackups } from '#protocol';
 import { A2AError } from '#protocol';
 import { ConfigError } from '../../config/read-value.ts';
 import type { Log } from '../../observability/log.ts';
+import { fileProblem } from '../folders.ts';
 import { S3Error } from '../s3.ts';
 import type { BackupOptions, BackupSource } from './back-up.ts';
 import { backUp, copyAll } from './back-up.ts';
 import type { BackupManifest } from './manifest.ts';
+import { summaryOf } from './manifest.ts';
 import type { BackupPlace } from './place.ts';
 
 /** Backups of a running node, one at a time. */
@@ -25,10 +27,9 @@ export function createBackups(source: BackupSource, log: Log): NodeBackups {
       last = { folder, state: 'running', ...progress };
     };
     try {
-      const { tasks, damaged, files } = await make({ onProgress });
-      const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-      last = { folder, state: 'done', tasks, damagedTasks: damaged.length, bytes };
-      log.info('backup made', { folder, tasks, bytes });
+      const made = summaryOf(await make({ onProgress }));
+      last = { folder, state: 'done', ...made };
+      log.info('backup made', { folder, tasks: made.tasks, bytes: made.bytes });
     } catch (thrown) {
       last = { folder, state: 'failed', problem: backupProblem(thrown) };
       throw thrown;
@@ -46,9 +47,12 @@ export function createBackups(source: BackupSource, log: Log): NodeBackups {
     start: (folder) => {
       if (!isAbsolute(folder)) throw new A2AError('INVALID_PARAMS', 'folder must be an absolute path', { field: 'folder' });
       if (running !== undefined) throw new A2AError('INVALID_REQUEST', `a backup to ${last?.folder} is running`);
-      alone(run(folder, (options) => backUp(source, folder, options))).catch((thrown: unknown) =>
-        log.error(`the backup to ${folder} failed`, thrown),
-      );
+      alone(run(folder, (options) => backUp(source, folder, options))).catch((thrown: unknown) => {
+        const problem = backupProblem(thrown);
+        // The folder, its rights and its disk are the operator's part; anything else is a defect, and its stack helps.
+        if (thrown instanceof ConfigError || fileProblem(thrown) !== undefined) log.warn('the backup failed', { folder, problem });
+        else log.error(`the backup to ${folder} failed`, thrown);
+      });
       return last ?? { folder, state: 'running' };
     },
     write: async (place, name, signal) => {
@@ -63,8 +67,5 @@ export function createBackups(source: BackupSource, log: Log): NodeBackups {
 export function backupProblem(thrown: unknown): string {
   if (thrown instanceof ConfigError) return thrown.message;
   if (thrown instanceof S3Error) return thrown.hint === undefined ? thrown.message : `${thrown.message}: ${thrown.hint}`;
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  if (code === 'ENOSPC') return 'the disk of the backup is full';
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'the node may not write to that folder';
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return fileProblem(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown));
 }

@@ -4,9 +4,16 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ConfigError } from '../../config/read-value.ts';
+import { isThere } from '../folders.ts';
 
 /** The file that makes a folder a backup. It is written last, so a folder with it is complete. */
 export const MANIFEST = 'backup.json';
+
+/** The database in a backup. */
+export const DATABASE = 'tasks.db';
+
+/** The API keys in a backup. */
+export const API_KEYS = 'auth/api-keys.json';
 
 /** What a backup contains. */
 export interface BackupManifest {
@@ -32,19 +39,44 @@ export interface BackupFile {
   readonly sha256: string;
 }
 
+/** What a backup has, in numbers. */
+export interface BackupSummary {
+  readonly tasks: number;
+  readonly damagedTasks: number;
+  readonly bytes: number;
+  readonly apiKeys: boolean;
+}
+
+export function summaryOf({ tasks, damaged, files }: BackupManifest): BackupSummary {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return { tasks, damagedTasks: damaged.length, bytes, apiKeys: files.some(({ path }) => path === API_KEYS) };
+}
+
 /** The description of a backup. Throws a ConfigError if the folder is not a complete one. */
 export function readManifest(folder: string): BackupManifest {
   const path = join(folder, MANIFEST);
-  if (!existsSync(folder)) throw new ConfigError(`there is no folder ${folder}`);
-  if (!existsSync(path)) throw new ConfigError(`${folder} is not a backup, or one that was not finished: it has no ${MANIFEST}`);
+  if (!isThere(folder)) throw new ConfigError(`there is no folder ${folder}`);
+  if (!isThere(path)) throw new ConfigError(`${folder} is not a backup, or one that was not finished: it has no ${MANIFEST}`);
+  return parseManifest(() => readFileSync(path, 'utf8'), path);
+}
+
+/** Throws a ConfigError, which names the place, if the text is something else. */
+export function parseManifest(text: () => string, place: string): BackupManifest {
   let read: unknown;
   try {
-    read = JSON.parse(readFileSync(path, 'utf8'));
+    read = JSON.parse(text());
   } catch (thrown) {
-    throw new ConfigError(`${path} can't be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    throw new ConfigError(`${place} can't be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
   if (isManifest(read)) return read;
-  throw new ConfigError(`${path} does not describe a backup that this version of Parley can read`);
+  throw new ConfigError(`${place} does not describe a backup that this version of Parley can read`);
+}
+
+/** The database of a backup is the file that matters most, and its size is known without reading it. Undefined: it is as described. */
+export function databaseProblem({ files }: BackupManifest, found: number | undefined): string | undefined {
+  const wanted = files.find(({ path }) => path === DATABASE)?.bytes;
+  if (found === undefined) return `${DATABASE} is missing`;
+  return found === wanted ? undefined : `${DATABASE} has ${found} bytes, and had ${wanted} when it was written`;
 }
 
 function isManifest(value: unknown): value is BackupManifest {

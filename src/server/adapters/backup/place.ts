@@ -5,6 +5,8 @@ export interface PlacedBackup {
   readonly name: string;
   /** False: it was not finished, or its removal was not. */
   readonly isComplete: boolean;
+  /** What is wrong with a complete one, if that shows without reading it. It does not count, and is not removed. */
+  readonly problem?: string | undefined;
 }
 
 /** Where scheduled backups go: a folder or a bucket. Each backup has a name of its own there. */
@@ -39,6 +41,11 @@ const TIME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z(?:\.part)?$/;
 /** Several nodes may use one place: each removes its own backups only. */
 function prefixOf(store: string): string {
   return `parley-${store.replaceAll(/[^0-9a-zA-Z]/g, '').slice(0, 8)}-`;
+}
+
+/** Whether a backup counts: it can be restored, as far as can be seen without reading it. */
+export function isWhole({ isComplete, problem }: PlacedBackup): boolean {
+  return isComplete && problem === undefined;
 }
 
 /** For a place that was named instead of one of its backups. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from '../folders.ts';
 import type { S3Bucket } from '../s3.ts';
 import { S3Error } from '../s3.ts';
 
@@ -105,12 +106,18 @@ export async function hashInBucket(bucket: S3Bucket, file: ExpectedFile, signal?
   return hash.digest('hex');
 }
 
+/** Where an object is written to. */
+interface ReceivedFile {
+  readonly path: string;
+  readonly signal?: AbortSignal;
+}
+
 /** Writes an object to a new file. */
-export async function receiveFile(bucket: S3Bucket, file: ExpectedFile, path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+export async function receiveFile(bucket: S3Bucket, file: ExpectedFile, { path, signal }: ReceivedFile): Promise<void> {
+  makeFolder(dirname(path));
   const handle = await open(path, 'wx', 0o600);
   try {
-    for await (const part of partsOf(bucket, file)) await handle.write(part);
+    for await (const part of partsOf(bucket, file, signal)) await handle.writeFile(part);
   } finally {
     await handle.close();
   }

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { ConfigError } from '../../config/read-value.ts';
 import type { S3Bucket, S3Options } from '../s3.ts';
 import { S3Error, s3Bucket } from '../s3.ts';
-import { MANIFEST, readManifest } from './manifest.ts';
-import type { BackupPlace } from './place.ts';
-import { severalWords } from './place.ts';
+import { DATABASE, databaseProblem, MANIFEST, parseManifest, readManifest } from './manifest.ts';
+import type { BackupPlace, PlacedBackup } from './place.ts';
+import { isWhole, severalWords } from './place.ts';
 import { hashInBucket, inTurns, readObject, receiveFile, sendFile } from './s3-files.ts';
 
 /** The copy that is sent. It is in the data folder: there the node may write, and files of one disk are copied without using space. */
@@ -51,25 +51,38 @@ export async function s3Place(options: S3Options, data: string): Promise<BackupP
 async function backupsIn(bucket: S3Bucket): ReturnType<BackupPlace['list']> {
   const names: string[] = [];
   for await (const { folders } of bucket.list('', '/')) names.push(...folders.map((folder) => folder.slice(0, -1)));
-  const found: { name: string; isComplete: boolean }[] = [];
+  const found: PlacedBackup[] = [];
   await inTurns(names, async (name) => {
-    const answer = await bucket.ask('HEAD', `${name}/${MANIFEST}`);
-    found.push({ name, isComplete: answer.ok });
+    const manifest = await readObject(bucket, `${name}/${MANIFEST}`);
+    if (manifest === undefined) found.push({ name, isComplete: false });
+    else found.push({ name, isComplete: true, problem: await problemOf(bucket, name, manifest) });
   });
   return found;
 }
 
+async function problemOf(bucket: S3Bucket, name: string, manifest: Uint8Array): Promise<string | undefined> {
+  const database = await bucket.ask('HEAD', `${name}/${DATABASE}`);
+  try {
+    const described = parseManifest(() => new TextDecoder().decode(manifest), `${name}/${MANIFEST}`);
+    return databaseProblem(described, database.ok ? Number(database.headers.get('Content-Length')) : undefined);
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+}
+
 /** Downloads a backup to an empty folder. The prefix of the options is the backup itself. Its content is not checked here. */
-export async function fetchBackup(options: S3Options, folder: string): Promise<void> {
+export async function fetchBackup(options: S3Options, folder: string, signal: AbortSignal): Promise<void> {
   const bucket = await s3Bucket(options);
   const manifest = await readObject(bucket, MANIFEST);
   if (manifest === undefined) throw new ConfigError(await nothingAt(bucket, shownBucket(options)));
   await writeFile(join(folder, MANIFEST), manifest, { mode: 0o600 });
-  await inTurns(readManifest(folder).files, async ({ path, bytes }) => receiveFile(bucket, { key: path, bytes }, join(folder, path)));
+  await inTurns(readManifest(folder).files, async ({ path, bytes }) =>
+    receiveFile(bucket, { key: path, bytes }, { path: join(folder, path), signal }),
+  );
 }
 
 async function nothingAt(bucket: S3Bucket, shown: string): Promise<string> {
-  const names = (await backupsIn(bucket)).filter(({ isComplete }) => isComplete).map(({ name }) => name);
+  const names = (await backupsIn(bucket)).filter(isWhole).map(({ name }) => name);
   return names.length === 0 ? `${shown} is not a backup, and has none in it` : severalWords(shown, names);
 }
 

@@ -5,8 +5,8 @@ import { METRICS } from '../../observability/metric-table.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { NodeBackups } from './backups.ts';
 import { backupProblem } from './backups.ts';
-import type { BackupPlace } from './place.ts';
-import { backupName, backupTime } from './place.ts';
+import type { BackupPlace, PlacedBackup } from './place.ts';
+import { backupName, backupTime, isWhole } from './place.ts';
 
 /** What a schedule needs. */
 export interface ScheduleOptions {
@@ -14,7 +14,7 @@ export interface ScheduleOptions {
   readonly everyMs: number;
   /** How many backups stay. */
   readonly keep: number;
-  /** The id of the store. */
+  /** The id that names the backups of this node. */
   readonly store: string;
   readonly backups: NodeBackups;
   readonly log: Log;
@@ -49,16 +49,16 @@ export function scheduleBackups({ place, everyMs, keep, store, backups, log, met
 
   const waitMs = (): number => (failures > 0 ? Math.min(everyMs, retryMs(failures)) : untilDueMs(madeAt, everyMs));
   /** Its own backups, the oldest first. */
-  const own = async (): Promise<readonly { readonly name: string; readonly at: number; readonly isComplete: boolean }[]> =>
+  const own = async (): Promise<readonly (PlacedBackup & { readonly at: number })[]> =>
     (await place.list())
-      .flatMap(({ name, isComplete }) => {
-        const at = backupTime(store, name);
-        return at === undefined ? [] : [{ name, at, isComplete }];
+      .flatMap((backup) => {
+        const at = backupTime(store, backup.name);
+        return at === undefined ? [] : [{ ...backup, at }];
       })
       .toSorted((a, b) => a.at - b.at);
   /** What is dated later than the newest was made under a wrong clock, or by hand. It stays, and takes no place of another. */
   const removeOld = async (newest: number): Promise<void> => {
-    const whole = (await own()).filter(({ isComplete, at }) => isComplete && at <= newest);
+    const whole = warnedOfDamage(await own(), place.shown, log).filter((backup) => isWhole(backup) && backup.at <= newest);
     for (const { name } of whole.slice(0, -keep)) {
       await place.remove(name);
       log.info('removed an old backup', { folder: `${place.shown}/${name}` });
@@ -77,7 +77,7 @@ export function scheduleBackups({ place, everyMs, keep, store, backups, log, met
   };
   const run = async (): Promise<void> => {
     madeAt = await own().then(
-      (found) => found.findLast(({ isComplete, at }) => isComplete && at <= Date.now())?.at,
+      (found) => found.findLast((backup) => isWhole(backup) && backup.at <= Date.now())?.at,
       () => undefined, // the backup that follows fails for the same reason
     );
     while (!signal.aborted) {
@@ -106,6 +106,12 @@ export function scheduleBackups({ place, everyMs, keep, store, backups, log, met
       await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
     },
   };
+}
+
+function warnedOfDamage<T extends PlacedBackup>(backups: readonly T[], shown: string, log: Log): readonly T[] {
+  for (const { name, problem } of backups)
+    if (problem !== undefined) log.warn('a backup is damaged and does not count', { folder: `${shown}/${name}`, problem });
+  return backups;
 }
 
 function retryMs(failures: number): number {

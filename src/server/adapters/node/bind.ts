@@ -15,7 +15,8 @@ export interface ListenOptions {
 }
 
 /** Starts listening and returns the URL. */
-export async function listen({ server, isTls }: HttpHost, { host, port, socket, log }: ListenOptions): Promise<string> {
+export async function listen(nodeHost: HttpHost, { host, port, socket, log }: ListenOptions): Promise<string> {
+  const { server } = nodeHost;
   if (socket !== undefined) await removeLeftover(socket);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -28,6 +29,11 @@ export async function listen({ server, isTls }: HttpHost, { host, port, socket, 
   });
   // From here on, an error means that one connection could not be accepted (no file descriptors left). Other connections continue.
   server.on('error', (thrown) => log.error('a connection could not be accepted', thrown));
+  return urlOf(nodeHost, socket);
+}
+
+/** Where a host that listens can be reached. */
+export function urlOf({ server, isTls }: HttpHost, socket: string | undefined): string {
   if (socket !== undefined) return `unix:${socket}`;
   const { address, family, port: taken } = server.address() as AddressInfo;
   return `${isTls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;

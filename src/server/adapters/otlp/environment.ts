@@ -1,4 +1,6 @@
 import { withoutEndSlashes } from '#protocol';
+import type { OtelEnvironment, OtelVariable } from './variables.ts';
+import { flagIn, headersIn, msIn, pairsIn, variableIn } from './variables.ts';
 
 /** The three kinds of telemetry. */
 export type OtlpSignal = 'traces' | 'metrics' | 'logs';
@@ -23,88 +25,97 @@ export interface OtlpSettings {
   readonly sampled: (traceId: string, parent: boolean | undefined) => boolean;
   readonly metricsMs: number;
   readonly batchMs: number;
-  /** What was not understood, for the log. */
+  /** What is wrong in the variables and what is used instead, for the log. */
   readonly problems: readonly string[];
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads `OTEL_*`. A signal is exported if an endpoint is set, or if its exporter is `otlp`. So a machine without any of these variables sends
  * nothing.
  */
-export function otlpSettings(env: Environment): OtlpSettings {
+export function otlpSettings(env: OtelEnvironment): OtlpSettings {
   const problems: string[] = [];
   const targets: Partial<Record<OtlpSignal, OtlpTarget>> = {};
-  const isDisabled = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true';
+  const isDisabled = flagIn(variableIn(env, 'OTEL_SDK_DISABLED'), problems);
   for (const signal of ['traces', 'metrics', 'logs'] as const) {
     const target = isDisabled ? undefined : targetOf(signal, env, problems);
     if (target !== undefined) targets[signal] = target;
   }
   return {
     targets,
-    resource: resourceOf(env),
+    resource: resourceOf(env, problems),
     sampled: samplerOf(env, problems),
-    metricsMs: numberIn(env['OTEL_METRIC_EXPORT_INTERVAL'], 60_000),
-    batchMs: numberIn(env['OTEL_BSP_SCHEDULE_DELAY'], 5000),
-    problems,
+    metricsMs: msIn(variableIn(env, 'OTEL_METRIC_EXPORT_INTERVAL'), 60_000, problems),
+    batchMs: msIn(variableIn(env, 'OTEL_BSP_SCHEDULE_DELAY'), 5000, problems),
+    // A variable of all signals is read for each of them.
+    problems: [...new Set(problems)],
   };
 }
 
-function targetOf(signal: OtlpSignal, env: Environment, problems: string[]): OtlpTarget | undefined {
-  const named = (name: string): string | undefined => given(env[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${name}`]);
-  const general = (name: string): string | undefined => given(env[`OTEL_EXPORTER_OTLP_${name}`]);
-  const exporter = given(env[`OTEL_${signal.toUpperCase()}_EXPORTER`]);
-  const base = general('ENDPOINT');
-  const own = named('ENDPOINT');
-  if (exporter === 'none' || (exporter === undefined && base === undefined && own === undefined)) return undefined;
-  if (exporter !== undefined && exporter !== 'otlp') {
-    problems.push(`OTEL_${signal.toUpperCase()}_EXPORTER=${exporter} is not supported: use otlp or none`);
+function targetOf(signal: OtlpSignal, env: OtelEnvironment, problems: string[]): OtlpTarget | undefined {
+  const own = (name: string): string => `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${name}`;
+  const general = (name: string): string => `OTEL_EXPORTER_OTLP_${name}`;
+  const either = (name: string): OtelVariable | undefined => variableIn(env, own(name), general(name));
+  const exporter = variableIn(env, `OTEL_${signal.toUpperCase()}_EXPORTER`);
+  const endpoint = either('ENDPOINT');
+  if (exporter?.value === 'none' || (exporter === undefined && endpoint === undefined)) return undefined;
+  if (exporter !== undefined && exporter.value !== 'otlp') {
+    problems.push(`${exporter.name}=${exporter.value} is not supported: ${signal} are not exported. Use otlp or none`);
     return undefined;
   }
-  const protocol = protocolOf(named('PROTOCOL') ?? general('PROTOCOL'), problems);
-  const insecure = (named('INSECURE') ?? general('INSECURE'))?.toLowerCase() === 'true';
-  const url = protocol === 'grpc' ? grpcUrl(own ?? base, insecure) : httpUrl(signal, own, base);
-  if (!URL.canParse(url)) {
-    problems.push(`${url} is no URL: ${signal} are not exported`);
+  const protocol = protocolOf(either('PROTOCOL'), problems);
+  const insecure = flagIn(either('INSECURE'), problems);
+  const isOwn = endpoint?.name === own('ENDPOINT');
+  const url = protocol === 'grpc' ? grpcUrl(endpoint?.value, insecure) : httpUrl(signal, endpoint?.value, isOwn);
+  if (!isWebUrl(url)) {
+    const example = protocol === 'grpc' ? 'http://127.0.0.1:4317' : 'http://127.0.0.1:4318';
+    problems.push(`${endpoint?.name}=${endpoint?.value} is no URL of http or https: nothing is exported to it. Example: ${example}`);
     return undefined;
   }
   return {
     url,
-    headers: { ...pairsIn(general('HEADERS')), ...pairsIn(named('HEADERS')) },
+    headers: { ...headersIn(variableIn(env, general('HEADERS')), problems), ...headersIn(variableIn(env, own('HEADERS')), problems) },
     protocol,
-    timeoutMs: numberIn(named('TIMEOUT') ?? general('TIMEOUT'), 10_000),
+    timeoutMs: msIn(either('TIMEOUT'), 10_000, problems),
   };
 }
 
-function protocolOf(asked: string | undefined, problems: string[]): OtlpProtocol {
-  if (asked === 'http/json' || asked === 'http/protobuf' || asked === 'grpc') return asked;
-  if (asked !== undefined) problems.push(`the OTLP protocol ${asked} is not supported: http/protobuf is used`);
+/** `localhost:4318` is a URL too, with the scheme `localhost`. */
+function isWebUrl(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+}
+
+function protocolOf(asked: OtelVariable | undefined, problems: string[]): OtlpProtocol {
+  const value = asked?.value;
+  if (value === 'http/json' || value === 'http/protobuf' || value === 'grpc') return value;
+  if (asked !== undefined) problems.push(`${asked.name}=${asked.value} is not supported: http/protobuf is used`);
   return 'http/protobuf';
 }
 
 /** OTLP exporter specification: the path of the signal is added to the general endpoint, and never to that of one signal. */
-function httpUrl(signal: OtlpSignal, own: string | undefined, base: string | undefined): string {
-  return own ?? `${withoutEndSlashes(base ?? 'http://localhost:4318')}/v1/${signal}`;
+function httpUrl(signal: OtlpSignal, endpoint: string | undefined, isOwn: boolean): string {
+  if (isOwn && endpoint !== undefined) return endpoint;
+  return `${withoutEndSlashes(endpoint ?? 'http://localhost:4318')}/v1/${signal}`;
 }
 
 /** An address without a scheme is for TLS, unless `OTEL_EXPORTER_OTLP_INSECURE` says otherwise. */
 function grpcUrl(endpoint: string | undefined, insecure: boolean): string {
   if (endpoint === undefined) return 'http://localhost:4317';
-  return /^https?:\/\//i.test(endpoint) ? endpoint : `${insecure ? 'http' : 'https'}://${endpoint}`;
+  return endpoint.includes('://') ? endpoint : `${insecure ? 'http' : 'https'}://${endpoint}`;
 }
 
-function resourceOf(env: Environment): Readonly<Record<string, string>> {
-  const given = pairsIn(env['OTEL_RESOURCE_ATTRIBUTES']);
-  const name = env['OTEL_SERVICE_NAME'];
-  return { 'service.name': 'parley', ...given, ...(name === undefined || name === '' ? {} : { 'service.name': name }) };
+function resourceOf(env: OtelEnvironment, problems: string[]): Readonly<Record<string, string>> {
+  const attributes = pairsIn(variableIn(env, 'OTEL_RESOURCE_ATTRIBUTES'), problems);
+  const name = variableIn(env, 'OTEL_SERVICE_NAME');
+  return { 'service.name': 'parley', ...attributes, ...(name === undefined ? {} : { 'service.name': name.value }) };
 }
 
 /** The samplers of the specification. The ratio compares the last seven bytes of the trace id, as the SDKs do. */
-function samplerOf(env: Environment, problems: string[]): OtlpSettings['sampled'] {
-  const name = given(env['OTEL_TRACES_SAMPLER']) ?? 'parentbased_always_on';
-  const ratio = Math.min(1, Math.max(0, Number(env['OTEL_TRACES_SAMPLER_ARG'] ?? 1)));
-  const byRatio = (traceId: string): boolean => Number.parseInt(traceId.slice(-14), 16) < (Number.isNaN(ratio) ? 1 : ratio) * 2 ** 56;
+function samplerOf(env: OtelEnvironment, problems: string[]): OtlpSettings['sampled'] {
+  const given = variableIn(env, 'OTEL_TRACES_SAMPLER');
+  const name = given?.value ?? 'parentbased_always_on';
+  const ratio = name.endsWith('traceidratio') ? ratioIn(variableIn(env, 'OTEL_TRACES_SAMPLER_ARG'), problems) : 1;
+  const byRatio = (traceId: string): boolean => Number.parseInt(traceId.slice(-14), 16) < ratio * 2 ** 56;
   const roots: Readonly<Record<string, (traceId: string) => boolean>> = {
     always_on: () => true,
     always_off: () => false,
@@ -118,28 +129,10 @@ function samplerOf(env: Environment, problems: string[]): OtlpSettings['sampled'
   return name.startsWith('parentbased_') ? (traceId, parent) => parent ?? root(traceId) : (traceId) => root(traceId);
 }
 
-function given(text: string | undefined): string | undefined {
-  return text === undefined || text.trim() === '' ? undefined : text.trim();
-}
-
-/** `a=1,b=2`, with percent-encoded values. */
-function pairsIn(text: string | undefined): Readonly<Record<string, string>> {
-  const pairs = (text ?? '').split(',').flatMap((pair): readonly (readonly [string, string])[] => {
-    const at = pair.indexOf('=');
-    return at < 1 ? [] : [[pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())]];
-  });
-  return Object.fromEntries(pairs);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function numberIn(text: string | undefined, otherwise: number): number {
-  const value = Number(text);
-  return text === undefined || text === '' || !Number.isFinite(value) || value <= 0 ? otherwise : value;
+function ratioIn(variable: OtelVariable | undefined, problems: string[]): number {
+  if (variable === undefined) return 1;
+  const ratio = Number(variable.value);
+  if (ratio >= 0 && ratio <= 1) return ratio;
+  problems.push(`${variable.name}=${variable.value} is no number from 0 to 1: 1 is used`);
+  return 1;
 }

@@ -34,6 +34,7 @@ const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Starts without items. */
 export function createExporter<T>({ target, name, request, everyMs, onProblem }: ExporterOptions<T>): BatchExporter<T> {
+  /** What has gathered, without what is being sent: an overflow drops the oldest of these, and never an item of the request. */
   let queue: T[] = [];
   let isFailing = false;
   let sending: Promise<void> | undefined;
@@ -41,13 +42,14 @@ export function createExporter<T>({ target, name, request, everyMs, onProblem }:
   const sender = target.protocol === 'grpc' ? grpcSender(target, name) : httpSender(target, name);
   const send = async (): Promise<void> => {
     while (queue.length > 0) {
-      const items = queue.slice(0, BATCH_MAX);
+      const items = queue.splice(0, BATCH_MAX);
       const outcome = await sender.send(request(items));
       if (outcome !== undefined && !isFailing) onProblem(outcome.problem);
       isFailing = outcome !== undefined;
       // What the receiver refuses for good is dropped.
-      if (outcome?.mayRetry !== true) queue = queue.slice(items.length);
-      else return;
+      if (outcome?.mayRetry !== true) continue;
+      queue = [...items, ...queue].slice(-QUEUED_MAX);
+      return;
     }
   };
   const begin = (): Promise<void> => {

@@ -107,6 +107,36 @@ describe('the variables of OpenTelemetry', () => {
     expect(urlOf({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'b:1', OTEL_EXPORTER_OTLP_INSECURE: 'true' })).toBe('http://b:1');
   });
 
+  it.each([
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'ftp://x' },
+      'OTEL_EXPORTER_OTLP_ENDPOINT=ftp://x is no URL of http or https: nothing is exported to it',
+    ],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'localhost:4318' }, 'OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4318 is no URL of http or https'],
+    [
+      { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'ftp://x', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+      'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=ftp://x is no URL',
+    ],
+    [{ OTEL_EXPORTER_OTLP_TIMEOUT: 'abc' }, 'OTEL_EXPORTER_OTLP_TIMEOUT=abc is no number of milliseconds: 10000 is used'],
+    [{ OTEL_METRIC_EXPORT_INTERVAL: '0' }, 'OTEL_METRIC_EXPORT_INTERVAL=0 is no number of milliseconds: 60000 is used'],
+    [{ OTEL_BSP_SCHEDULE_DELAY: '9e99' }, 'OTEL_BSP_SCHEDULE_DELAY=9e99 is no number of milliseconds: 5000 is used'],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=1,novalue' }, 'entry 2 of OTEL_EXPORTER_OTLP_HEADERS is not of the form name=value: it is left out'],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=1,b c=2' }, 'header 2 of OTEL_EXPORTER_OTLP_HEADERS is not allowed in HTTP: it is left out'],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=1,b=x%0Ay' }, 'header 2 of OTEL_EXPORTER_OTLP_HEADERS is not allowed in HTTP: it is left out'],
+    [{ OTEL_RESOURCE_ATTRIBUTES: '=x' }, 'entry 1 of OTEL_RESOURCE_ATTRIBUTES is not of the form name=value: it is left out'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'smoke' }, 'OTEL_EXPORTER_OTLP_PROTOCOL=smoke is not supported: http/protobuf is used'],
+    [{ OTEL_EXPORTER_OTLP_INSECURE: 'maybe' }, 'OTEL_EXPORTER_OTLP_INSECURE=maybe is neither true nor false: false is used'],
+    [
+      { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '7' },
+      'OTEL_TRACES_SAMPLER_ARG=7 is no number from 0 to 1: 1 is used',
+    ],
+  ])('with a wrong value say once which, and what is used instead: %j', (env, problem) => {
+    const { problems, targets } = otlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a:4318', ...env });
+    expect(problems).toEqual([expect.stringContaining(problem)]);
+    for (const { url } of Object.values(targets)) expect(url).toMatch(/^http:/);
+    if ('OTEL_EXPORTER_OTLP_HEADERS' in env) expect(targets.traces?.headers).toEqual({ a: '1' });
+  });
+
   it('choose the sampler', () => {
     const sampled = (sampler: string, argument = '1'): ReturnType<typeof otlpSettings>['sampled'] =>
       otlpSettings({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: argument }).sampled;

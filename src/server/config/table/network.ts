@@ -20,6 +20,12 @@ export const NETWORK_SETTINGS = {
     flagDoc: 'Do not serve the web console.',
     doc: 'Whether the web console is served at `/console/`. The admin API is served either way.',
   },
+  traceUrl: {
+    type: 'text',
+    flag: 'trace-url',
+    placeholder: 'URL',
+    doc: 'Where the console links to the trace of a task, with `{traceId}` in it: `http://localhost:16686/trace/{traceId}`. Tasks then keep the id of their trace.',
+  },
   docs: {
     type: 'boolean',
     default: true,

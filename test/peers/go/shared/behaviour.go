@@ -13,6 +13,7 @@ import (
 type output interface {
 	text(chunk string, isFirst bool) bool
 	ask(question string) bool
+	signIn(request string) bool
 	fail(reason string) bool
 	echo() bool
 	complete() bool
@@ -33,7 +34,7 @@ func behave(ctx context.Context, text, contextID, taskID string, out output) boo
 	if word == "remember" {
 		remembered[contextID] = rest
 	}
-	if word == "question" && !wasAsked {
+	if (word == "question" || word == "sign-in") && !wasAsked {
 		asked[taskID] = true
 	}
 	mutex.Unlock()
@@ -51,6 +52,8 @@ func behave(ctx context.Context, text, contextID, taskID string, out output) boo
 		out.text(memory, true)
 	case word == "question":
 		return out.ask("Which color?")
+	case word == "sign-in":
+		return out.signIn("Sign in first.")
 	case word == "parts":
 		out.echo()
 	case word == "fail":

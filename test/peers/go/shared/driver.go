@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// token is the credential that a client gives, or that a server demands. Empty: none.
+var token = os.Getenv("PEER_TOKEN")
+
 // say is a message of a conversation (test/peers/talk.ts, Say), with the command that carries it.
 type say struct {
 	Op        string         `json:"op"`

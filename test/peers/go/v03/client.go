@@ -16,18 +16,34 @@ type client struct {
 }
 
 func newClient(url, binding string) (talker, error) {
-	ctx := context.Background()
+	ctx := calls()
 	card, err := agentcard.DefaultResolver.Resolve(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	config := a2aclient.Config{PreferredTransports: []a2a.TransportProtocol{a2a.TransportProtocol(binding)}}
-	inner, err := a2aclient.NewFromCard(ctx, card, a2aclient.WithConfig(config))
+	inner, err := a2aclient.NewFromCard(ctx, card, a2aclient.WithConfig(config), withToken())
 	return client{inner}, err
 }
 
+const session a2aclient.SessionID = "peer"
+
+// calls is the context of every call. The SDK's store keeps credentials by session.
+func calls() context.Context {
+	return a2aclient.WithSessionID(context.Background(), session)
+}
+
+// withToken lets the SDK send the token as the card's scheme says, if there is one.
+func withToken() a2aclient.FactoryOption {
+	store := a2aclient.NewInMemoryCredentialsStore()
+	if token != "" {
+		store.Set(session, "bearer", a2aclient.AuthCredential(token))
+	}
+	return a2aclient.WithInterceptors(&a2aclient.AuthInterceptor{Service: store})
+}
+
 func (c client) send(message say) (reply, error) {
-	result, err := c.inner.SendMessage(context.Background(), request(message))
+	result, err := c.inner.SendMessage(calls(), request(message))
 	if err != nil {
 		return reply{}, err
 	}
@@ -35,15 +51,15 @@ func (c client) send(message say) (reply, error) {
 }
 
 func (c client) stream(message say, each func(reply) bool) error {
-	return eachOf(c.inner.SendStreamingMessage(context.Background(), request(message)), each)
+	return eachOf(c.inner.SendStreamingMessage(calls(), request(message)), each)
 }
 
 func (c client) subscribe(id string, each func(reply) bool) error {
-	return eachOf(c.inner.ResubscribeToTask(context.Background(), &a2a.TaskIDParams{ID: a2a.TaskID(id)}), each)
+	return eachOf(c.inner.ResubscribeToTask(calls(), &a2a.TaskIDParams{ID: a2a.TaskID(id)}), each)
 }
 
 func (c client) push(id, url string) error {
-	_, err := c.inner.SetTaskPushConfig(context.Background(), &a2a.TaskPushConfig{TaskID: a2a.TaskID(id), Config: a2a.PushConfig{URL: url}})
+	_, err := c.inner.SetTaskPushConfig(calls(), &a2a.TaskPushConfig{TaskID: a2a.TaskID(id), Config: a2a.PushConfig{URL: url}})
 	return err
 }
 
@@ -60,7 +76,7 @@ func eachOf(events iter.Seq2[a2a.Event, error], each func(reply) bool) error {
 }
 
 func (c client) get(id string) (reply, error) {
-	task, err := c.inner.GetTask(context.Background(), &a2a.TaskQueryParams{ID: a2a.TaskID(id)})
+	task, err := c.inner.GetTask(calls(), &a2a.TaskQueryParams{ID: a2a.TaskID(id)})
 	if err != nil {
 		return reply{}, err
 	}
@@ -68,7 +84,7 @@ func (c client) get(id string) (reply, error) {
 }
 
 func (c client) cancel(id string) (reply, error) {
-	task, err := c.inner.CancelTask(context.Background(), &a2a.TaskIDParams{ID: a2a.TaskID(id)})
+	task, err := c.inner.CancelTask(calls(), &a2a.TaskIDParams{ID: a2a.TaskID(id)})
 	if err != nil {
 		return reply{}, err
 	}
@@ -76,7 +92,7 @@ func (c client) cancel(id string) (reply, error) {
 }
 
 func (c client) list(contextID string) ([]string, error) {
-	page, err := c.inner.ListTasks(context.Background(), &a2a.ListTasksRequest{ContextID: contextID})
+	page, err := c.inner.ListTasks(calls(), &a2a.ListTasksRequest{ContextID: contextID})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 
 	"github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/a2asrv"
@@ -85,6 +86,9 @@ func (w *writer) status(state a2a.TaskState, parts ...a2a.Part) bool {
 func (w *writer) ask(question string) bool {
 	return w.status(a2a.TaskStateInputRequired, a2a.TextPart{Text: question})
 }
+func (w *writer) signIn(request string) bool {
+	return w.status(a2a.TaskStateAuthRequired, a2a.TextPart{Text: request})
+}
 func (w *writer) fail(reason string) bool {
 	return w.status(a2a.TaskStateFailed, a2a.TextPart{Text: reason})
 }
@@ -98,6 +102,28 @@ func (w *writer) echo() bool {
 		}
 	}
 	return w.write(a2a.NewArtifactEvent(w.run, parts...))
+}
+
+// gate refuses calls without the token.
+type gate struct {
+	a2asrv.PassthroughCallInterceptor
+}
+
+func (gate) Before(ctx context.Context, call *a2asrv.CallContext, _ *a2asrv.Request) (context.Context, error) {
+	if given, _ := call.RequestMeta().Get("authorization"); slices.Contains(given, "Bearer "+token) {
+		return ctx, nil
+	}
+	return ctx, a2a.ErrUnauthenticated
+}
+
+// demands lets the server demand the token, if there is one, and says so in the card.
+func demands(card *a2a.AgentCard) []a2asrv.RequestHandlerOption {
+	if token == "" {
+		return nil
+	}
+	card.SecuritySchemes = a2a.NamedSecuritySchemes{"bearer": a2a.HTTPAuthSecurityScheme{Scheme: "Bearer"}}
+	card.Security = []a2a.SecurityRequirements{{"bearer": {}}}
+	return []a2asrv.RequestHandlerOption{a2asrv.WithCallInterceptor(gate{})}
 }
 
 func serve(port string) error {
@@ -114,7 +140,7 @@ func serve(port string) error {
 		Skills:             []a2a.AgentSkill{{ID: "talk", Name: "talk", Description: "Talks.", Tags: []string{"test"}}},
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(a2asrv.NewHandler(executor{})))
+	mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(a2asrv.NewHandler(executor{}, demands(card)...)))
 	mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewStaticAgentCardHandler(card))
 	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {

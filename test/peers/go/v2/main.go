@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
@@ -95,7 +96,10 @@ func (w *writer) status(state a2a.TaskState, text string) bool {
 }
 
 func (w *writer) ask(question string) bool { return w.status(a2a.TaskStateInputRequired, question) }
-func (w *writer) fail(reason string) bool  { return w.status(a2a.TaskStateFailed, reason) }
+func (w *writer) signIn(request string) bool {
+	return w.status(a2a.TaskStateAuthRequired, request)
+}
+func (w *writer) fail(reason string) bool { return w.status(a2a.TaskStateFailed, reason) }
 func (w *writer) complete() bool {
 	return w.yield(a2a.NewStatusUpdateEvent(w.run, a2a.TaskStateCompleted, nil), nil)
 }
@@ -125,7 +129,7 @@ func serve(port string) error {
 		Capabilities:       a2a.AgentCapabilities{Streaming: true},
 		Skills:             []a2a.AgentSkill{{ID: "talk", Name: "talk", Description: "Talks.", Tags: []string{"test"}}},
 	}
-	handler := a2asrv.NewHandler(executor{})
+	handler := a2asrv.NewHandler(executor{}, demands(card)...)
 	if os.Getenv("PEER_BINDING") == "GRPC" {
 		address, err := serveGRPC(handler)
 		if err != nil {
@@ -143,6 +147,28 @@ func serve(port string) error {
 	}
 	fmt.Println("ready")
 	return http.Serve(listener, mux)
+}
+
+// gate refuses calls without the token.
+type gate struct {
+	a2asrv.PassthroughCallInterceptor
+}
+
+func (gate) Before(ctx context.Context, call *a2asrv.CallContext, _ *a2asrv.Request) (context.Context, any, error) {
+	if given, _ := call.ServiceParams().Get("authorization"); slices.Contains(given, "Bearer "+token) {
+		return ctx, nil, nil
+	}
+	return ctx, nil, a2a.ErrUnauthenticated
+}
+
+// demands lets the server demand the token, if there is one, and says so in the card.
+func demands(card *a2a.AgentCard) []a2asrv.RequestHandlerOption {
+	if token == "" {
+		return nil
+	}
+	card.SecuritySchemes = a2a.NamedSecuritySchemes{"bearer": a2a.HTTPAuthSecurityScheme{Scheme: "Bearer"}}
+	card.SecurityRequirements = a2a.SecurityRequirementsOptions{{"bearer": {}}}
+	return []a2asrv.RequestHandlerOption{a2asrv.WithCallInterceptors(gate{})}
 }
 
 // serveGRPC serves the agent over gRPC on a free port, and returns its address.

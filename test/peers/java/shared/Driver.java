@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /** Reads one JSON command a line from standard input, and writes one JSON result a line. */
 final class Driver {
@@ -39,7 +41,14 @@ final class Driver {
         return switch (command.op()) {
             case "send" -> client.send(command);
             case "stream" -> stream(client, command).get();
-            case "begin" -> begin(client, command).get();
+            case "begin" ->
+                    first(reply -> reply.taskId() != null, (each, ended) -> client.stream(command, each, ended)).get();
+            case "subscribe" ->
+                    first(reply -> !reply.texts().isEmpty(), (each, ended) -> client.subscribe(command.taskId(), each, ended)).get();
+            case "push" -> {
+                client.push(command.taskId(), command.url());
+                yield Map.of();
+            }
             case "get" -> client.get(command.taskId());
             case "cancel" -> client.cancel(command.taskId());
             default -> client.list(command.contextId());
@@ -63,14 +72,19 @@ final class Driver {
         return whole;
     }
 
-    private static CompletableFuture<Reply> begin(Talker client, Say command) throws Exception {
-        CompletableFuture<Reply> first = new CompletableFuture<>();
-        client.stream(
-                command,
+    /** A call that reads a stream. */
+    private interface Reading {
+        void read(Consumer<Reply> each, Consumer<Throwable> ended) throws Exception;
+    }
+
+    /** The first event that fits. The stream is read on. */
+    private static CompletableFuture<Reply> first(Predicate<Reply> fits, Reading stream) throws Exception {
+        CompletableFuture<Reply> found = new CompletableFuture<>();
+        stream.read(
                 reply -> {
-                    if (reply.taskId() != null) first.complete(reply);
+                    if (fits.test(reply)) found.complete(reply);
                 },
-                error -> first.completeExceptionally(error == null ? new IllegalStateException("the stream ended") : error));
-        return first;
+                error -> found.completeExceptionally(error == null ? new IllegalStateException("the stream ended") : error));
+        return found;
     }
 }

@@ -14,6 +14,12 @@ interface Talker {
 
     Reply cancel(String taskId) throws Exception;
 
+    /** As {@code stream}, of a task that another stream began. */
+    void subscribe(String taskId, Consumer<Reply> each, Consumer<Throwable> ended) throws Exception;
+
+    /** Asks for notifications about a task at an address. */
+    void push(String taskId, String url) throws Exception;
+
     List<String> list(String contextId) throws Exception;
 
     /** The number of an A2A error, or null. */

@@ -87,6 +87,11 @@ public class Agent {
         }
 
         @Override
+        public void signIn(String request) {
+            updater.requiresAuth(said(request), true);
+        }
+
+        @Override
         public void fail(String reason) {
             updater.fail(said(reason));
         }

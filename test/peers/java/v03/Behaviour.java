@@ -16,6 +16,8 @@ final class Behaviour {
 
         void ask(String question);
 
+        void signIn(String request);
+
         void fail(String reason);
 
         /** Sends the file and data parts of the message back. */
@@ -48,6 +50,11 @@ final class Behaviour {
             case "question" -> {
                 ASKED.add(taskId);
                 out.ask("Which color?");
+                return;
+            }
+            case "sign-in" -> {
+                ASKED.add(taskId);
+                out.signIn("Sign in first.");
                 return;
             }
             case "parts" -> out.echo();

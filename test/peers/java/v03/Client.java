@@ -8,14 +8,19 @@ import io.a2a.client.TaskEvent;
 import io.a2a.client.TaskUpdateEvent;
 import io.a2a.client.config.ClientConfig;
 import io.a2a.client.transport.grpc.GrpcTransport;
-import io.a2a.client.transport.grpc.GrpcTransportConfig;
+import io.a2a.client.transport.grpc.GrpcTransportConfigBuilder;
 import io.a2a.client.transport.jsonrpc.JSONRPCTransport;
-import io.a2a.client.transport.jsonrpc.JSONRPCTransportConfig;
+import io.a2a.client.transport.jsonrpc.JSONRPCTransportConfigBuilder;
 import io.a2a.client.transport.rest.RestTransport;
-import io.a2a.client.transport.rest.RestTransportConfig;
+import io.a2a.client.transport.rest.RestTransportConfigBuilder;
+import io.a2a.client.transport.spi.ClientTransportConfig;
+import io.a2a.client.transport.spi.ClientTransportConfigBuilder;
+import io.a2a.client.transport.spi.interceptors.auth.AuthInterceptor;
 import io.a2a.spec.AgentCard;
 import io.a2a.spec.JSONRPCError;
+import io.a2a.spec.PushNotificationConfig;
 import io.a2a.spec.TaskIdParams;
+import io.a2a.spec.TaskPushNotificationConfig;
 import io.a2a.spec.TaskQueryParams;
 import io.grpc.ManagedChannelBuilder;
 import java.util.List;
@@ -40,12 +45,20 @@ public final class Client implements Talker {
         ClientBuilder builder = io.a2a.client.Client.builder(card)
                 .clientConfig(ClientConfig.builder().setStreaming(isStreaming).build());
         switch (binding) {
-            case "JSONRPC" -> builder.withTransport(JSONRPCTransport.class, new JSONRPCTransportConfig());
-            case "HTTP+JSON" -> builder.withTransport(RestTransport.class, new RestTransportConfig());
+            case "JSONRPC" -> builder.withTransport(JSONRPCTransport.class, credentials(new JSONRPCTransportConfigBuilder()));
+            case "HTTP+JSON" -> builder.withTransport(RestTransport.class, credentials(new RestTransportConfigBuilder()));
             default -> builder.withTransport(
                     GrpcTransport.class,
-                    new GrpcTransportConfig(address -> ManagedChannelBuilder.forTarget(address).usePlaintext().build()));
+                    credentials(new GrpcTransportConfigBuilder()
+                            .channelFactory(address -> ManagedChannelBuilder.forTarget(address).usePlaintext().build())));
         }
+        return builder.build();
+    }
+
+    /** The SDK sends the token of PEER_TOKEN, if there is one, as the card's scheme says. */
+    private static <T extends ClientTransportConfig<?>, B extends ClientTransportConfigBuilder<T, B>> T credentials(B builder) {
+        String token = System.getenv("PEER_TOKEN");
+        if (token != null) builder.addInterceptor(new AuthInterceptor((scheme, context) -> scheme.equals("bearer") ? token : null));
         return builder.build();
     }
 
@@ -59,6 +72,17 @@ public final class Client implements Talker {
     @Override
     public void stream(Say message, Consumer<Reply> each, Consumer<Throwable> ended) throws Exception {
         streaming.sendMessage(Replies.message(message), List.of((event, card) -> each.accept(reply(event))), ended, null);
+    }
+
+    @Override
+    public void subscribe(String taskId, Consumer<Reply> each, Consumer<Throwable> ended) throws Exception {
+        streaming.resubscribe(new TaskIdParams(taskId), List.of((event, card) -> each.accept(reply(event))), ended, null);
+    }
+
+    @Override
+    public void push(String taskId, String url) throws Exception {
+        PushNotificationConfig config = new PushNotificationConfig.Builder().id("peer").url(url).build();
+        unary.setTaskPushNotificationConfiguration(new TaskPushNotificationConfig(taskId, config));
     }
 
     @Override

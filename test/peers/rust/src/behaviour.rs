@@ -32,6 +32,10 @@ pub async fn behave(text: &str, context: &str, task: &str, out: &Out) {
             MEMORY.lock().unwrap().asked.insert(task.into());
             return out.ask("Which color?").await;
         }
+        "sign-in" => {
+            MEMORY.lock().unwrap().asked.insert(task.into());
+            return out.sign_in("Sign in first.").await;
+        }
         "parts" => out.echo().await,
         "fail" => return out.fail("it broke").await,
         "slow" => {

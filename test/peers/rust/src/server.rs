@@ -36,6 +36,10 @@ impl Out {
         self.status(TaskState::InputRequired, Some(question)).await;
     }
 
+    pub async fn sign_in(&self, request: &str) {
+        self.status(TaskState::AuthRequired, Some(request)).await;
+    }
+
     pub async fn fail(&self, reason: &str) {
         self.status(TaskState::Failed, Some(reason)).await;
     }

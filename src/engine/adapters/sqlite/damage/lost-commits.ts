@@ -5,6 +5,7 @@ import type { MarkedCommit, MarksRead } from '../commit/marks.ts';
 import { readMarks } from '../commit/marks.ts';
 import type { Transactions } from '../commit/transactions.ts';
 import type { StoreMeta } from '../database/open.ts';
+import { query } from '../database/statement.ts';
 import type { StoreFiles } from '../files/store-files.ts';
 import { sizeOf } from '../files/store-files.ts';
 import { structureProblems } from './integrity.ts';
@@ -33,15 +34,23 @@ interface Compared {
 interface LossOptions {
   /** Open although it is unknown what was lost. */
   readonly acceptLoss: boolean;
+  /** Gets what is missing, if it was accepted. */
+  readonly accepted: string[];
+}
+
+/** Throws what is missing, unless the operator has accepted it. */
+function refuse(files: StoreFiles, what: string, { acceptLoss, accepted }: LossOptions): void {
+  if (!acceptLoss) throw refusal(files, what);
+  accepted.push(what);
 }
 
 /**
  * Must be called before SQLite opens the files. Without marks, a WAL can't be checked for lost commits.
  */
-export function readMarksOf(files: StoreFiles, { acceptLoss }: LossOptions): MarksRead | undefined {
+export function readMarksOf(files: StoreFiles, options: LossOptions): MarksRead | undefined {
   const marks = readMarks(files.marks);
-  if (marks === undefined && sizeOf(files.wal) > 0 && !acceptLoss) {
-    throw refusal(files, 'the file of marks is missing or unreadable and the WAL is not empty, so lost commits can’t be detected');
+  if (marks === undefined && sizeOf(files.wal) > 0) {
+    refuse(files, 'the file of marks is missing or unreadable and the WAL is not empty, so lost commits can’t be detected', options);
   }
   return marks;
 }
@@ -53,18 +62,16 @@ export function readMarksOf(files: StoreFiles, { acceptLoss }: LossOptions): Mar
 export function findLostCommits(
   db: DatabaseSync,
   marks: MarksRead | undefined,
-  { files, meta, acceptLoss }: LossOptions & Compared,
+  { files, meta, ...options }: LossOptions & Compared,
 ): LostCommits {
-  if (marks === undefined && meta.in_use === 1 && !acceptLoss) {
-    throw refusal(files, 'this is a copy of a database that was in use, made without its WAL, so its newest commits are missing');
+  if (marks === undefined && meta.in_use === 1 && options.accepted.length === 0) {
+    refuse(files, 'this is a copy of a database that was in use, made without its WAL, so its newest commits are missing', options);
   }
   if (marks === undefined) return { ...NOTHING, isStale: true };
-  if (marks.store !== meta.store && !acceptLoss) throw refusal(files, `${files.marks} belongs to another store`);
-  if (meta.commits < marks.base && !acceptLoss) {
-    throw refusal(
-      files,
-      `the database holds ${meta.commits} commits, but held ${marks.base} before: it was damaged, or replaced by an older copy`,
-    );
+  if (marks.store !== meta.store) refuse(files, `${files.marks} belongs to another store`, options);
+  if (meta.commits < marks.base) {
+    const what = `the database holds ${meta.commits} commits, but held ${marks.base} before: it was damaged, or replaced by an older copy`;
+    refuse(files, what, options);
   }
   const lost = marks.store === meta.store ? marks.commits.filter(({ commit }) => commit > meta.commits) : [];
   if (lost.length === 0) return { ...NOTHING, isStale: marks.store !== meta.store || meta.commits < marks.base };
@@ -72,6 +79,13 @@ export function findLostCommits(
   const problems = structureProblems(db);
   if (problems.length > 0) throw refusal(files, `${lost.length} commits were lost, and the rest is damaged (${problems.join('; ')})`);
   return { tasks: tasksIn(lost), others: lost.filter((commit) => commit.hasOther).length, commits: lost.length, isStale: true };
+}
+
+/** When the newest record of the database was made. What was committed later is missing. Undefined: it has no records. */
+export function newestRecordAt(db: DatabaseSync): Date | undefined {
+  const sql = 'SELECT max(at) AS at FROM (SELECT max(status_at) AS at FROM task UNION ALL SELECT max(at) FROM send)';
+  const at = query<{ readonly at: number | null }>(db, sql).one()?.at ?? undefined;
+  return at === undefined || at < 0 ? undefined : new Date(at);
 }
 
 /** Copies the WAL for a later investigation: SQLite deletes it, with its unreadable part. */

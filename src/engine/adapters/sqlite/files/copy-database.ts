@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import * as sqlite from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../database/connection.ts';
 import { markClosed } from '../database/open.ts';
 
@@ -43,11 +44,36 @@ async function copyPages(db: DatabaseSync, to: string, onProgress: (progress: Co
     db.prepare('VACUUM INTO ?').run(to);
     return;
   }
-  await sqlite.backup(db, to, {
-    rate: STEP_PAGES,
-    progress: ({ totalPages, remainingPages }) => onProgress({ pages: totalPages - remainingPages, pagesTotal: totalPages }),
-  });
+  for (let tries = 1; ; tries += 1) {
+    let hasBegun = false;
+    const progress = ({ totalPages, remainingPages }: sqlite.BackupProgressInfo): void => {
+      hasBegun = true;
+      onProgress({ pages: totalPages - remainingPages, pagesTotal: totalPages });
+    };
+    try {
+      await sqlite.backup(db, to, { rate: STEP_PAGES, progress });
+      return;
+    } catch (thrown) {
+      if (hasBegun || tries === TRIES || !isInsideCommit(thrown)) throw thrown;
+      await sleep(TRY_AGAIN_MS);
+    }
+  }
 }
+
+/** Commits take a part of the time only, so that this many tries in a row can't all meet one. */
+const TRIES = 500;
+const TRY_AGAIN_MS = 2;
+
+/**
+ * A copy runs in another thread. If its first step comes in the middle of a commit, SQLite says that the database is locked. Node waits
+ * in later steps, but takes the first one for the end of the copy and throws an error with SQLite's code 0, "not an error".
+ */
+function isInsideCommit(thrown: unknown): boolean {
+  return thrown instanceof Error && 'errcode' in thrown && [0, SQLITE_BUSY, SQLITE_LOCKED].includes(Number(thrown.errcode));
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
 
 function sync(file: string): void {
   const handle = openSync(file, 'r');

@@ -1,0 +1,69 @@
+import { isInterrupted, isTerminal } from '#protocol';
+import { admin, wordsFor } from '../api.ts';
+import { placeOfConversation } from '../chat/conversations.tsx';
+import { go } from '../route.ts';
+import { Share } from '../share/button.tsx';
+import { Copy, Sure, say } from '../ui/basic.tsx';
+import { RunWith } from './again.tsx';
+import type { TaskLog } from './log.ts';
+
+/** What can be done with the task in its state. */
+export function Actions({ log }: { readonly log: TaskLog }) {
+  const about = log.about.value;
+  if (about === undefined) return null;
+  const run = async (what: () => Promise<void>): Promise<void> => {
+    try {
+      await what();
+    } catch (thrown) {
+      log.problem.value = wordsFor(thrown);
+    }
+  };
+  const retry = async (): Promise<void> => {
+    const { id } = await admin.retry(about.id);
+    say('The last message was sent again, in a new task.');
+    go(`/tasks/${encodeURIComponent(id)}`);
+  };
+  const remove = async (): Promise<void> => {
+    await admin.remove(about.id);
+    say('Task deleted.');
+    go('/tasks');
+  };
+  const cancel = async (): Promise<void> => {
+    await admin.cancel(about.id);
+    await log.again();
+  };
+  const isOver = isTerminal(about.state);
+  return (
+    <div class="row">
+      <a class="button" href={`/console${placeOfConversation(about)}`}>
+        Open the conversation
+      </a>
+      {isInterrupted(about.state) ? (
+        <a class="button primary" href={`/console/approvals/${encodeURIComponent(about.id)}`}>
+          Answer
+        </a>
+      ) : null}
+      {isOver ? (
+        <button type="button" onClick={() => void run(retry)}>
+          Retry
+        </button>
+      ) : (
+        <button type="button" onClick={() => void run(cancel)}>
+          Cancel
+        </button>
+      )}
+      <RunWith about={about} />
+      <a class="button" href={`/console/wire/rosetta?task=${encodeURIComponent(about.id)}`}>
+        Show in every dialect
+      </a>
+      <Share
+        id={about.id}
+        onProblem={(text) => {
+          log.problem.value = text;
+        }}
+      />
+      <Copy label="Copy JSON" text={() => JSON.stringify(about.task, null, 2)} />
+      <Sure label="Delete" onYes={() => void run(remove)} />
+    </div>
+  );
+}

@@ -1,0 +1,138 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { AdminWords } from '#protocol';
+import { getTextFromMessage } from '#protocol';
+import { admin } from '../api.ts';
+import { go } from '../route.ts';
+import { Ago, Problem, StateBadge, sized, took } from '../ui/basic.tsx';
+import { comparison } from './again.tsx';
+import type { Side } from './differing.ts';
+import { linesOf } from './differing.ts';
+import { TaskLog } from './log.ts';
+import { sharesOf, spansOf } from './spans.ts';
+import { Waterfall } from './waterfall.tsx';
+import './compare.css';
+
+/** Two runs side by side: figures, timelines, and outputs with the lines that differ. */
+export function Compare({ one, other }: { readonly one: string; readonly other: string }) {
+  const [left, right] = [useLog(one), useLog(other)];
+  const [mine, theirs] = useMemo(
+    () => linesOf(outputOf(left), outputOf(right)),
+    [left.about.value, right.about.value, left.events.value, right.events.value],
+  );
+  return (
+    <div class="page">
+      <p class="crumb">
+        <a href="/console/tasks">Tasks</a> / <a href={`/console/tasks/${encodeURIComponent(one)}`}>task</a> / compare
+      </p>
+      <h1>Two runs</h1>
+      {other === '' ? <Choose one={one} /> : null}
+      <div class="compare">
+        <Run log={left} lines={mine} />
+        {other === '' ? null : <Run log={right} lines={theirs} />}
+      </div>
+    </div>
+  );
+}
+
+function useLog(id: string): TaskLog {
+  const log = useMemo(() => new TaskLog(id), [id]);
+  useEffect(() => {
+    if (id !== '') void log.follow();
+    return () => log.close();
+  }, [log, id]);
+  return log;
+}
+
+/** All texts that the agent produced. */
+function outputOf({ about }: TaskLog): string {
+  const task = about.value?.task;
+  const made = (task?.artifacts ?? []).map(({ parts }) =>
+    parts.map((part) => part.text ?? JSON.stringify(part.data ?? part.filename ?? '')).join(''),
+  );
+  const closing = task?.status.message;
+  return [...made, ...(closing === undefined ? [] : [getTextFromMessage(closing)])].filter((text) => text !== '').join('\n');
+}
+
+function Run({ log, lines }: { readonly log: TaskLog; readonly lines: Side }) {
+  const about = log.about.value;
+  const spans = useMemo(() => (log.isWhole ? spansOf(log.events.value, 0) : []), [log.events.value, log.isWhole]);
+  if (about === undefined) return <Problem text={log.problem.value} />;
+  const { workMs, waitMs } = sharesOf(spans);
+  return (
+    <section aria-label={`Run of ${about.agent}`}>
+      <h2 class="row">
+        <StateBadge state={about.state} /> <a href={`/console/tasks/${encodeURIComponent(about.id)}`}>{about.agent}</a>
+      </h2>
+      <dl class="facts">
+        <div>
+          <dt>Worked</dt>
+          <dd>{took(workMs)}</dd>
+        </div>
+        <div>
+          <dt>Waited for a person</dt>
+          <dd>{took(waitMs)}</dd>
+        </div>
+        <div>
+          <dt>Log</dt>
+          <dd>
+            {about.last.toLocaleString('en')} events, {sized(about.bytes)}
+          </dd>
+        </div>
+      </dl>
+      <Waterfall spans={spans} shownUpTo={Number.POSITIVE_INFINITY} onPick={() => go(`/tasks/${encodeURIComponent(about.id)}`)} />
+      <h2>Output</h2>
+      <pre class="output panel">
+        {lines.map(({ text, isOwn }, at) => (
+          <span key={at} class={isOwn ? 'own' : ''}>
+            {text}
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+    </section>
+  );
+}
+
+const AMONG = 100;
+
+/** Tasks with the same request, among the newest, and a field for the id of any other. */
+function Choose({ one }: { readonly one: string }) {
+  const [same, setSame] = useState<readonly AdminWords[] | undefined>(undefined);
+  const [id, setId] = useState('');
+  useEffect(() => {
+    const look = async (): Promise<readonly AdminWords[]> => {
+      const { tasks } = await admin.tasks(new URLSearchParams({ pageSize: String(AMONG) }));
+      const words = await admin.words([...new Set([one, ...tasks.map((task) => task.id)])].slice(0, AMONG));
+      const text = words.find((each) => each.id === one)?.text;
+      return words.filter((each) => each.id !== one && each.text === text);
+    };
+    look().then(setSame, () => setSame([]));
+  }, [one]);
+  return (
+    <form
+      class="panel choose"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (id !== '') go(comparison(one, id));
+      }}
+    >
+      <p>
+        {same === undefined ? '…' : same.length === 0 ? 'No other task among the newest has this request.' : 'Tasks with the same request:'}
+      </p>
+      <ul>
+        {(same ?? []).map((each) => (
+          <li key={each.id}>
+            <a href={`/console${comparison(one, each.id)}`}>{each.text}</a>{' '}
+            <span class="dim">
+              <Ago at={each.startedAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      <div class="row">
+        <input type="text" aria-label="Task id" placeholder="Task id" value={id} onInput={(event) => setId(event.currentTarget.value)} />
+        <button type="submit">Compare</button>
+      </div>
+    </form>
+  );
+}

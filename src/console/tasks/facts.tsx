@@ -1,0 +1,68 @@
+import type { AdminRestart, Logged, Task } from '#protocol';
+import { TRACE_NOTE } from '#protocol';
+import { placeOf } from '../agents/known.ts';
+import { health } from '../ops/watch.ts';
+import { sized, took, when } from '../ui/basic.tsx';
+import type { TaskLog } from './log.ts';
+import { costOf, durationMs } from './log.ts';
+
+const ON_RESTART: Readonly<Record<AdminRestart, string>> = {
+  nothing: '',
+  waits: 'keeps waiting for the answer',
+  starts: 'the turn starts',
+  resumes: 'the agent continues where it was',
+  repeats: 'the agent runs the turn again',
+  fails: 'the task fails',
+  stays: 'stays as it is, until its agent is served',
+};
+
+/** The page of the task's trace, if the node is configured with one and the task has a trace. */
+function traceLink({ metadata }: Task): readonly (readonly [string, string, string])[] {
+  const id = metadata?.[TRACE_NOTE];
+  const url = health.value?.traceUrl;
+  if (typeof id !== 'string' || url === undefined || !/^https?:\/\//.test(url)) return [];
+  return [['Trace', id.slice(0, 8), url.replaceAll('{traceId}', encodeURIComponent(id))]];
+}
+
+/** Ids are long. */
+const WIDE: ReadonlySet<string> = new Set(['Task', 'Context', 'If the node restarts']);
+
+/** Owner, agent, size and duration, and what a restart would do. */
+export function Facts({ log, events }: { readonly log: TaskLog; readonly events: readonly Logged[] }) {
+  const about = log.about.value;
+  if (about === undefined) return null;
+  const ms = durationMs(events, about);
+  const onRestart = ON_RESTART[about.onRestart];
+  const facts: readonly (readonly [string, string, string?])[] = [
+    ['Task', about.alias ?? about.id],
+    ['Agent', about.agent, `/console${placeOf(about.agent)}`],
+    ['Caller', about.principal, `/console/tasks?principal=${encodeURIComponent(about.principal)}`],
+    ['Context', about.contextId, `/console/tasks?contextId=${encodeURIComponent(about.contextId)}`],
+    ['Dialect', about.dialect],
+    ['Last status', when(about.statusAt)],
+    ['Duration', ms === undefined ? '…' : took(ms)],
+    ['Log', `${about.last.toLocaleString('en')} events, ${sized(about.bytes)}`],
+    ...traceLink(about.task),
+    ...(onRestart === '' ? [] : [['If the node restarts', onRestart] as const]),
+    ...costOf(about.task),
+  ];
+  return (
+    <dl class="facts">
+      {facts.map(([name, value, to]) => (
+        <div key={name} class={WIDE.has(name) ? 'wide' : ''}>
+          <dt>{name}</dt>
+          <dd>{to === undefined ? value : <Link to={to} words={value} />}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Link({ to, words }: { readonly to: string; readonly words: string }) {
+  const isElsewhere = !to.startsWith('/');
+  return (
+    <a href={to} {...(isElsewhere ? { target: '_blank', rel: 'noopener noreferrer' } : {})}>
+      {words}
+    </a>
+  );
+}
