@@ -41,11 +41,18 @@ module.exports = {
     {
       name: 'drivers-are-chosen-late',
       comment:
-        'Only the edge decides which driver serves a port. The gRPC link loads its own with the first call, so that nobody else needs it.',
+        'Only the edge decides which driver serves a port. The gRPC link loads its own with the first call, and the console OAuth with the first sign-in, so that nobody else needs it.',
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/(cli|server)/', '^src/index[.]ts$', '^src/bindings/grpc/(transport|platform-fetch)[.]ts$', DRIVER, TEST],
+        pathNot: [
+          '^src/(cli|server)/',
+          '^src/index[.]ts$',
+          '^src/bindings/grpc/(transport|on-demand)[.]ts$',
+          '^src/console/agents/remote-auth[.]ts$',
+          DRIVER,
+          TEST,
+        ],
       },
       to: { path: DRIVER },
     },

@@ -5,6 +5,7 @@ import { within } from './deadline.ts';
 import { benchAccess } from './figures/access.ts';
 import { benchAgents } from './figures/agents.ts';
 import { benchClient } from './figures/client.ts';
+import { benchDisk } from './figures/disk.ts';
 import type { Figure, Sizes } from './figures/figure.ts';
 import { FULL, QUICK } from './figures/figure.ts';
 import { benchGrpc } from './figures/grpc.ts';
@@ -31,6 +32,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = 
     search: benchSearch,
     start: benchStart,
   },
+  disk: { disk: benchDisk },
   sdks: { sdks: benchSdks },
   grpc: { grpc: benchGrpc },
   client: { client: benchClient },

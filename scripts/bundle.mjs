@@ -26,9 +26,17 @@ const ownAddress = {
     build.onLoad({ filter: /[.]js$/ }, ({ path }) => {
       const from = JSON.stringify(relative(CHUNKS, path).split(sep).join('/'));
       const text = readFileSync(path, 'utf8').replaceAll('import.meta.url', `new URL(${from}, import.meta.url).href`);
-      return { contents: text, loader: 'js' };
+      return { contents: path.endsWith('internal.js') ? untied(text) : text, loader: 'js' };
     }),
 };
+
+/**
+ * A room's list of names ties its files together: esbuild puts all of them where one is used. `export *` does not, and a name that is not
+ * used is dropped either way.
+ */
+function untied(text) {
+  return text.replace(/export \{[^}]*\} from/g, 'export * from');
+}
 
 /** An `import` of node:http reads each of its members, and one of them loads Node's `fetch`, which takes longer than half of our own code. */
 const httpWithoutFetch = {

@@ -9,7 +9,9 @@ import { ensureInstalled, ROOT, runTool } from './install.mjs';
 const GROUPS = {
   operate: ['test/faults/operate.test.ts', 'test/faults/operate-load.test.ts'],
   cluster: ['test/faults/postgres-cluster.test.ts'],
+  soak: ['test/faults/operate-load.test.ts'],
 };
+const SOAK_MINUTES = '30';
 const given = process.argv.slice(2);
 const faults = faultsOfPage();
 if (given[0] === 'list') {
@@ -26,6 +28,11 @@ if (unknown.length > 0) {
 await ensureInstalled();
 if (given[0] === 'fuzz') process.exit(fuzz(given.slice(1)));
 process.env['PARLEY_FAULTS'] = 'full';
+// `npm run soak [-- --minutes N]`
+if (given[0] === 'soak') {
+  process.env['PARLEY_OPERATE_MINUTES'] = optionIn(given, '--minutes') ?? SOAK_MINUTES;
+  given.splice(1);
+}
 // Figures are taken from the package as users install it.
 const built = runTool('tsc', ['-p', 'tsconfig.build.json']);
 if (built.status !== 0) process.exit(built.status ?? 1);
@@ -49,11 +56,14 @@ function faultsOfPage() {
 
 /** `npm run faults -- fuzz [--minutes N] [--seed S]`: random input to everything that reads bytes of others (docs/faults.md, I8). */
 function fuzz(args) {
-  const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
-  const [minutes, seed] = [option('--minutes'), option('--seed')];
+  const [minutes, seed] = [optionIn(args, '--minutes'), optionIn(args, '--seed')];
   if (minutes !== undefined) process.env['PARLEY_FUZZ_MINUTES'] = minutes;
   if (seed !== undefined) process.env['PARLEY_SEED'] = seed;
   return runTool('vitest', ['run', '--no-file-parallelism', 'test/faults/fuzz.test.ts']).status ?? 1;
+}
+
+function optionIn(args, name) {
+  return args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
 }
 
 /** The faults, and every other test file with a figure or a full size in it. */

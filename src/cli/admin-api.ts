@@ -1,3 +1,4 @@
+import type { Fetch } from '#protocol';
 import { withoutEndSlashes } from '#protocol';
 import { CliError } from './command.ts';
 
@@ -6,10 +7,19 @@ export interface AdminApi {
   ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>;
 }
 
+/** How a node is reached. */
+interface AdminApiOptions {
+  /** What to do if the node refuses the caller. */
+  readonly authHint?: string;
+  /** Default: the platform's. */
+  readonly send?: Fetch;
+}
+
 const AUTH_HINT = 'use --token or PARLEY_TOKEN with the token of a caller that has the scope admin';
 
-/** Calls the admin API of a node. `authHint` says how to authenticate. Throws a CliError if the node can't be reached or refuses the request. */
-export function adminApi(url: string, token: string | undefined, authHint: string = AUTH_HINT): AdminApi {
+/** Calls the admin API of a node. Throws a CliError if the node can't be reached or refuses the request. */
+export function adminApi(url: string, token: string | undefined, options: AdminApiOptions = {}): AdminApi {
+  const { authHint = AUTH_HINT, send = (request) => fetch(request) } = options;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CliError(`--url: ${url} is not an http(s) address`, { exit: 2 });
   const base = `${withoutEndSlashes(url)}/api/parley/v1`;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
@@ -17,7 +27,8 @@ export function adminApi(url: string, token: string | undefined, authHint: strin
     ask: async (method, path, body) => {
       const sent =
         body === undefined ? { headers } : { headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
-      const response = await fetch(`${base}${path}`, { method, ...sent, redirect: 'error' }).catch((thrown: unknown) => {
+      const request = new Request(`${base}${path}`, { method, ...sent, redirect: 'error' });
+      const response = await send(request).catch((thrown: unknown) => {
         throw new CliError(`nothing answers at ${url}`, {
           code: 'A2ACLI_ERR_UNREACHABLE',
           hint: `is parley serve running there? (${reasonOf(thrown)})`,

@@ -3,6 +3,7 @@ import type { AdminBackup } from '#protocol';
 import { StoreError } from '../engine/adapters/sqlite.ts';
 import type { BackupProgress, BackupSummary } from '../server/adapters/backup.ts';
 import { backUp, readManifest, summaryOf, verifyBackup } from '../server/adapters/backup.ts';
+import { servedAuthFolder } from '../server/adapters/data-note.ts';
 import { packageVersion } from '../server/adapters/package-version.ts';
 import type { AdminApi } from './admin-api.ts';
 import type { Command } from './command.ts';
@@ -38,7 +39,7 @@ export const backupCommand: Command = { name: 'backup', help: helpFor(SPEC), spe
 /** What was made, as `--json` prints it. */
 interface Made extends BackupSummary {
   readonly folder: string;
-  /** The folder in which no API keys were found. */
+  /** The folder in which no API keys were found, unless the node is known to have none. */
   readonly noKeysIn?: string;
 }
 
@@ -101,7 +102,9 @@ async function ofClosed(place: DataPlace, to: string): Promise<Made> {
   const source = { store, folder: place.data, authFolder: place.auth, version: packageVersion() };
   try {
     const made = summaryOf(await untilInterrupted((signal) => backUp(source, to, { onProgress, signal })));
-    return { folder: to, ...made, ...(made.apiKeys ? {} : { noKeysIn: place.auth }) };
+    // A node that was served with this folder has no keys.
+    const isMissing = !made.apiKeys && servedAuthFolder(place.data) !== resolve(place.auth);
+    return { folder: to, ...made, ...(isMissing ? { noKeysIn: place.auth } : {}) };
   } finally {
     line.end();
     await store.close();

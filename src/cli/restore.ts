@@ -50,9 +50,12 @@ async function run(args: readonly string[]): Promise<number> {
       );
       return 0;
     }
+    const where = textOf(flags, 'auth-folder') === undefined ? '' : ` --auth-folder ${auth}`;
     const keys =
       hasRestoredApiKeys === false ? `\nThis machine has API keys already: they were kept, those of the backup are in ${from}/auth.` : '';
-    process.stdout.write(`${data}: ${tasks.tasks} tasks of ${manifest.at}.${keys}\nServe them with: parley serve AGENT --data ${data}\n`);
+    process.stdout.write(
+      `${data}: ${tasks.tasks} tasks of ${manifest.at}.${keys}\nServe them with: parley serve AGENT --data ${data}${where}\n`,
+    );
     return 0;
   } catch (thrown) {
     throw asCliError(thrown);

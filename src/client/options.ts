@@ -1,6 +1,5 @@
 import type { LinkHeaders, ProtocolBinding } from '#bindings';
 import type { A2AService, CardVerdict, CardVerifier, Fetch, Ids, Registry, VerifyPolicy } from '#protocol';
-import { createRegistry, DIALECTS } from '#protocol';
 import type { Auth } from './auth/credentials.ts';
 import type { ConnectionMemory } from './connection/memory.ts';
 import type { CardFollower } from './discovery/card-follower.ts';
@@ -116,9 +115,3 @@ export interface Connection {
 
 /** Five minutes without a byte, keep-alive comments included. */
 export const DEFAULT_IDLE_MS = 300_000;
-
-const everyDialect = createRegistry(DIALECTS);
-
-export function registryOf({ registry }: ClientOptions): Registry {
-  return registry ?? everyDialect;
-}

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { callContext } from '../../test/support/calls.ts';
 import { behave } from './behave.ts';
+import { createRegistry } from './dialects/create-registry.ts';
 import type { Dialect, Traits } from './dialects/dialect.ts';
-import { createRegistry, DIALECTS } from './dialects/registry.ts';
+import { DIALECTS } from './dialects/registry.ts';
 import { A2AError } from './errors.ts';
 import type { EventStream, Logged } from './events.ts';
 import { contextId, externalId, messageId, taskId } from './ids.ts';

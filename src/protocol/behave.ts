@@ -1,5 +1,6 @@
+import { createRegistry } from './dialects/create-registry.ts';
 import type { Traits } from './dialects/dialect.ts';
-import { createRegistry, DIALECTS } from './dialects/registry.ts';
+import { DIALECTS } from './dialects/registry.ts';
 import { isA2AError } from './errors.ts';
 import type { EventStream, Logged, TaskEvent } from './events.ts';
 import type { DialectId } from './ids.ts';

@@ -12,10 +12,11 @@
 export type { Agent, AgentOutput, Turn } from './agent.ts';
 export type { AgentCard, AgentInterface, AgentSkill } from './card.ts';
 export { createChoicesPart, getChoicesFromMessage } from './choices.ts';
+export { createRegistry, type Registry } from './dialects/create-registry.ts';
 export { DEFAULT_READ_LIMITS, type Dialect } from './dialects/dialect.ts';
 export { interfacesFor } from './dialects/interfaces.ts';
 export { dialectLosses } from './dialects/loss-table.ts';
-export { createRegistry, DIALECTS, type Registry } from './dialects/registry.ts';
+export { DIALECTS } from './dialects/registry.ts';
 export { negotiateCard, writeCard } from './dialects/superset.ts';
 export { A2AError, type ErrorKind, isA2AError } from './errors.ts';
 export type { EventStream, Logged, TaskEvent } from './events.ts';

@@ -20,6 +20,8 @@ export { type CardProblem, cardProblems, foreignMembers } from './card-check.ts'
 export * from './choices.ts';
 export { addedParts, appendParts } from './chunks.ts';
 export * from './conversation.ts';
+export * from './dialects/create-registry.ts';
+export * from './dialects/current.ts';
 export * from './dialects/dialect.ts';
 export * from './dialects/fallback.ts';
 export * from './dialects/fault.ts';

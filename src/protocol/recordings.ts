@@ -1,5 +1,5 @@
+import type { Registry } from './dialects/create-registry.ts';
 import type { Dialect, ReadEnv, RpcId } from './dialects/dialect.ts';
-import type { Registry } from './dialects/registry.ts';
 import { distance, leaves, parsedOrText, withoutEnvelope } from './documents.ts';
 import type { TaskEvent } from './events.ts';
 import { isLast } from './events.ts';

@@ -1,7 +1,7 @@
 import type { AgentCard } from './card.ts';
+import type { Registry } from './dialects/create-registry.ts';
 import type { Decoded, Dialect, ReadEnv, RpcId } from './dialects/dialect.ts';
 import { invalidParams } from './dialects/fault.ts';
-import type { Registry } from './dialects/registry.ts';
 import { equal } from './differences.ts';
 import { distance, leaves, withoutEnvelope } from './documents.ts';
 import { A2AError } from './errors.ts';

@@ -2,7 +2,9 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSyn
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditRecord } from '#protocol';
+import { createAuthority, hasOpenssl } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
+import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -28,6 +30,23 @@ async function post(node: Parley, path: string, body: object): Promise<{ task: {
 const send = (node: Parley, text: string): Promise<{ task: { id: string } }> => post(node, '/message:send', sendBody(text));
 const read = async (node: Parley, id: string): Promise<unknown> => await (await fetch(`${node.url}/tasks/${id}`)).json();
 const serve = (where: string): Promise<Parley> => parleyServe({ args: ['script', '--data', where], env });
+
+suiteNeeding('openssl', hasOpenssl, 'parley backup of a node with TLS, or on a Unix socket', () => {
+  it('reaches the node that its note names, from another folder, with a certificate for the name that callers use', async () => {
+    const { cert, key } = createAuthority(folder, 'ours').issue('node', 'DNS:agents.example.org');
+    for (const args of [
+      ['--tls-cert', cert, '--tls-key', key],
+      ['--socket', './node.sock'],
+    ]) {
+      const node = await parleyServe({ args: ['echo', '--data', './listens', ...args], env, cwd: folder });
+      const name = args[0]?.slice(2) ?? '';
+      expect(await run(['backup', at(name), '--data', at('listens')], { env })).toMatchObject({ code: 0, err: '' });
+      expect(await run(['store', 'stats', '--data', at('listens')], { env })).toMatchObject({ code: 0, err: '' });
+      expect(await node.stop()).toBe(0);
+      expect(existsSync(join(at(name), 'backup.json'))).toBe(true);
+    }
+  });
+});
 
 describe('parley backup', () => {
   let node: Parley;

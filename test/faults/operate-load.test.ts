@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -16,6 +16,7 @@ import { NOTHING, verifyAll } from './verify.ts';
 const MINUTES = Number(process.env['PARLEY_OPERATE_MINUTES'] ?? (isFull ? 15 : 0.3));
 const folder = mkdtempSync(join(tmpdir(), 'parley-operate-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const data = join(folder, 'data');
 const KINDS: readonly Job['kind'][] = ['send', 'send', 'send', 'stream', 'stream', 'poll'];
 const CHECKED = 1000;
 
@@ -23,11 +24,18 @@ interface Sample {
   readonly at: number;
   readonly memory: number;
   readonly files: number;
+  /** Bytes of the database for each job that was done. */
+  readonly disk: number;
 }
 
-function sampleOf(pid: number): Sample {
+function sampleOf(pid: number, data: string, jobs: number): Sample {
   const memory = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
-  return { at: performance.now(), memory, files: readdirSync(`/proc/${pid}/fd`).length };
+  return {
+    at: performance.now(),
+    memory,
+    files: readdirSync(`/proc/${pid}/fd`).length,
+    disk: statSync(join(data, 'tasks.db')).size / Math.max(1, jobs),
+  };
 }
 
 function percentile(values: readonly number[], share: number): number {
@@ -50,13 +58,13 @@ suiteNeeding(
         '--backup-keep',
         '2',
       ];
-      const front = await startBehindNginx({ folder, data: join(folder, 'data'), args, isBuilt: isFull });
+      const front = await startBehindNginx({ folder, data, args, isBuilt: isFull });
       const load = startLoad(front.url, KINDS, 50);
       const samples: Sample[] = [];
       const began = performance.now();
       for (let second = 0; performance.now() - began < MINUTES * 60_000; second += 1) {
         await pause(1000);
-        samples.push(sampleOf(front.node.pid));
+        samples.push(sampleOf(front.node.pid, data, load.done()));
         await getJson(`${front.url}/tasks?pageSize=20`);
         if (second % 30 === 15) front.node.process.kill('SIGHUP');
       }
@@ -85,6 +93,10 @@ suiteNeeding(
           samples.filter(in_).map(({ files }) => files),
           0.5,
         ),
+        disk: percentile(
+          samples.filter(in_).map(({ disk }) => disk),
+          0.5,
+        ),
         latency: percentile(
           load.sends.filter(in_).map(({ ms }) => ms),
           0.5,
@@ -95,13 +107,14 @@ suiteNeeding(
         ),
       });
       const [start, end] = [figures(part(0.2, 0.4)), figures(part(0.8, 1))];
-      const shown = ({ memory, files, latency, slow }: typeof start): string =>
-        `${memory.toFixed(0)} MiB, ${files} files, sends ${latency.toFixed(1)} ms (95 %: ${slow.toFixed(1)} ms)`;
+      const shown = ({ memory, files, disk, latency, slow }: typeof start): string =>
+        `${memory.toFixed(0)} MiB, ${files} files, ${disk.toFixed(0)} bytes on disk for a job, sends ${latency.toFixed(1)} ms (95 %: ${slow.toFixed(1)} ms)`;
       process.stdout.write(
         `operate: ${MINUTES} min, ${load.done()} jobs, ${errors.split('backup made').length - 1} backups; at the start ${shown(start)}; at the end ${shown(end)}\n`,
       );
       expectFigure(end.memory, { below: start.memory * 1.3 + 30 });
       expectFigure(end.files, { below: start.files + 20 });
+      expectFigure(end.disk, { below: start.disk * 1.3 + 1000 });
       expectFigure(end.latency, { below: start.latency * 2 + 5 });
     });
   },

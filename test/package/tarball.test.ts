@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runtimesFolder } from '../runtimes/install.ts';
 import { suiteNeeding } from '../support/needs.ts';
@@ -36,6 +38,39 @@ function newProject(name: string, options: readonly string[] = []): string {
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
   run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...options, tarball], project);
   return project;
+}
+
+/** The files that a browser loads with a module, and those that it loads when they are needed. */
+async function bundled(
+  contents: string,
+  resolveDir: string,
+): Promise<{ readonly first: readonly string[]; readonly later: readonly string[] }> {
+  const { outputFiles, metafile } = await build({
+    ...{
+      stdin: { contents, resolveDir },
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'browser',
+      minify: true,
+      target: 'es2023',
+    },
+    ...{ write: false, metafile: true, outdir: join(resolveDir, 'bundle'), absWorkingDir: resolveDir, logLevel: 'error' },
+  });
+  const { outputs } = metafile;
+  const entry = Object.keys(outputs).find((name) => outputs[name]?.entryPoint === '<stdin>') ?? '';
+  const first = new Set<string>([entry]);
+  // A set may grow while it is walked.
+  for (const name of first) {
+    for (const { path, kind } of outputs[name]?.imports ?? []) if (kind === 'import-statement') first.add(path);
+  }
+  const textOf = (names: readonly string[]): readonly string[] =>
+    outputFiles.filter(({ path }) => names.some((name) => path === join(resolveDir, name))).map(({ text }) => text);
+  return { first: textOf([...first]), later: textOf(Object.keys(outputs).filter((name) => !first.has(name))) };
+}
+
+function kibOf(files: readonly string[]): number {
+  return files.reduce((sum, text) => sum + gzipSync(text).length, 0) / 1024;
 }
 
 suiteNeeding('a package registry', tools !== undefined, 'the packed package', () => {
@@ -113,6 +148,21 @@ suiteNeeding('a package registry', tools !== undefined, 'the packed package', ()
     const classes = scripts.flatMap((name) => readFileSync(join(dist, name), 'utf8').match(/\b[A-Z]\w+(?==class\b)/g) ?? []);
     expect(classes).toContain('A2AError');
     expect(classes.filter((name, at) => classes.indexOf(name) !== at)).toEqual([]);
+  });
+
+  // The current dialect over JSON-RPC and HTTP+JSON. The root has `defineAgent` too, which a bundler drops if it is not used.
+  it.each([
+    ["export { A2AClient } from 'parley-a2a/client';", 42],
+    ["export * from 'parley-a2a/client';", 43],
+    ["export * from 'parley-a2a';", 49],
+  ])('gives a browser %s in %i KiB, minified and zipped, and loads other dialects and gRPC later', async (contents, kibMax) => {
+    const { first, later } = await bundled(contents, project);
+    expect(first.length + later.length).toBeGreaterThan(2);
+    expect(kibOf(first)).toBeLessThan(kibMax);
+    expect(kibOf(first)).toBeGreaterThan(20);
+    const titles = ['A2A 0.3', 'A2A 0.1', 'Solace Agent Mesh'];
+    expect(titles.filter((title) => first.some((text) => text.includes(title)))).toEqual([]);
+    expect(titles.filter((title) => later.some((text) => text.includes(title)))).toEqual(titles);
   });
 
   it(

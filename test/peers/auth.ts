@@ -33,10 +33,11 @@ const REFUSED = /401|unauthenticated|authentication (is required|failed)|credent
 
 /** Their clients, and a node of ours that demands an API key. Called once in a file, because its clients share the node. */
 export function describeAuth(clients: readonly AuthClient[]): void {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-peers-'));
+  let folder = '';
   let node: Parley;
   let key = '';
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'parley-peers-'));
     const { out, err } = await run(['keys', 'create', 'peer', '--auth-folder', folder, '--json']);
     assert.equal(err, '');
     ({ key } = JSON.parse(out) as { readonly key: string });

@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -152,26 +151,5 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the client in Chromium', () =>
     } finally {
       await browser.close();
     }
-  });
-});
-
-describe('the client in a browser’s bundle', () => {
-  // gRPC, which a bundler puts into files of their own.
-  const ON_DEMAND = ['./transport.ts', './adapters/http2.ts'];
-
-  // Two thirds of the size are the dialects; a client needs all of them. The root has `defineAgent` too, which a bundler drops if it is not used.
-  it.each([
-    ['src/client/index.ts', 64],
-    ['src/browser.ts', 72],
-  ])('of %s takes at most %i KiB, minified and zipped', async (entry, kibMax) => {
-    const { outputFiles } = await build({
-      ...{ entryPoints: [join(ROOT, entry)], bundle: true, format: 'esm', platform: 'browser', minify: true, write: false },
-      ...{ conditions: ['our-src'], absWorkingDir: ROOT, target: 'es2023' },
-      external: ON_DEMAND,
-    });
-    const [bundle] = outputFiles;
-    const kib = gzipSync(bundle?.contents ?? '').length / 1024;
-    expect(kib).toBeGreaterThan(5);
-    expect(kib).toBeLessThan(kibMax);
   });
 });

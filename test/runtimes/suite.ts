@@ -21,6 +21,11 @@ export async function runSuite({ node, pages }: Addresses): Promise<readonly Out
     sends: async () => same(await client.send('chunks=2').text(), 'chunk 1chunk 2'),
     'sends over HTTP+JSON': async () =>
       same(await (await A2AClient.connect(node, { binding: 'HTTP+JSON' })).send('chunks=2').text(), 'chunk 1chunk 2'),
+    'loads an older dialect when it is asked for': async () => {
+      const older = await A2AClient.connect(node, { dialect: 'v03' });
+      same(older.connection.dialect, 'v03');
+      same(await older.send('chunks=2').text(), 'chunk 1chunk 2');
+    },
     'streams two hundred chunks in order': async () => {
       const chunks: (string | undefined)[] = [];
       for await (const { artifactUpdate } of client.stream('chunks=200'))

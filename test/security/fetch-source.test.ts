@@ -76,6 +76,7 @@ describe('Node’s network modules', () => {
       'bindings/grpc/adapters/request-messages.ts', // a type
       'bindings/grpc/adapters/sessions.ts', // its connections
       'cli/agent/tls.ts', // certificates of --ca and --cert
+      'cli/data/local-node.ts', // the user's own node, on this machine
       'cli/init/templates/llm.ts', // the text of a file
       'cli/mcp.ts', // a type
       'cli/mcp/listen-locally.ts', // listens

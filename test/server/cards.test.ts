@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { defineAgent } from '#agents';
+import { builtInAgents, defineAgent } from '#agents';
+import { createLog } from '#server';
 import { builtIn, handlerOf, jsonRequest } from '../support/server.ts';
 
 const PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json', '/.well-known/a2a-agent-card.json', '/api/a2a/agent-card.json'];
@@ -151,6 +152,17 @@ describe('the card', () => {
     expect(extended.supportedInterfaces[0]?.url).toBe(`${BASE}/a2a/jsonrpc`);
     expect((await at('/agents/unsere-agentin/extendedAgentCard')).status).toBe(400);
     await own.close();
+  });
+
+  it('has an extended form for everybody in the profile for conformance kits, and the node warns of it', async () => {
+    const agent = builtInAgents.get('conformance')?.create({ profile: 'extended-card' });
+    const lines: string[] = [];
+    const open = handlerOf({ agents: [agent ?? secured], log: createLog({ level: 'warn', write: (line) => void lines.push(line) }) });
+    const seen = (await (await open.fetch(new Request(`${BASE}/.well-known/agent-card.json`))).json()) as Card;
+    expect(seen.capabilities).toMatchObject({ extendedAgentCard: true });
+    expect((await open.fetch(new Request(`${BASE}/extendedAgentCard`))).status).toBe(200);
+    expect(lines.join('')).toContain('the extended card is given to callers that nobody has authenticated');
+    await open.close();
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Fetch } from '#protocol';
 import { kept } from '#protocol';
 import { isMediaType } from '../media.ts';
-import { GRPC_WEB_TYPE } from './wire.ts';
+import { GRPC_WEB_TYPE } from './media-types.ts';
 
 const own: Fetch = (request) => fetch(kept(request));
 
@@ -9,7 +9,7 @@ let opened: Promise<Fetch> | undefined;
 
 /** The connections of gRPC are shared by the whole program. Their code is loaded with the first call. */
 function overHttp2(): Promise<Fetch> {
-  opened ??= import('./adapters/http2.ts').then(({ grpcOverHttp2 }) => grpcOverHttp2(own).fetch);
+  opened ??= import('./on-demand.ts').then(({ grpcOverHttp2 }) => grpcOverHttp2(own).fetch);
   return opened;
 }
 

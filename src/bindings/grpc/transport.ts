@@ -9,18 +9,19 @@ import type { LinkOptions, LinkTransport } from '../link-service.ts';
 import { linkEnv } from '../link-service.ts';
 import { isMediaType } from '../media.ts';
 import type { ProtoCodec } from './adapters/codec.ts';
-import { DriverMissing, isMissingPackage } from './driver-missing.ts';
+import { codecOf, errorOfStatus } from './adapters/driver.ts';
 import { readFrames } from './frames.ts';
+import { GRPC_TYPE, GRPC_WEB_TYPE } from './media-types.ts';
 import { SEQ_EXTENSION } from './seq.ts';
 import type { GrpcFrame, GrpcStatus } from './wire.ts';
-import { FrameTooLarge, GRPC_TYPE, GRPC_WEB_TYPE, messageFrame, readStatus, readTrailers, timeoutText } from './wire.ts';
+import { FrameTooLarge, messageFrame, readStatus, readTrailers, timeoutText } from './wire.ts';
 
 /** 16 MiB. */
 const DEFAULT_BYTES_MAX = 16_777_216;
 
-/** The calls of a gRPC link. Protobuf and the messages are loaded with the first one. */
-export async function openTransport(options: LinkOptions): Promise<LinkTransport> {
-  const driver = await openDriver(options);
+/** The calls of a gRPC link. */
+export function openTransport(options: LinkOptions): LinkTransport {
+  const driver = openDriver(options);
   return {
     unary: (operation, request, ctx) => call(operation, request, { driver, options, ctx }),
     stream: (operation, request, ctx) => events(operation, request, { driver, options, ctx }),
@@ -39,14 +40,10 @@ interface Calling {
   readonly ctx: CallContext;
 }
 
-async function openDriver(options: LinkOptions): Promise<Driver> {
-  const loaded = await import('./adapters/driver.ts').catch((cause: unknown) => {
-    const missing = isMissingPackage(cause) ? new DriverMissing() : undefined;
-    throw new A2AError('UNAVAILABLE', missing?.message ?? 'the code of gRPC can’t be loaded', { cause: missing ?? cause });
-  });
-  const codec = loaded.codecOf(options.dialect);
+function openDriver(options: LinkOptions): Driver {
+  const codec = codecOf(options.dialect);
   if (codec === undefined) throw new A2AError('UNSUPPORTED_OPERATION', `${options.dialect.title} has no gRPC form`);
-  return { codec, env: linkEnv(options), errorOfStatus: (status) => loaded.errorOfStatus(status, options.dialect.error.read) };
+  return { codec, env: linkEnv(options), errorOfStatus: (status) => errorOfStatus(status, options.dialect.error.read) };
 }
 
 async function call<Op extends UnaryOperation>(operation: Op, request: Requests[Op], calling: Calling): Promise<Results[Op]> {

@@ -1,6 +1,4 @@
-/** How gRPC calls look on the wire. gRPC-Web is the same, with the trailers as a last frame, because `fetch` hides trailers. */
-export const GRPC_TYPE = 'application/grpc+proto';
-export const GRPC_WEB_TYPE = 'application/grpc-web+proto';
+// How gRPC calls look on the wire. gRPC-Web is the same, with the trailers as a last frame, because `fetch` hides trailers.
 
 /** The end of a call: `grpc-status`, `grpc-message` and `grpc-status-details-bin`. */
 export interface GrpcStatus {

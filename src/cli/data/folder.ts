@@ -6,13 +6,13 @@ import { dataFolder } from '../../server/adapters/data-folder.ts';
 import { servedAuthFolder } from '../../server/adapters/data-note.ts';
 import { fileProblem, isThere, realPath } from '../../server/adapters/folders.ts';
 import { runningNodes } from '../../server/adapters/running-nodes.ts';
-import { authFolder } from '../../server/adapters/secret-files.ts';
+import { authFolder, readToken } from '../../server/adapters/secret-files.ts';
 import type { AdminApi } from '../admin-api.ts';
 import { adminApi } from '../admin-api.ts';
 import { CliError } from '../command.ts';
 import type { ParsedFlags } from '../flags/parse.ts';
 import { textOf } from '../flags/parse.ts';
-import { localToken } from '../local-token.ts';
+import { reachLocal } from './local-node.ts';
 
 /** The data folder that a command works on. */
 export function dataNamed(flag: string | undefined): string {
@@ -32,10 +32,11 @@ export interface DataPlace {
 export function placeNamed(flags: ParsedFlags): DataPlace {
   const data = dataNamed(textOf(flags, 'data'));
   const auth = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || servedAuthFolder(data)));
-  const url = runningNodes(auth).find(({ folder }) => folder !== undefined && realPath(folder) === realPath(data))?.url;
-  if (url === undefined) return { data, auth, api: undefined };
-  const token = process.env['PARLEY_TOKEN'] ?? localToken(url, { ...process.env, PARLEY_AUTH_FOLDER: auth });
-  return { data, auth, api: adminApi(url, token, 'set PARLEY_TOKEN to the token of a caller that has the scope admin') };
+  const node = runningNodes(auth).find(({ folder }) => folder !== undefined && realPath(folder) === realPath(data));
+  if (node === undefined) return { data, auth, api: undefined };
+  const { url, fetch: send } = reachLocal(node.url);
+  const authHint = 'set PARLEY_TOKEN to the token of a caller that has the scope admin';
+  return { data, auth, api: adminApi(url, process.env['PARLEY_TOKEN'] || readToken(auth), { authHint, send }) };
 }
 
 /** Opens the store of a folder that no node has open. */

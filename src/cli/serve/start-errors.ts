@@ -90,7 +90,7 @@ function ofStore(error: StoreError, found: readonly FoundAgent[], settings: Sett
       cause: error,
     });
   if (error.fault !== 'locked') return new CliError(error.message, { cause: error });
-  const node = runningNodes(authFolder(settings.authFolder)).find((one) => one.folder === folder);
+  const node = runningNodes(authFolder(settings.authFolder)).find((one) => one.folder === resolve(folder));
   const parley = parleyWord();
   const names = found.map(({ agent }) => agent.card.name).join(', ');
   if (node === undefined)

@@ -1,18 +1,16 @@
-import type { ProtocolBinding } from '#bindings';
-import { DEFAULT_BINDING } from '#bindings';
 import type { A2AService, AgentCard, CardVerdict, Operation } from '#protocol';
-import { verifyCard } from '#protocol';
 import type { CallDefaults } from '../calls/request.ts';
 import type { CardDocument, FetchCardOptions } from '../discovery/card-document.ts';
 import { followed, readCardDocument } from '../discovery/card-document.ts';
+import { cardlessEndpoints, otherDialects } from '../discovery/cardless.ts';
+import { dialectsOf, loadOnDemand } from '../discovery/dialects.ts';
 import { discover, mostHelpful } from '../discovery/discover.ts';
 import type { Endpoint } from '../discovery/endpoint.ts';
-import { endpointsOf, everyEndpoint, hasOperation } from '../discovery/endpoints.ts';
-import { probe } from '../discovery/probe.ts';
+import type { OrderedEndpoints } from '../discovery/endpoints.ts';
+import { cardEndpoints, hasOperation } from '../discovery/endpoints.ts';
 import { baseOf, readTarget, sameAddress } from '../discovery/target.ts';
 import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions, Connection } from '../options.ts';
-import { registryOf } from '../options.ts';
 import { withIdempotencyKeys } from '../retry/idempotency-key.ts';
 import { DEFAULT_RETRY, withRetries } from '../retry/retry.ts';
 import { withStreamResumption } from '../streams/resume.ts';
@@ -32,9 +30,8 @@ export interface Established {
   has(operation: Operation): boolean;
 }
 
-interface Reached {
+interface Reached extends OrderedEndpoints {
   readonly http: Http;
-  readonly endpoints: readonly Endpoint[];
   readonly document: CardDocument | undefined;
   /** The key under which the endpoint that works is remembered. */
   readonly name: string;
@@ -48,13 +45,15 @@ const CARD_TIMEOUT_MS = 30_000;
  * resumed streams around it.
  */
 export async function establish(target: string | AgentCard | FoundAgentCard, options: ClientOptions): Promise<Established> {
-  const reached = typeof target === 'string' ? await reach(target, options) : reachByCard(documentOf(target, options), undefined, options);
+  const reached =
+    typeof target === 'string' ? await reach(target, options) : await reachByCard(await documentOf(target, options), undefined, options);
   const { document, http, endpoints } = reached;
   const signature = document === undefined ? undefined : await checkedSignature(document, options);
   const card = document?.found.card.value;
   if (card !== undefined) http.useCard(card);
   if (options.strict !== undefined) {
-    const endpoint = options.strict.choose(endpoints, registryOf(options), card);
+    const every = [...endpoints, ...(await reached.rest())];
+    const endpoint = options.strict.choose(every, await dialectsOf(options).all(), card);
     const service = openEndpoint(endpoint, http, options);
     return established({ connected: { endpoint, service, settled: true }, service, document, signature, options });
   }
@@ -65,7 +64,8 @@ export async function establish(target: string | AgentCard | FoundAgentCard, opt
     http,
     options,
     declaresStreams: card?.capabilities.streaming === true,
-    more: () => otherDialects([first, ...rest], reached, options),
+    rest: reached.rest,
+    more: async (tried) => await otherDialects(tried, { http, options, registry: await dialectsOf(options).all() }),
     onSettled: (endpoint) => void remember(reached.name, endpoint, options),
   });
   const policy = { ...DEFAULT_RETRY, ...options.retry };
@@ -74,24 +74,6 @@ export async function establish(target: string | AgentCard | FoundAgentCard, opt
   const resumed = withStreamResumption(retried, { policy, has });
   const service = (options.decorators ?? []).reduceRight((next, decorate) => decorate(next), resumed);
   return established({ connected, service, document, signature, options });
-}
-
-/**
- * What to try if the agent rejects the dialect of its card: the other dialects at the same address. Several dialects have cards that look
- * alike. Dialects that answer a probe come first.
- */
-async function otherDialects(tried: readonly Endpoint[], { http }: Reached, options: ClientOptions): Promise<readonly Endpoint[]> {
-  const url = tried.find(({ binding }) => isDefault(binding))?.url;
-  if (url === undefined || options.dialect !== undefined) return [];
-  const isNew = (endpoint: Endpoint): boolean =>
-    isDefault(endpoint.binding) && !tried.some(({ url, dialect }) => url === endpoint.url && dialect === endpoint.dialect);
-  const others = everyEndpoint(url, { ...options, registry: registryOf(options), base: undefined }).filter(isNew);
-  const known = await probe(others, (endpoint) => openEndpoint(endpoint, http, options), new AbortController().signal);
-  return [...known, ...others.filter((endpoint) => !known.includes(endpoint))];
-}
-
-function isDefault(binding: ProtocolBinding): boolean {
-  return binding === DEFAULT_BINDING.protocolBinding;
 }
 
 interface Parts {
@@ -157,30 +139,24 @@ async function findDocument(text: string, options: ClientOptions): Promise<CardD
 
 function cardOptions(options: ClientOptions, http: Http): FetchCardOptions {
   const { timeoutMs = CARD_TIMEOUT_MS, signal, followCards: follow } = options;
-  return { http, registry: registryOf(options), timeoutMs, signal, follow };
+  return { http, dialects: dialectsOf(options), timeoutMs, signal, follow };
 }
 
 async function reach(text: string, options: ClientOptions): Promise<Reached> {
   const target = readTarget(text);
-  if (target.kind === 'file') return reachByCard(await readDocument(target.path, options), target.path, options);
+  if (target.kind === 'file') return await reachByCard(await readDocument(target.path, options), target.path, options);
   const { url } = target;
-  const registry = registryOf(options);
+  const dialects = dialectsOf(options);
   const http = createHttp(options, url.href);
   const found = await discover(url, cardOptions(options, http));
-  const endpointOptions = { ...options, registry };
   if (found.ok) {
     const { document, base } = found.found;
     const named = sameAddress(base, url.href) ? {} : { named: url.href };
-    return { http, document, name: url.href, endpoints: endpointsOf(document, { ...endpointOptions, base, ...named }) };
+    return { http, document, name: url.href, ...(await cardEndpoints(document, { ...options, dialects, base, ...named })) };
   }
-  const every = everyEndpoint(url.href, { ...endpointOptions, base: undefined });
-  const cardless = { http, document: undefined, name: url.href };
-  if (options.dialect !== undefined || (options.binding !== undefined && !isDefault(options.binding)))
-    return { ...cardless, endpoints: every };
-  const rpc = every.filter(({ binding }) => isDefault(binding));
-  const probed = await probe(rpc, (endpoint) => openEndpoint(endpoint, http, options), options.signal ?? new AbortController().signal);
-  if (probed.length === 0) throw mostHelpful(found.failures, url);
-  return { ...cardless, endpoints: [...probed, ...rpc.filter((endpoint) => !probed.includes(endpoint))] };
+  const endpoints = await cardlessEndpoints(url.href, { http, options, registry: await dialects.all() });
+  if (endpoints.length === 0) throw mostHelpful(found.failures, url);
+  return { http, document: undefined, name: url.href, endpoints, rest: async () => [] };
 }
 
 async function readDocument(path: string, options: ClientOptions): Promise<CardDocument> {
@@ -204,24 +180,25 @@ async function readDocument(path: string, options: ClientOptions): Promise<CardD
 }
 
 /** Credentials for a card that the caller has already go to the origin of the card, or of its first endpoint. */
-function reachByCard(document: CardDocument, name: string | undefined, options: ClientOptions): Reached {
+async function reachByCard(document: CardDocument, name: string | undefined, options: ClientOptions): Promise<Reached> {
   const { url } = document;
   const base = url === undefined ? undefined : baseOf(new URL(url));
-  const endpoints = endpointsOf(document, { ...options, registry: registryOf(options), base });
-  const first = endpoints[0]?.url;
-  return { document, endpoints, http: createHttp(options, url ?? first), name: name ?? first ?? '' };
+  const found = await cardEndpoints(document, { ...options, dialects: dialectsOf(options), base });
+  const first = found.endpoints[0]?.url;
+  return { document, ...found, http: createHttp(options, url ?? first), name: name ?? first ?? '' };
 }
 
-function documentOf(target: AgentCard | FoundAgentCard, options: ClientOptions): CardDocument {
+async function documentOf(target: AgentCard | FoundAgentCard, options: ClientOptions): Promise<CardDocument> {
   const isFound = 'raw' in target;
   return {
-    ...readCardDocument(isFound ? target.raw : target, 'the given card', registryOf(options)),
+    ...(await readCardDocument(isFound ? target.raw : target, 'the given card', dialectsOf(options))),
     url: isFound ? target.url : undefined,
   };
 }
 
 async function checkedSignature({ raw, url }: CardDocument, { verify }: ClientOptions): Promise<CardVerdict | undefined> {
   if (verify === undefined) return undefined;
+  const { verifyCard } = await loadOnDemand();
   const verdict = await verifyCard(raw, verify.verifier, verify.policy);
   if (verdict.ok || verify.mode === 'reported') return verdict;
   throw new ClientError('card-untrusted', 'the agent’s card is not trusted', {
@@ -235,14 +212,15 @@ async function checkedSignature({ raw, url }: CardDocument, { verify }: ClientOp
 }
 
 /** The endpoint that answered before comes first. */
-async function rememberedFirst({ endpoints, name }: Reached, { memory }: ClientOptions): Promise<readonly Endpoint[]> {
+async function rememberedFirst({ endpoints, rest, name }: Reached, { memory }: ClientOptions): Promise<readonly Endpoint[]> {
   const known = await memory?.recall(name);
   if (known === undefined) return endpoints;
   const isKnown = ({ url, binding, dialect }: Endpoint): boolean =>
     url === known.url && binding === known.binding && dialect.id === known.dialect;
+  const every = endpoints.some(isKnown) ? endpoints : [...endpoints, ...(await rest())];
   return [
-    ...endpoints.filter(isKnown).map((endpoint) => ({ ...endpoint, why: `${endpoint.why}; it worked before` })),
-    ...endpoints.filter((endpoint) => !isKnown(endpoint)),
+    ...every.filter(isKnown).map((endpoint) => ({ ...endpoint, why: `${endpoint.why}; it worked before` })),
+    ...every.filter((endpoint) => !isKnown(endpoint)),
   ];
 }
 

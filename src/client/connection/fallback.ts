@@ -25,8 +25,10 @@ export interface ConnectOver {
   readonly endpoints: readonly [Endpoint, ...Endpoint[]];
   readonly http: Http;
   readonly options: ClientOptions;
-  /** Further endpoints, if the agent understands none of these. Called at most once. */
-  readonly more: () => Promise<readonly Endpoint[]>;
+  /** Endpoints of the card in dialects that are not loaded yet. Called at most once. */
+  readonly rest: () => Promise<readonly Endpoint[]>;
+  /** Endpoints that the card does not list, if the agent understands none of those that it lists. Called at most once. */
+  readonly more: (tried: readonly Endpoint[]) => Promise<readonly Endpoint[]>;
   /** The card says `streaming: true`. */
   readonly declaresStreams: boolean;
   /** Called when the agent has answered at an endpoint. */
@@ -121,6 +123,7 @@ class EndpointFinder {
   readonly #over: ConnectOver;
   readonly #endpoints: Endpoint[];
   readonly #links = new Map<Endpoint, A2AService>();
+  #rest: Promise<void> | undefined;
   #more: Promise<void> | undefined;
   endpoint: Endpoint;
   settled = false;
@@ -153,11 +156,23 @@ class EndpointFinder {
   }
 
   async #after(endpoint: Endpoint, thrown: unknown): Promise<Endpoint | undefined> {
-    if (endpoint === this.#endpoints.at(-1) && isForeign(thrown)) {
-      this.#more ??= this.#over.more().then((more) => void this.#endpoints.push(...more));
+    if (this.#isLast(endpoint)) {
+      this.#rest ??= this.#add(this.#over.rest());
+      await this.#rest;
+    }
+    if (this.#isLast(endpoint) && isForeign(thrown)) {
+      this.#more ??= this.#add(this.#over.more(this.#endpoints));
       await this.#more;
     }
     return this.#endpoints[this.#endpoints.indexOf(endpoint) + 1];
+  }
+
+  #isLast(endpoint: Endpoint): boolean {
+    return endpoint === this.#endpoints.at(-1);
+  }
+
+  async #add(found: Promise<readonly Endpoint[]>): Promise<void> {
+    this.#endpoints.push(...(await found));
   }
 
   #settle(endpoint: Endpoint): void {

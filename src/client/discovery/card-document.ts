@@ -1,10 +1,11 @@
 import { NotA2A, parseJson, readBytes } from '#bindings';
-import type { FoundCard, Registry } from '#protocol';
-import { DEFAULT_READ_LIMITS, isA2AError, kept, linkSignals, randomIds } from '#protocol';
+import type { FoundCard } from '#protocol';
+import { DEFAULT_READ_LIMITS, hasCurrentForm, isA2AError, kept, linkSignals, randomIds } from '#protocol';
 import type { Http } from '../connection/http.ts';
 import { ClientError, isClientError } from '../errors/client-error.ts';
 import { explain, ofStatus } from '../errors/explain.ts';
 import type { CardFollower } from './card-follower.ts';
+import type { ClientDialects } from './dialects.ts';
 
 /** A card as it was served, and as it was read. */
 export interface CardDocument {
@@ -16,7 +17,7 @@ export interface CardDocument {
 /** How to fetch a card. */
 export interface FetchCardOptions {
   readonly http: Http;
-  readonly registry: Registry;
+  readonly dialects: ClientDialects;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
   readonly follow: CardFollower | undefined;
@@ -51,7 +52,7 @@ export async function followed(raw: unknown, source: DocumentSource, options: Fe
   const { url, where } = source;
   const next = options.follow?.(raw);
   if (next !== undefined && 'url' in next) return await fetchCard(new URL(next.url, url).href, options, hops + 1);
-  return { ...readCardDocument(next === undefined ? raw : next.card, where, options.registry), url };
+  return { ...(await readCardDocument(next === undefined ? raw : next.card, where, options.dialects)), url };
 }
 
 /**
@@ -83,7 +84,8 @@ function webPage(url: string): ClientError {
 }
 
 /** Reads a card of any dialect. */
-export function readCardDocument(raw: unknown, where: string, registry: Registry): Omit<CardDocument, 'url'> {
+export async function readCardDocument(raw: unknown, where: string, dialects: ClientDialects): Promise<Omit<CardDocument, 'url'>> {
+  const registry = hasCurrentForm(raw) ? dialects.loaded : await dialects.all();
   const found = registry.readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
   if (found === undefined) {
     throw new ClientError('not-an-agent', `${where} is not an agent card`, {

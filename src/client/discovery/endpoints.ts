@@ -4,6 +4,7 @@ import { CURRENT_DIALECT } from '#protocol';
 import { ClientError } from '../errors/client-error.ts';
 import type { ClientOptions } from '../options.ts';
 import type { CardDocument } from './card-document.ts';
+import type { ClientDialects } from './dialects.ts';
 import type { Endpoint } from './endpoint.ts';
 import { interfaceAddress } from './interface-address.ts';
 import { leadsInside } from './own-machine.ts';
@@ -18,16 +19,58 @@ export interface EndpointOptions extends Pick<ClientOptions, 'binding' | 'dialec
   readonly named?: string;
 }
 
+/** The endpoints of a card in the order in which they are tried. */
+export interface OrderedEndpoints {
+  readonly endpoints: readonly Endpoint[];
+  /** The endpoints of the same card in dialects that are not loaded yet. They are tried when those above fail. */
+  readonly rest: () => Promise<readonly Endpoint[]>;
+}
+
+/** The endpoints of a card. Further dialects are loaded only if the endpoint that comes first needs one. */
+export async function cardEndpoints(
+  document: CardDocument,
+  { dialects, ...options }: Omit<EndpointOptions, 'registry'> & { readonly dialects: ClientDialects },
+): Promise<OrderedEndpoints> {
+  const few = { ...options, registry: dialects.loaded };
+  const every = async () => endpointsOf(document, { ...options, registry: await dialects.all() });
+  if (!startsWith(document, few)) return { endpoints: await every(), rest: async () => [] };
+  const endpoints = endpointsOf(document, few);
+  const isNew = (other: Endpoint): boolean => !endpoints.some((known) => isSame(known, other));
+  return { endpoints, rest: async () => (await every()).filter(isNew) };
+}
+
+/** Whether these dialects include that of the endpoint that comes first. */
+function startsWith(document: CardDocument, options: EndpointOptions): boolean {
+  if (options.dialect !== undefined && options.registry.byId(options.dialect) === undefined) return false;
+  const offered = document.found.card.value.supportedInterfaces;
+  const first = offered.find((iface) => isNamed(interfaceAddress(iface, document.url), options)) ?? offered[0];
+  const endpoint = first === undefined ? undefined : endpointFor(first, document, options);
+  return endpoint !== undefined && isAsked(endpoint, options) && !leadsInside(endpoint.url, options.base);
+}
+
+function isSame(one: Endpoint, other: Endpoint): boolean {
+  return one.url === other.url && one.binding === other.binding && one.dialect === other.dialect;
+}
+
+/** Whether the caller lets the client use the binding of this endpoint. */
+export function isAsked({ binding }: Endpoint, options: EndpointOptions): boolean {
+  return options.binding === undefined || binding === options.binding;
+}
+
+function isNamed(url: string | undefined, { named }: EndpointOptions): boolean {
+  return url !== undefined && named !== undefined && sameAddress(url, named);
+}
+
 /** The endpoints of a card that this client can call, in the card's order. */
-export function endpointsOf(document: CardDocument, options: EndpointOptions): readonly Endpoint[] {
+function endpointsOf(document: CardDocument, options: EndpointOptions): readonly Endpoint[] {
   const { found } = document;
   const offered = found.card.value.supportedInterfaces;
   const endpoints = offered.map((iface) => endpointFor(iface, document, options)).filter((endpoint) => endpoint !== undefined);
   if (offered.length === 0 && options.base !== undefined) endpoints.push(besideCard(document, options, options.base));
-  const asked = endpoints.filter(({ binding }) => options.binding === undefined || binding === options.binding);
+  const asked = endpoints.filter((endpoint) => isAsked(endpoint, options));
   const wanted = asked.filter(({ url }) => !leadsInside(url, options.base));
   if (wanted.length === 0) throw asked[0] === undefined ? noEndpoint(offered, options) : sentInside(asked[0].url, options.base);
-  const named = wanted.filter(({ url }) => options.named !== undefined && sameAddress(url, options.named));
+  const named = wanted.filter(({ url }) => isNamed(url, options));
   return [...named, ...wanted.filter((endpoint) => !named.includes(endpoint))];
 }
 
@@ -69,19 +112,6 @@ function besideCard({ found }: CardDocument, options: EndpointOptions, base: str
     version: '',
     why: 'the card names no address, so /a2a beside it',
   };
-}
-
-/** Every endpoint that an address without a card can be. Variants of dialects, and dialects for brokers, always have a card. */
-export function everyEndpoint(url: string, options: EndpointOptions): readonly Endpoint[] {
-  const only = fixed(options);
-  const dialects =
-    only === undefined ? options.registry.all.filter(({ id, card }) => !id.includes('.') && card.isPublished !== true) : [only];
-  const common = { url, version: '', why: only === undefined ? 'there is no card: found by probing' : 'chosen by the dialect option' };
-  const endpoints = CLIENT_BINDINGS.flatMap(({ protocolBinding: binding, formOf }) => {
-    const forms = dialects.map((dialect) => formOf(dialect, options.registry)).filter((dialect) => dialect !== undefined);
-    return forms.map((dialect): Endpoint => ({ ...common, binding, dialect }));
-  });
-  return endpoints.filter(({ binding }) => options.binding === undefined || binding === options.binding);
 }
 
 /** Whether this dialect has the operation over this binding. */

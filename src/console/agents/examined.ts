@@ -1,18 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Authenticator } from '#client';
 import type { Examination, Finding } from '#client/doctor';
 import { examine } from '#client/doctor';
 import { wordsFor } from '../api.ts';
 import { credentials } from '../session.ts';
 import { recording } from '../wire/recorder.ts';
-import { relayed } from './known.ts';
+import { relayed } from './relay.ts';
+import { keptAuth } from './remote-auth.ts';
 
 /** An agent's address, and how to reach it. */
 export interface Whereabouts {
   readonly url: string;
   /** This node serves the agent. */
   readonly isOurs: boolean;
-  /** The token for a remote agent. */
-  readonly bearer?: string;
+  /** The name of the credentials for a remote agent. */
+  readonly auth?: string;
 }
 
 /** The findings about an agent, while they arrive. */
@@ -25,17 +27,21 @@ export interface AgentCheckup {
 const STEP_MS = 10_000;
 
 /** The fetch options for an agent, with or without credentials. */
-export function wayTo({ url, isOurs, bearer = '' }: Whereabouts): {
+export function wayTo({ url, isOurs, auth }: Whereabouts): {
   readonly fetch: Examination['fetch'];
   readonly known?: Examination['fetch'];
 } {
   const out = isOurs ? (request: Request) => fetch(request) : relayed;
   const recorded = (request: Request): Promise<Response> => recording(new URL(url).host)(request, out);
-  const headers = isOurs ? credentials() : bearer === '' ? {} : { Authorization: `Bearer ${bearer}` };
-  if (Object.keys(headers).length === 0) return { fetch: recorded };
-  const known = (request: Request): Promise<Response> => {
-    for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
-    return recorded(request);
+  const given: Authenticator | undefined = isOurs ? { present: () => ({ headers: credentials() }) } : keptAuth(auth);
+  if (given === undefined || (isOurs && Object.keys(credentials()).length === 0)) return { fetch: recorded };
+  const known = async (request: Request): Promise<Response> => {
+    const { headers = {}, query = {} } = await given.present(undefined);
+    const to = new URL(request.url);
+    for (const [name, value] of Object.entries(query)) to.searchParams.set(name, value);
+    const sent = Object.keys(query).length === 0 ? request : new Request(to, request);
+    for (const [name, value] of Object.entries(headers)) sent.headers.set(name, value);
+    return await recorded(sent);
   };
   return { fetch: recorded, known };
 }
@@ -44,7 +50,7 @@ export function wayTo({ url, isOurs, bearer = '' }: Whereabouts): {
 export function useExamination(where: Whereabouts): AgentCheckup & { readonly again: () => void } {
   const [round, setRound] = useState(0);
   const [state, setState] = useState<AgentCheckup>({ findings: [], isOver: false, problem: '' });
-  const { url, isOurs, bearer } = where;
+  const { url, isOurs, auth } = where;
   useEffect(() => {
     const leaving = new AbortController();
     const run = async (): Promise<void> => {
@@ -70,6 +76,6 @@ export function useExamination(where: Whereabouts): AgentCheckup & { readonly ag
     };
     void run();
     return () => leaving.abort();
-  }, [url, isOurs, bearer, round]);
+  }, [url, isOurs, auth, round]);
   return { ...state, again: () => setRound(round + 1) };
 }

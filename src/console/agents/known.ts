@@ -4,6 +4,8 @@ import { A2AClient } from '#client';
 import { NODE, withPrefix } from '../prefix.ts';
 import { credentials, token } from '../session.ts';
 import { recording } from '../wire/recorder.ts';
+import { relayed } from './relay.ts';
+import { keptAuth } from './remote-auth.ts';
 
 /** An agent of this node, as its catalog lists it. */
 export interface KnownAgent {
@@ -43,8 +45,8 @@ export interface ChatTarget {
   readonly name?: string;
   readonly mesh?: string;
   readonly url?: string;
-  /** For an address: the token that the user entered. It is kept in memory only. */
-  readonly bearer?: string;
+  /** For an address: the name of the credentials that the user entered. They are kept in memory only. */
+  readonly auth?: string;
 }
 
 const MESH = 'mesh:';
@@ -84,41 +86,17 @@ function connect(target: ChatTarget, options: Pick<ClientOptions, 'binding' | 'd
     const present = (): { headers: Readonly<Record<string, string>> } => ({ headers: credentials() });
     return A2AClient.connect(`${NODE}${own}`, { ...options, auth: { present }, interceptors: [recording(titleOf(target))] });
   }
-  const auth = target.bearer === undefined || target.bearer === '' ? {} : { auth: { bearer: target.bearer } };
-  return A2AClient.connect(target.url ?? '', { ...options, ...auth, fetch: relayed, interceptors: [recording(titleOf(target))] });
+  const auth = keptAuth(target.auth);
+  return A2AClient.connect(target.url ?? '', {
+    ...options,
+    ...(auth === undefined ? {} : { auth }),
+    fetch: relayed,
+    interceptors: [recording(titleOf(target))],
+  });
 }
 
 /** An agent of this node. */
 function pathTo({ name, mesh }: ChatTarget): string | undefined {
   if (mesh !== undefined) return `/api/parley/v1/mesh/agents/${encodeURIComponent(mesh)}`;
   return name === undefined ? undefined : `/agents/${name}`;
-}
-
-/** Sends the request through the node: `/api/parley/v1/relay`. */
-export async function relayed(request: Request): Promise<Response> {
-  const headers = new Headers(request.headers);
-  const credential = headers.get('authorization');
-  headers.delete('authorization');
-  if (credential !== null) headers.set('x-relay-authorization', credential);
-  const key = headers.get('x-api-key');
-  if (key !== null) headers.set('x-relay-api-key', key);
-  for (const [name, value] of Object.entries(credentials())) headers.set(name, value);
-  const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
-  const response = await fetch(withPrefix(`/api/parley/v1/relay?url=${encodeURIComponent(request.url)}`), {
-    method: request.method,
-    headers,
-    signal: request.signal,
-    ...(hasBody ? { body: await request.arrayBuffer() } : {}),
-  });
-  const problem = response.headers.get('x-relay-problem');
-  if (problem !== null) throw await unreached(response, problem);
-  const status = Number(response.headers.get('x-relay-status') ?? response.status);
-  const isEmpty = status === 204 || status === 304;
-  return new Response(isEmpty ? null : response.body, { status, headers: response.headers });
-}
-
-/** Throws as a fetch on the node would have, so that the same code explains the failure. */
-async function unreached(response: Response, code: string): Promise<TypeError> {
-  const { error } = (await response.json().catch(() => ({}))) as { readonly error?: { readonly message?: string } };
-  return new TypeError('fetch failed', { cause: Object.assign(new Error(error?.message ?? code), { code }) });
 }

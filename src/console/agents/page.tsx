@@ -12,7 +12,8 @@ import { Check, Interfaces } from './checkup.tsx';
 import type { AgentCheckup, Whereabouts } from './examined.ts';
 import { useExamination } from './examined.ts';
 import type { ChatTarget } from './known.ts';
-import { agents, agentsProblem, loadAgents, relayed } from './known.ts';
+import { agents, agentsProblem, loadAgents } from './known.ts';
+import { relayed } from './relay.ts';
 import { RemoteForm } from './remote-form.tsx';
 import { Signature } from './signature.tsx';
 import { chatWith, SkillView } from './skill.tsx';
@@ -144,9 +145,9 @@ function Skills({ card, target }: { readonly card: AgentCard; readonly target: C
   );
 }
 
-function targetOf({ url, bearer = '' }: Whereabouts, name: string | undefined): ChatTarget {
+function targetOf({ url, auth }: Whereabouts, name: string | undefined): ChatTarget {
   if (name !== undefined) return { name };
-  return bearer === '' ? { url } : { url, bearer };
+  return auth === undefined ? { url } : { url, auth };
 }
 
 /** Name, version and description, with a link to the chat. */

@@ -12,7 +12,7 @@ export const changes = signal(0);
 let last = exchanges.value[0]?.n ?? 0;
 let isDue = false;
 
-const HIDDEN = /^(authorization|x-relay-authorization|x-api-key|cookie)$/i;
+const HIDDEN = /^(authorization|x-relay-authorization|x-relay-headers|x-relay-api-key|x-api-key|cookie)$/i;
 
 /** Records every request of a client, without credentials. */
 export function recording(to: string): Interceptor {

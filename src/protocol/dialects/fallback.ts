@@ -1,5 +1,5 @@
+import type { Registry } from './create-registry.ts';
 import type { Dialect, Hints } from './dialect.ts';
-import type { Registry } from './registry.ts';
 
 /**
  * The dialect in which to answer a request that no dialect recognises: an unknown method, an unreadable

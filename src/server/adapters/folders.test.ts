@@ -28,7 +28,7 @@ describe('makeFolder', () => {
     writeFileSync(at('file'), '');
     expect(fileProblem(thrownBy(() => makeFolder('/proc/x')))).toMatch(/^(?:no folder can be created at \/proc\/x|.*read-only)/);
     expect(fileProblem(thrownBy(() => makeFolder(at('file'))))).toBe(`${at('file')} is a file, not a folder (EEXIST)`);
-    expect(fileProblem(thrownBy(() => makeFolder(at('file/x'))))).toBe(`${at('file')} is a file, not a folder (EEXIST)`);
+    expect(fileProblem(thrownBy(() => makeFolder(at('file/x'))))).toBe(`a part of ${at('file/x')} is a file, not a folder (ENOTDIR)`);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, realpathSync, rmdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 
@@ -7,8 +7,8 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
  * without an end, where a file system refuses with ENOENT, as /proc does.
  */
 export function makeFolder(path: string, mode = 0o700): readonly string[] {
-  const missing: string[] = [];
-  for (let at = resolve(path); !isFolder(at); at = dirname(at)) missing.unshift(at);
+  const missing = [resolve(path)];
+  for (let above = dirname(resolve(path)); !existsSync(above); above = dirname(above)) missing.unshift(above);
   return missing.filter((each) => isMade(each, mode));
 }
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { makeFolder } from './folders.ts';
 import { writeSecretFile } from './secret-files.ts';
 
@@ -10,7 +10,7 @@ export interface RunningNode {
   readonly started: string;
   readonly url: string;
   readonly agents: readonly string[];
-  /** The data folder. Absent with `memory`. */
+  /** The data folder, an absolute path. Absent with `memory`. */
   readonly folder?: string;
 }
 
@@ -25,7 +25,7 @@ export function noteNode(authFolder: string, node: Pick<RunningNode, 'url' | 'ag
     makeFolder(join(authFolder, 'nodes'));
     for (const stale of notes(authFolder)) if (!isAlive(stale.node)) rmSync(stale.path, { force: true });
     rmSync(path, { force: true });
-    writeSecretFile(path, `${JSON.stringify({ pid: process.pid, started, ...node })}\n`);
+    writeSecretFile(path, `${JSON.stringify({ pid: process.pid, started, ...node, ...absolute(node) })}\n`);
   } catch {
     // Without the file, other programs do not find the node by themselves. That is no reason to fail.
   }
@@ -35,6 +35,14 @@ export function noteNode(authFolder: string, node: Pick<RunningNode, 'url' | 'ag
     } catch {
       // As above. A reader of the file notices that the process is gone.
     }
+  };
+}
+
+/** A reader of the note may work in another folder. */
+function absolute({ url, folder }: Pick<RunningNode, 'url' | 'folder'>): Pick<RunningNode, 'url' | 'folder'> {
+  return {
+    url: url.startsWith('unix:') ? `unix:${resolve(url.slice('unix:'.length))}` : url,
+    ...(folder === undefined ? {} : { folder: resolve(folder) }),
   };
 }
 

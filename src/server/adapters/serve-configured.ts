@@ -1,5 +1,5 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Store } from '#engine';
 import type { AdminStore, CardSigner, Fetch } from '#protocol';
 import { placeOf } from '../../engine/adapters/postgres.ts';
@@ -239,7 +239,7 @@ function pagesOf(
 function folderOf(found: readonly FoundAgent[], { data, authFolder: named }: Settings, log: Log): string {
   const folder = dataFolder(data);
   if (data === undefined) {
-    const isInUse = (old: string): boolean => runningNodes(authFolder(named)).some((node) => node.folder === old);
+    const isInUse = (old: string): boolean => runningNodes(authFolder(named)).some((node) => node.folder === resolve(old));
     adoptOldFolder(folder, { sources: found.map(({ source }) => source), isInUse, log });
   }
   return folder;

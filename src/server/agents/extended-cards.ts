@@ -21,6 +21,7 @@ export function extendedCards(
     log.warn('the extended card is given to callers that nobody has authenticated; use this for conformance kits only');
   return {
     isHidden: (agent) => isOpen && agent?.extendedCardForAll !== true,
-    isUnmentioned: (card) => isOpen && !shared.some((agent) => agent.card === card),
+    // By name: a node that sends no notifications serves a copy of the card.
+    isUnmentioned: (card) => isOpen && !shared.some((agent) => agent.card.name === card.name),
   };
 }

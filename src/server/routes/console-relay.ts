@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
-import { A2AError, type Fetch, kept } from '#protocol';
+import { A2AError, type Fetch, isObject, kept } from '#protocol';
 import { passedOn } from './fetch-bridge.ts';
 import { errorAnswer, refusal } from './responses.ts';
 
@@ -10,6 +10,11 @@ import { errorAnswer, refusal } from './responses.ts';
 const PASSED = ['accept', 'content-type', 'last-event-id', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'idempotency-key'];
 const CREDENTIAL = 'x-relay-authorization';
 const KEY = 'x-relay-api-key';
+/** The type of a form for an OAuth server. The request itself says JSON: no form of another site may reach this node. */
+const TYPE = 'x-relay-content-type';
+const FORM = 'application/x-www-form-urlencoded';
+/** Other headers with credentials: an object as JSON, in base64. Pages can't set some of them, such as `Cookie`. */
+const OTHERS = 'x-relay-headers';
 /** Response headers that are passed on: those that A2A clients use. */
 const ANSWERED = ['content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'retry-after', 'www-authenticate', 'etag'];
 
@@ -69,10 +74,40 @@ function headersFor(httpRequest: HttpRequest): Headers {
     const value = httpRequest.header(name);
     if (value !== undefined) headers.set(name, value);
   }
+  if (httpRequest.header(TYPE) === FORM) headers.set('content-type', FORM);
   const [credential, key] = [httpRequest.header(CREDENTIAL), httpRequest.header(KEY)];
   if (credential !== undefined) headers.set('authorization', credential);
   if (key !== undefined) headers.set('x-api-key', key);
+  for (const [name, value] of otherHeaders(httpRequest.header(OTHERS))) headers.set(name, value);
   return headers;
+}
+
+const OTHERS_MAX = 20;
+/** They belong to the connection, or to this node. */
+const NEVER =
+  /^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-length|proxy-.*|sec-.*|x-relay-.*|x-forwarded-.*|forwarded)$/i;
+
+function otherHeaders(encoded: string | undefined): readonly (readonly [string, string])[] {
+  if (encoded === undefined) return [];
+  const wrong = (what: string): A2AError => new A2AError('INVALID_PARAMS', `the header ${OTHERS} ${what}`, { field: OTHERS });
+  const value = parsed(Buffer.from(encoded, 'base64').toString('utf8'));
+  if (!isObject(value)) throw wrong('is not an object as JSON in base64');
+  const found = Object.entries(value);
+  if (found.length > OTHERS_MAX) throw wrong(`has more than ${OTHERS_MAX} members`);
+  return found.map(([name, text]) => {
+    if (typeof text !== 'string' || !/^[!#$%&'*+.^_`|~\w-]+$/.test(name) || /[\0\r\n]/.test(text))
+      throw wrong('has a member that is no header');
+    if (NEVER.test(name)) throw wrong(`may not set ${name}`);
+    return [name, text];
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Json, JsonObject, Logged, Operation, UnaryOperation } from '#protocol';
 import { isObject } from '#protocol';
-import { dialectNamed, METHODS_V03 } from '../dialects.ts';
+import { dialectNamed } from '../dialect-named.ts';
+import { METHODS_V03 } from '../dialects.ts';
 import type { ProtoCodec, ProtoForm } from './codec.ts';
 import { protoCodec } from './codec.ts';
 import { A2AService } from './generated/a2a_v03_pb.ts';

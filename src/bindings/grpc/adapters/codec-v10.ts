@@ -1,14 +1,16 @@
 import { isObject } from '#protocol';
-import { dialectNamed, METHODS_V10 } from '../dialects.ts';
+import { dialectNamed } from '../dialect-named.ts';
 import type { ProtoCodec, ProtoForm } from './codec.ts';
 import { protoCodec } from './codec.ts';
 import { A2AService } from './generated/a2a_v10_pb.ts';
 
-/** A2A 1.0: its JSON is the ProtoJSON of its messages. */
+const v10 = dialectNamed('v10');
+
+/** A2A 1.0: its JSON is the ProtoJSON of its messages, and its methods have the names of its JSON-RPC methods. */
 export const FORM_V10: ProtoForm = {
-  dialect: dialectNamed('v10'),
+  dialect: v10,
   service: A2AService,
-  methods: METHODS_V10,
+  methods: v10.methods,
   received: (operation, json) => (operation === 'list' && isObject(json) && json['pageSize'] === 0 ? withoutPageSize(json) : json),
 };
 

@@ -3,7 +3,8 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
 import type { Fetch } from '#protocol';
 import { isMediaType } from '../../media.ts';
-import { GRPC_TYPE, GRPC_WEB_TYPE, trailersFrame } from '../wire.ts';
+import { GRPC_TYPE, GRPC_WEB_TYPE } from '../media-types.ts';
+import { trailersFrame } from '../wire.ts';
 import type { Http2Connection, Http2Sessions, OpenSocket } from './sessions.ts';
 import { openSessions } from './sessions.ts';
 
@@ -19,12 +20,7 @@ export interface Http2Fetch {
   close(): void;
 }
 
-/** Whether this program can open HTTP/2 connections: Node, Bun and Deno can, browsers and workers can't. */
-export function hasHttp2(): boolean {
-  return http2Module() !== undefined;
-}
-
-/** A browser's bundle must not import the module. */
+/** Node, Bun and Deno have it, browsers and workers do not. A browser's bundle must not import the module. */
 function http2Module(): typeof import('node:http2') | undefined {
   return typeof process === 'undefined' ? undefined : process.getBuiltinModule?.('node:http2');
 }

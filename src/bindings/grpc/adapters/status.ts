@@ -4,7 +4,7 @@ import { AnySchema } from '@bufbuild/protobuf/wkt';
 import type { Dialect, ErrorKind, Json } from '#protocol';
 import { A2AError, ERRORS, isKeyOf, isObject, keysOf } from '#protocol';
 import { TimedOut } from '../../failures.ts';
-import { dialectNamed } from '../dialects.ts';
+import { dialectNamed } from '../dialect-named.ts';
 import type { GrpcStatus } from '../wire.ts';
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema, StatusSchema } from './generated/google_rpc_pb.ts';
 import { protoJson } from './proto-json.ts';

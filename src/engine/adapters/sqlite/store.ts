@@ -68,7 +68,7 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
   };
   const commits = (): number => transactions.commits;
   const checkpoints = chooseCheckpoints({ db, files, settings, thread, commits, onFailed: onCheckpointFailed, marks, restartMarks });
-  const space = createDiskSpace({ path: files.path, ballastBytes, onLow: () => void checkpoints.empty('TRUNCATE') });
+  const space = createDiskSpace({ path: files.path, ballastBytes, checkpoints });
   const shrinking = createShrinking(db, { checkpoints, isBroken: () => guard.broken !== undefined, report });
   const { rows, ...reads } = createReads(db, { ...tables, guard, quarantine });
   const searching = createStoreSearch({ isWanted: settings.search, path: files.path, store: meta.store, rows, report });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createRegistry } from '../create-registry.ts';
 import type { Confidence, Hints } from '../dialect.ts';
-import { createRegistry, DIALECTS } from '../registry.ts';
+import { DIALECTS } from '../registry.ts';
 import { cortex } from './dialect.ts';
 
 const message = (role: string) => ({ message: { messageId: 'm', role, parts: [{ text: 'hi' }] } });

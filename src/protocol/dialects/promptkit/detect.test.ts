@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createRegistry } from '../create-registry.ts';
 import type { Confidence, Hints } from '../dialect.ts';
-import { createRegistry, DIALECTS } from '../registry.ts';
+import { DIALECTS } from '../registry.ts';
 import { detect } from './detect.ts';
 
 const message = (...parts: unknown[]) => ({ message: { messageId: '', role: 'user', parts } });

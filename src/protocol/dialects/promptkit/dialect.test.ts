@@ -3,7 +3,8 @@ import { countingEnv } from '../../../../test/support/env.ts';
 import type { AgentCard } from '../../card.ts';
 import { contextId, messageId, taskId } from '../../ids.ts';
 import type { Shape } from '../../operations.ts';
-import { createRegistry, DIALECTS } from '../registry.ts';
+import { createRegistry } from '../create-registry.ts';
+import { DIALECTS } from '../registry.ts';
 import { promptkit } from './dialect.ts';
 
 const read = (shape: Shape, raw: unknown) => promptkit.decode(shape, raw, countingEnv());

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createRegistry } from '../create-registry.ts';
 import type { Hints } from '../dialect.ts';
-import { createRegistry, DIALECTS } from '../registry.ts';
+import { DIALECTS } from '../registry.ts';
 import { sam, samDocumented } from './dialect.ts';
 
 const typed = { role: 'user', parts: [{ type: 'text', text: 'hi' }] };

@@ -5,8 +5,9 @@ import { contextId, seq, taskId } from '../../ids.ts';
 import type { TaskState } from '../../states.ts';
 import type { Artifact, Task } from '../../task.ts';
 import { translate } from '../../translate.ts';
+import { createRegistry } from '../create-registry.ts';
 import type { Frame } from '../dialect.ts';
-import { createRegistry, DIALECTS } from '../registry.ts';
+import { DIALECTS } from '../registry.ts';
 import { sam, samDocumented } from './dialect.ts';
 
 const ids = { taskId: taskId('T'), contextId: contextId('S') };

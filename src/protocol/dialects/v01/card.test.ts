@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { countingEnv } from '../../../../test/support/env.ts';
 import type { AgentCard } from '../../card.ts';
-import { createRegistry, DIALECTS } from '../registry.ts';
+import { createRegistry } from '../create-registry.ts';
+import { DIALECTS } from '../registry.ts';
 import { society } from '../society/dialect.ts';
 import { v01 } from './dialect.ts';
 

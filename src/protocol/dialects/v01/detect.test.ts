@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { dialectId } from '../../ids.ts';
+import { createRegistry } from '../create-registry.ts';
 import type { Hints } from '../dialect.ts';
-import { createRegistry, DIALECTS } from '../registry.ts';
+import { DIALECTS } from '../registry.ts';
 import { society } from '../society/dialect.ts';
 import { v01 } from './dialect.ts';
 

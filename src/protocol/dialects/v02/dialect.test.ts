@@ -3,9 +3,10 @@ import { countingEnv } from '../../../../test/support/env.ts';
 import { A2AError } from '../../errors.ts';
 import { messageId } from '../../ids.ts';
 import type { Operation } from '../../operations.ts';
+import { createRegistry } from '../create-registry.ts';
 import type { Dialect } from '../dialect.ts';
 import { dialectLosses } from '../loss-table.ts';
-import { createRegistry, DIALECTS } from '../registry.ts';
+import { DIALECTS } from '../registry.ts';
 import { v03 } from '../v03/dialect.ts';
 import { v02, v02Releases } from './dialect.ts';
 

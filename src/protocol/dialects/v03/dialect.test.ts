@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../../errors.ts';
 import { dialectId } from '../../ids.ts';
-import { createRegistry, DIALECTS } from '../registry.ts';
+import { createRegistry } from '../create-registry.ts';
+import { DIALECTS } from '../registry.ts';
 import { v03, v03Rest, v03TaskId } from './dialect.ts';
 
 const registry = createRegistry(DIALECTS);

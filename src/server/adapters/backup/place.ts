@@ -49,6 +49,6 @@ export function isWhole({ isComplete, problem }: PlacedBackup): boolean {
 }
 
 /** For a place that was named instead of one of its backups. */
-export function severalWords(shown: string, names: readonly string[]): string {
-  return `${shown} has ${names.length} backups; name one of them, the newest is ${shown}/${names.toSorted().at(-1)}`;
+export function severalWords(shown: string, names: readonly string[], query = ''): string {
+  return `${shown} has ${names.length} backups; name one of them, the newest is ${shown}/${names.toSorted().at(-1)}${query}`;
 }

@@ -74,16 +74,17 @@ async function problemOf(bucket: S3Bucket, name: string, manifest: Uint8Array): 
 export async function fetchBackup(options: S3Options, folder: string, signal: AbortSignal): Promise<void> {
   const bucket = await s3Bucket(options);
   const manifest = await readObject(bucket, MANIFEST);
-  if (manifest === undefined) throw new ConfigError(await nothingAt(bucket, shownBucket(options)));
+  if (manifest === undefined) throw new ConfigError(await nothingAt(bucket, options));
   await writeFile(join(folder, MANIFEST), manifest, { mode: 0o600 });
   await inTurns(readManifest(folder).files, async ({ path, bytes }) =>
     receiveFile(bucket, { key: path, bytes }, { path: join(folder, path), signal }),
   );
 }
 
-async function nothingAt(bucket: S3Bucket, shown: string): Promise<string> {
+async function nothingAt(bucket: S3Bucket, options: S3Options): Promise<string> {
+  const shown = shownBucket(options);
   const names = (await backupsIn(bucket)).filter(isWhole).map(({ name }) => name);
-  return names.length === 0 ? `${shown} is not a backup, and has none in it` : severalWords(shown, names);
+  return names.length === 0 ? `${shown} is not a backup, and has none in it` : severalWords(shown, names, `?endpoint=${options.endpoint}`);
 }
 
 function shownBucket({ bucket, prefix = '' }: S3Options): string {

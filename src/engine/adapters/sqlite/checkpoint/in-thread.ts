@@ -14,6 +14,8 @@ import type { CheckpointMode } from './worker.ts';
  * megabyte at a time, ahead of use.
  */
 export interface Checkpoints {
+  /** The bytes in the WAL after the last commit. */
+  readonly walUsed: number;
   /** The promise that the next commit must wait for, if any. It never rejects. */
   gate(): Promise<void> | undefined;
   /** To be called after each commit: starts a checkpoint when the WAL is large enough. */
@@ -94,6 +96,9 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
     }
   };
   return {
+    get walUsed() {
+      return used;
+    },
     gate: () => (isFinishing || used > walBytesMax ? run : undefined),
     committed: () => {
       used = (size.one()?.log ?? 0) * PAGE;

@@ -20,14 +20,19 @@ const WAL_BYTES = 4 * 2 ** 20;
  */
 export function createInlineCheckpoints({ db, path, walBytes, onEmptied }: InlineOptions): Checkpoints {
   const limit = Math.min(walBytes, WAL_BYTES);
+  let walUsed = 0;
   const empty = (): void => {
     const row = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
     if (row?.['busy'] === 0) onEmptied();
   };
   return {
+    get walUsed() {
+      return walUsed;
+    },
     gate: () => undefined,
     committed: () => {
-      if (statSync(`${path}-wal`).size > limit) empty();
+      walUsed = statSync(`${path}-wal`).size;
+      if (walUsed > limit) empty();
     },
     empty: async () => empty(),
     rewrite: async () => {

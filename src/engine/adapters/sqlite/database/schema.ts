@@ -70,6 +70,8 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE meta ADD COLUMN in_use INTEGER NOT NULL DEFAULT 0;
   `,
+  // Nothing changes in the file. From this version on, the log is written with shortened ids, which older programs can't read.
+  '',
 ];
 
 /** Migrates in one transaction: after a crash the file has the old version or the new one. */

@@ -3,6 +3,7 @@ import { open, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { A2AError } from '#protocol';
 import type { Write } from '../../../ports.ts';
+import type { Checkpoints } from '../checkpoint/in-thread.ts';
 import { notNow } from '../damage/task-errors.ts';
 import { sizeOf } from './store-files.ts';
 
@@ -12,6 +13,9 @@ import { sizeOf } from './store-files.ts';
  * finish, and retention can delete. Until then a batch with new tasks is rejected once and accepted on
  * its retry, so that the reserve lasts. When there is enough space again, the ballast file is written
  * again.
+ *
+ * The ballast has to hold what a checkpoint copies. So it is small while the store is, and a new data
+ * folder does not start with its full size.
  */
 export interface DiskSpace {
   /** Throws if the batch must be retried later. */
@@ -26,26 +30,35 @@ export interface DiskSpace {
 interface SpaceOptions {
   readonly path: string;
   readonly ballastBytes: number;
-  readonly onLow: () => void;
+  readonly checkpoints: Pick<Checkpoints, 'walUsed' | 'empty'>;
 }
 
 const RETRY_MS = 1000;
+/** The ballast of a store that has less than half of this in its file and its WAL. */
+const SMALL_BYTES = 2 ** 20;
 
-/** Writes the ballast file, unless it exists. `onLow` is called each time the disk runs full. */
-export function createDiskSpace({ path, ballastBytes, onLow }: SpaceOptions): DiskSpace {
+/** Writes the ballast file, unless it exists. Empties the WAL each time the disk runs full. */
+export function createDiskSpace({ path, ballastBytes, checkpoints }: SpaceOptions): DiskSpace {
   const ballast = `${path}.ballast`;
+  const stored = sizeOf(path);
+  let laid = sizeOf(ballast);
   let isLow = false;
   let isRefused = false;
   let laying: Promise<void> | undefined;
   let triedAt = Number.NEGATIVE_INFINITY;
 
+  const wanted = (): number =>
+    isLow || 2 * (stored + checkpoints.walUsed) > SMALL_BYTES ? ballastBytes : Math.min(ballastBytes, SMALL_BYTES);
   const lay = async (bytesFree: number): Promise<void> => {
     try {
       const { bavail, bsize } = await statfs(dirname(path));
       if (bavail * bsize < bytesFree) return;
-      await fill(ballast, ballastBytes);
+      const bytes = wanted();
+      await fill(ballast, bytes);
+      laid = bytes;
       isLow = false;
     } catch {
+      laid = 0;
       rmSync(ballast, { force: true });
     }
   };
@@ -58,7 +71,7 @@ export function createDiskSpace({ path, ballastBytes, onLow }: SpaceOptions): Di
     });
   };
 
-  if (sizeOf(ballast) !== ballastBytes) tryToLay(ballastBytes);
+  if (laid < wanted() || laid > ballastBytes) tryToLay(ballastBytes);
 
   return {
     get isLow() {
@@ -66,7 +79,10 @@ export function createDiskSpace({ path, ballastBytes, onLow }: SpaceOptions): Di
     },
     settled: async () => laying,
     admit: (batch) => {
-      if (!isLow) return;
+      if (!isLow) {
+        if (laid < ballastBytes && laid < wanted()) tryToLay(ballastBytes);
+        return;
+      }
       // Requires twice the space, or the ballast would be deleted again at once.
       tryToLay(2 * ballastBytes);
       if (isRefused || !batch.some((write) => write.kind === 'task' && write.isNew)) return;
@@ -74,22 +90,25 @@ export function createDiskSpace({ path, ballastBytes, onLow }: SpaceOptions): Di
       throw notNow('the disk is nearly full; new tasks can’t be stored now');
     },
     ranOut: (cause) => {
+      laid = 0;
       rmSync(ballast, { force: true });
       const isNews = !isLow;
       isLow = true;
       isRefused = false;
-      if (isNews) onLow();
+      if (isNews) void checkpoints.empty('TRUNCATE');
       return notNow('the disk is full; nothing can be stored now', cause);
     },
   };
 }
 
-/** Writes random bytes, so that a compressing file system can't shrink the file. */
+/** Writes random bytes, so that a compressing file system can't shrink the file. A file that is there keeps its bytes and grows. */
 async function fill(file: string, bytes: number): Promise<void> {
   const chunk = crypto.getRandomValues(new Uint8Array(65_536));
-  const handle = await open(file, 'w', 0o600);
+  const handle = await open(file, 'a', 0o600);
   try {
-    for (let at = 0; at < bytes; at += chunk.length) await handle.write(chunk, 0, Math.min(chunk.length, bytes - at));
+    const { size } = await handle.stat();
+    if (size > bytes) await handle.truncate(bytes);
+    for (let at = size; at < bytes; at += chunk.length) await handle.write(chunk, 0, Math.min(chunk.length, bytes - at));
   } finally {
     await handle.close();
   }

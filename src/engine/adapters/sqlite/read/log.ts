@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { EntryRange, LogEntry } from '../../../ports.ts';
 import { StoreError } from '../../shared/store-error.ts';
 import { query } from '../database/statement.ts';
+import { fromText } from '../database/text.ts';
 import type { Segment } from '../tables/log-segments.ts';
 import { NO_HASH, openSegment } from '../tables/log-segments.ts';
 import type { TaskRecord } from '../tables/task-record.ts';
@@ -32,22 +33,19 @@ export function createReadLog(db: DatabaseSync): ReadLog {
     const from = start.one(key, after + 1);
     if (from === undefined) throw missing(after + 1);
     const out: LogEntry[] = [];
-    let chars = 0;
+    let read = 0;
+    const owner = { key, id: fromText(row.id), context: fromText(row.context) };
     const chain = only === 'words' ? wordChain(row, from) : fullChain(row, from);
     for (const segment of (only === 'words' ? words : all).each(key, from.first)) {
-      const entries = openSegment(key, segment, only);
+      const { entries, chars } = openSegment(owner, segment, only);
       chain.next(segment, entries.length);
       take(entries, { after, limit }, out);
-      chars += charsRead(segment, only);
-      if (out.length >= limit || (chars > bytesMax && out.length > 0)) return out;
+      read += chars;
+      if (out.length >= limit || (read > bytesMax && out.length > 0)) return out;
     }
     chain.end();
     return out;
   };
-}
-
-function charsRead({ words, chunks }: Segment, only: EntryRange['only']): number {
-  return (words?.length ?? 0) + (only === 'words' ? 0 : (chunks?.length ?? 0));
 }
 
 function take(entries: readonly LogEntry[], { after, limit }: EntryRange, into: LogEntry[]): void {

@@ -15,7 +15,7 @@ export interface Segment {
   readonly words_before: number;
   readonly prev: string;
   readonly hash: string;
-  /** JSON arrays of entries, or null if there are none. */
+  /** JSON arrays of entries, or null if there are none. The ids of the task and its context are shortened. */
   readonly words: string | null;
   readonly chunks: string | null;
 }
@@ -33,8 +33,15 @@ interface LogEnd {
   readonly head: string;
 }
 
+/** The task whose log it is. */
+export interface LogOwner {
+  readonly key: number;
+  readonly id: string;
+  readonly context: string;
+}
+
 /** Divides entries into segments that continue a log. */
-export function cut(key: number, entries: readonly LogEntry[], end: LogEnd): readonly Segment[] {
+export function cut(task: LogOwner, entries: readonly LogEntry[], end: LogEnd): readonly Segment[] {
   const segments: Segment[] = [];
   let words: string[] = [];
   let chunks: string[] = [];
@@ -47,10 +54,10 @@ export function cut(key: number, entries: readonly LogEntry[], end: LogEnd): rea
       last,
       words_before: before,
       prev,
-      words: words.length === 0 ? null : `[${words.join()}]`,
-      chunks: chunks.length === 0 ? null : `[${chunks.join()}]`,
+      words: words.length === 0 ? null : shortened(`[${words.join()}]`, task),
+      chunks: chunks.length === 0 ? null : shortened(`[${chunks.join()}]`, task),
     };
-    prev = hashOf(key, part);
+    prev = hashOf(task.key, part);
     segments.push({ ...part, hash: prev });
     before += words.length;
     words = [];
@@ -85,22 +92,54 @@ function hashOf(key: number, { first, last, words_before, prev, words, chunks }:
   );
 }
 
-/** Checks the hash of a segment and returns its entries. */
-export function openSegment(key: number, segment: Segment, only: 'words' | undefined): readonly LogEntry[] {
-  if (hashOf(key, segment) !== segment.hash)
-    throw new StoreError('damaged', `the hash of entries ${segment.first} to ${segment.last} is wrong`);
-  const words = entriesIn(segment.words);
-  if (only === 'words' || segment.chunks === null) return words;
-  const chunks = entriesIn(segment.chunks);
-  return words.length === 0 ? chunks : inOrder(words, chunks);
+/** The entries of a segment. */
+export interface OpenedSegment {
+  readonly entries: readonly LogEntry[];
+  /** The length of their JSON. */
+  readonly chars: number;
 }
 
-function entriesIn(json: string | null): readonly LogEntry[] {
-  return json === null ? [] : parseOwnJson(json);
+/** Checks the hash of a segment and returns its entries. */
+export function openSegment(task: LogOwner, segment: Segment, only: 'words' | undefined): OpenedSegment {
+  if (hashOf(task.key, segment) !== segment.hash)
+    throw new StoreError('damaged', `the hash of entries ${segment.first} to ${segment.last} is wrong`);
+  const words = full(segment.words ?? '', task);
+  const chunks = only === 'words' ? '' : full(segment.chunks ?? '', task);
+  return { entries: inOrder(entriesIn(words), entriesIn(chunks)), chars: words.length + chunks.length };
+}
+
+function entriesIn(json: string): readonly LogEntry[] {
+  return json === '' ? [] : parseOwnJson(json);
+}
+
+/** JSON escapes control characters, so these stand in no entry. */
+const [TASK, CONTEXT] = ['\u0001', '\u0002'];
+/** A shorter id is not worth it, and could stand in any text. */
+const ID_LENGTH_MIN = 8;
+
+/** JSON of entries without the ids of their task and its context, which each entry repeats: half of a small entry. */
+function shortened(json: string, { id, context }: LogOwner): string {
+  return replaced(replaced(json, inJson(id), TASK), inJson(context), CONTEXT);
+}
+
+/** What `shortened` was given. JSON that an older version stored has no marks. */
+function full(json: string, { id, context }: LogOwner): string {
+  const [task, of] = [inJson(id), inJson(context)];
+  // Functions, because a `$` in a replacement text has a meaning.
+  return json.replaceAll(CONTEXT, () => of).replaceAll(TASK, () => task);
+}
+
+function replaced(json: string, id: string, mark: string): string {
+  return id.length < ID_LENGTH_MIN ? json : json.replaceAll(id, mark);
+}
+
+function inJson(id: string): string {
+  return JSON.stringify(id).slice(1, -1);
 }
 
 /** Merges words and chunks, which are stored apart, by sequence number. */
 function inOrder(words: readonly LogEntry[], chunks: readonly LogEntry[]): readonly LogEntry[] {
+  if (words.length === 0 || chunks.length === 0) return words.length === 0 ? chunks : words;
   const out: LogEntry[] = [];
   let at = 0;
   for (const word of words) {

@@ -45,7 +45,7 @@ export function createTasks(db: DatabaseSync, realms: Realms, counts: TaskCounts
   const addEntries = (row: TaskRow, entries: readonly LogEntry[], end: LogEnd): LogEnd => {
     if (entries.length === 0) return end;
     let head = end.head;
-    for (const segment of cut(row.key, entries, end)) {
+    for (const segment of cut({ key: row.key, id: row.id, context: row.contextId }, entries, end)) {
       addSegment(row.key, segment.first, segment.last, segment.words_before, segment.prev, segment.hash, segment.words, segment.chunks);
       head = segment.hash;
     }
