@@ -42,6 +42,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
     ],
   },
   { what: 'the store on a real Postgres', files: ['test/contracts/postgres.test.ts', 'test/faults/postgres-*.test.ts'] },
+  { what: 'a thousand seeds of simulated replicas', files: ['test/simulator/simulator.test.ts'] },
   {
     what: 'large inputs and searches',
     files: [

@@ -1,6 +1,7 @@
 import type { CallContext, DialectId, TaskId, TenantId } from '#protocol';
 import { A2AError, externalId } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
+import { checkLease } from '../lease.ts';
 import type { EngineLifecycle } from '../lifecycle.ts';
 import type { Owner, Store } from '../ports.ts';
 import { isIn, ownerOf } from '../tasks/keys.ts';
@@ -9,7 +10,7 @@ import type { TaskTable } from '../tasks/table.ts';
 
 /** What looking up a task needs of the engine. */
 export interface FindParts {
-  readonly store: Pick<Store, 'task' | 'byAlias'>;
+  readonly store: Pick<Store, 'task' | 'byAlias' | 'lease'>;
   readonly tasks: TaskTable;
   readonly commits: Pick<Commits, 'check'>;
   readonly lifecycle: EngineLifecycle;
@@ -37,6 +38,7 @@ export async function findTask(parts: FindParts, { agent, ctx, request }: TaskRe
   const owner = ownerOf(ctx, request);
   const { id } = request;
   if (parts.lifecycle.phase === 'new') throw new A2AError('UNAVAILABLE', 'the server is starting', { retryAfterMs: 1000 });
+  if (parts.store.lease !== undefined) checkLease(parts.store.lease);
   const task = await holdNamed(parts, { owner, agent, id }, ctx);
   if (task !== undefined) {
     if (task.committed > 0 || (await isStored(parts, task, ctx.signal))) {

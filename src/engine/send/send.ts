@@ -2,6 +2,7 @@ import type { CallContext, EventStream, Logged, SendRequest, SendResult, Seq, Ta
 import { A2AError } from '#protocol';
 import type { Agents } from '../agents.ts';
 import { checkStreaming } from '../agents.ts';
+import { checkLease } from '../lease.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { Store } from '../ports.ts';
 import { foldTo, withHistory } from '../read/fold.ts';
@@ -18,7 +19,7 @@ import { replyAgain } from './reply.ts';
 
 /** What a send needs of the engine. */
 export interface SendParts extends IdempotencyParts, FollowParts {
-  readonly store: IdempotencyParts['store'] & FollowParts['store'] & Pick<Store, 'claim'>;
+  readonly store: IdempotencyParts['store'] & FollowParts['store'] & Pick<Store, 'claim' | 'lease'>;
   readonly commits: IdempotencyParts['commits'] & FollowParts['commits'];
   readonly agents: Agents;
   readonly limits: EngineLimits;
@@ -31,6 +32,7 @@ interface SendArguments {
 
 /** Answers when the agent has dealt with the message, or with `returnImmediately` as soon as the message is durable. */
 export async function send(parts: SendParts, facts: AgentFacts, { request, ctx }: SendArguments): Promise<SendResult> {
+  if (parts.store.lease !== undefined) checkLease(parts.store.lease);
   const call: SendCall = { request, ctx, facts, owner: ownerOf(ctx, request) };
   const identity = identityOf(parts, call);
   const sending = parts.store.claim === undefined ? sendOnce(parts, call, identity) : sendClaimed(parts, call, identity);
@@ -111,6 +113,7 @@ export async function* stream(
   { request, ctx }: SendArguments,
 ): EventStream & AsyncGenerator<readonly Logged[]> {
   checkStreaming(parts.agents, facts.agent);
+  if (parts.store.lease !== undefined) checkLease(parts.store.lease);
   const call: SendCall = { request, ctx, facts, owner: ownerOf(ctx, request) };
   const identity = identityOf(parts, call);
   const sent = await (parts.store.claim === undefined ? sendOnce(parts, call, identity) : sendClaimed(parts, call, identity));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { LeaseEvents, Store } from '#engine';
 import type { Turn } from '#protocol';
 import { A2AError } from '#protocol';
-import { AT_ONCE, agent, ctx, doing, quiet, request, taskOf, textOf, toTask, world } from '../../../test/support/engine.ts';
+import { AT_ONCE, agent, collect, ctx, doing, quiet, request, taskOf, textOf, toTask, world } from '../../../test/support/engine.ts';
 import { memoryStore } from '../adapters/memory.ts';
 
 /** A store with a lease that the test takes away. Like a database, it writes nothing meanwhile. */
@@ -16,6 +16,7 @@ function leased() {
       follow: (followed) => {
         events = followed;
       },
+      isHeld: () => state.isHeld,
     },
     commit: async (batch) => {
       if (state.isTaken) throw new Error('another node has taken over');
@@ -47,6 +48,22 @@ const slow = (seen: Turn[]) =>
   });
 
 describe('an engine whose store has a lease', () => {
+  it('answers nothing from memory when the lease has ended, although nobody has told it yet', async () => {
+    const { store, state } = leased();
+    const { service } = await world(slow([]), { store });
+    const first = request('go', AT_ONCE);
+    const { id } = taskOf(await service.send(first, ctx()));
+    await quiet();
+    state.isHeld = false;
+    const refused = { kind: 'UNAVAILABLE', details: { retryAfterMs: 1000 } };
+    await expect(service.get({ id }, ctx())).rejects.toMatchObject(refused);
+    await expect(service.send(first, ctx())).rejects.toMatchObject(refused);
+    await expect(collect(service.stream(first, ctx()))).rejects.toMatchObject(refused);
+    await expect(collect(service.subscribe({ id }, ctx()))).rejects.toMatchObject(refused);
+    state.isHeld = true;
+    expect((await service.get({ id }, ctx())).status.state).toBe('TASK_STATE_WORKING');
+  });
+
   it('stops its runs when the lease is lost, refuses sends, and repeats the turns once it has the lease again', async () => {
     const { store, lose, regain } = leased();
     const seen: Turn[] = [];

@@ -8,6 +8,10 @@ function watched() {
   let look: () => void = () => {};
   const clock = {
     now: () => ({ ...now }),
+    /** Time passes without a look. */
+    move: (ms: number) => {
+      now.ticks += ms;
+    },
     later: () => () => {},
     every: (_: number, work: () => void) => {
       look = work;
@@ -39,6 +43,18 @@ describe('the watch of a lease', () => {
     expect(told).toEqual(['lost']);
     watch.renewed(clock.now());
     expect(told).toEqual(['lost', 'regained']);
+  });
+
+  it('can be asked, and looks at the clock then', () => {
+    const { watch, told, pass, clock } = watched();
+    expect(watch.isHeld()).toBe(true);
+    pass({ ticks: 6999, wall: 6999 });
+    expect(watch.isHeld()).toBe(true);
+    clock.move(1);
+    expect(watch.isHeld()).toBe(false);
+    expect(told).toEqual(['lost']);
+    watch.renewed(clock.now());
+    expect(watch.isHeld()).toBe(true);
   });
 
   it('counts the time that a suspended machine slept, and ignores a wall clock that is set back', () => {

@@ -68,6 +68,10 @@ export function watchLease(leaseMs: number, clock: LeaseClock = leaseClock): Lea
       events = followed;
       if (!isHeld) followed.lost();
     },
+    isHeld: () => {
+      look();
+      return isHeld;
+    },
     stop,
   };
 }

@@ -66,6 +66,8 @@ class PostgresReplica implements Replica {
   readonly #sql: ReturnType<typeof statements>;
   #connection: PostgresConnection | undefined;
   #id = 0;
+  /** The number under which it owns cells. 0 while it takes a new one: then nothing may be written, because memory may be outdated. */
+  #ownId = 0;
   #claimed: readonly ClaimedCell[] = [];
   readonly #watch: LeaseWatch;
   /** When the statement was sent that made the current lease. */
@@ -88,7 +90,7 @@ class PostgresReplica implements Replica {
   }
 
   get id(): number {
-    return this.#id;
+    return this.#ownId;
   }
 
   get cells(): readonly number[] {
@@ -103,6 +105,7 @@ class PostgresReplica implements Replica {
       await this.#connection?.end();
       throw thrown;
     }
+    this.#ownId = this.#id;
     this.#watch.renewed(this.#enteredAt);
     this.#schedule();
   }
@@ -127,6 +130,7 @@ class PostgresReplica implements Replica {
   async #rejoin(): Promise<void> {
     if (this.#lost !== undefined) throw this.#lost;
     const before = this.#claimed;
+    this.#ownId = 0;
     try {
       await this.#run(this.#sql.leave, [this.#id]);
       this.#id = 0;
@@ -136,6 +140,7 @@ class PostgresReplica implements Replica {
     }
     const now = new Map(this.#claimed.map(({ cell, epoch }) => [cell, epoch]));
     if (before.every(({ cell, epoch }) => now.get(cell) === epoch + 1)) {
+      this.#ownId = this.#id;
       this.#watch.renewed(this.#enteredAt);
       return;
     }
@@ -144,6 +149,8 @@ class PostgresReplica implements Replica {
       'locked',
       'another node has taken over this store: this one was cut off from the database for longer than its lease',
     );
+    // The cells go to a process that reads them first. Without a database they become free with the lease.
+    await this.#run(this.#sql.leave, [this.#id]).catch(() => {});
     throw this.#lost;
   }
 

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { DEFECTS } from './defects.ts';
+import { INVARIANTS } from './invariants.ts';
+import { runSeeds } from './seeds.ts';
+import { FAULTS, REPLICAS } from './settings.ts';
+import { simulate } from './world.ts';
+
+const SEEDS = 1000;
+/** Half an hour: how long the seeds take says nothing about them. */
+const TIMEOUT_MS = 1_800_000;
+/** Each planted defect is found within so many seeds. Most are found with the first one. */
+const DEFECT_SEEDS = 1000;
+
+describe('the simulator of replicas', () => {
+  it('finds no violation of an invariant in the first seeds, and checks every one', { timeout: TIMEOUT_MS }, async () => {
+    const results = await runSeeds(1, SEEDS, 2);
+    expect(results).toHaveLength(SEEDS);
+    expect(results.filter(({ violation }) => violation !== undefined).map(({ seed, violation }) => ({ seed, violation }))).toEqual([]);
+    const checked = new Set(results.flatMap(({ checks }) => [...checks.keys()]));
+    expect([...checked].toSorted()).toEqual(Object.keys(INVARIANTS).toSorted());
+    for (const { requests, faults } of results) {
+      expect(requests).toBeGreaterThanOrEqual(200);
+      expect(faults).toBe(FAULTS);
+    }
+    expect(FAULTS).toBeGreaterThanOrEqual(20);
+    expect(REPLICAS).toBeGreaterThanOrEqual(3);
+  });
+
+  it('does the same steps for the same seed, and others for another one', { timeout: TIMEOUT_MS }, async () => {
+    const trace: string[] = [];
+    const first = await simulate(7, undefined, (line) => trace.push(line));
+    const again: string[] = [];
+    const second = await simulate(7, undefined, (line) => again.push(line));
+    expect(again).toEqual(trace);
+    expect(second.hash).toBe(first.hash);
+    expect((await simulate(8)).hash).not.toBe(first.hash);
+  });
+
+  it.each(Object.entries(DEFECTS))('finds a planted defect: %s', { timeout: TIMEOUT_MS }, async (_, defect) => {
+    for (let seed = 1; seed <= DEFECT_SEEDS; seed += 1) if ((await simulate(seed, defect)).violation !== undefined) return;
+    expect.fail(`not found in ${DEFECT_SEEDS} seeds`);
+  });
+
+  it('checks the invariants that the page explains', () => {
+    const page = readFileSync('docs/replicas-invariants.md', 'utf8');
+    for (const [name, what] of Object.entries(INVARIANTS)) expect(page).toContain(`| \`${name}\` | ${what} |`);
+  });
+});
