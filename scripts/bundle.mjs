@@ -8,7 +8,12 @@ import { ROOT } from './install.mjs';
 const DIST = join(ROOT, 'dist');
 const CHUNKS = join(DIST, 'chunks');
 /** Started by their path, not imported. */
-const PROGRAMS = ['cli/main.js', 'engine/adapters/sqlite/checkpoint/worker.js'];
+const PROGRAMS = [
+  'cli/main.js',
+  'engine/adapters/sqlite/checkpoint/worker.js',
+  'engine/adapters/sqlite/search/worker.js',
+  'server/adapters/backup/check-worker.js',
+];
 
 const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const published = Object.values(exports).flatMap((entry) => [entry.default, entry.browser?.default].filter((path) => path !== undefined));

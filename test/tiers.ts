@@ -54,7 +54,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
   {
     what: 'the command line with every flag, and every setting',
     files: [
-      'test/cli/{agents,ask,backup,scheduled-backup,bad-input,closed-output,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,long-answers,mistakes,naming-agents,reload,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
+      'test/cli/{agents,ask,backup,scheduled-backup,bad-input,closed-output,data-folder,dev,dialects,doctor,erase,init,large-answers,leaving,local-token,long-answers,mistakes,naming-agents,reload,search,serve,skills-and-causes,translate,uncaught-errors}.test.ts',
       'test/cli/contract/**/*.test.ts',
       'test/bridges/{acp-server,frameworks,mcp-server,mock-cli,proxy}.test.ts',
       'test/bridges/copilotkit/*.test.ts',

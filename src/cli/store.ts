@@ -34,6 +34,7 @@ const NAMES: readonly (readonly [keyof AdminStoreBytes, string])[] = [
   ['free', 'free pages'],
   ['blobs', 'blobs'],
   ['audit', 'audit log'],
+  ['search', 'search index'],
   ['wal', 'write-ahead log'],
   ['reserve', 'reserve for a full disk'],
 ];

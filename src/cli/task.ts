@@ -5,11 +5,12 @@ import { downloadCommand } from './task/download.ts';
 import { getCommand } from './task/get.ts';
 import { listCommand } from './task/list.ts';
 import { pushConfigCommand } from './task/push-config.ts';
+import { searchCommand } from './task/search.ts';
 import { subscribeCommand } from './task/subscribe.ts';
 
 export const taskCommand: Command = commandGroup({
   name: 'task',
   summary: 'look at the tasks of an agent, and change them.',
-  commands: [getCommand, listCommand, cancelCommand, subscribeCommand, downloadCommand, pushConfigCommand],
+  commands: [getCommand, listCommand, searchCommand, cancelCommand, subscribeCommand, downloadCommand, pushConfigCommand],
   forAddress: listCommand,
 });

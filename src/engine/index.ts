@@ -32,6 +32,8 @@ export type {
   OutboxRow,
   Owner,
   PushRow,
+  SearchQuery,
+  SearchTerm,
   SemanticsOf,
   SendName,
   SendRecord,
@@ -39,6 +41,7 @@ export type {
   TaskKey,
   TaskRow,
   TaskScope,
+  TaskSearch,
   TenantScope,
   Write,
 } from './ports.ts';

@@ -3,11 +3,13 @@ import type { KeyRange, TakenNames } from './commit/outcome.ts';
 import type { StoreLease } from './lease.ts';
 import type { Owner, TaskScope } from './owners.ts';
 import type { LogEntry, OutboxEntry, OutboxRow, PushRow, SendName, SendRecord, TaskKey, TaskRow } from './records.ts';
+import type { SearchTerm } from './search/terms.ts';
 
 export type { Owner, TaskScope, TenantScope } from './owners.ts';
 
 export type { LogEntry, OutboxEntry, OutboxRow, PushRow, SendName, SendRecord, TaskKey, TaskRow } from './records.ts';
 export { taskKey } from './records.ts';
+export type { SearchTerm } from './search/terms.ts';
 
 /** Which queues to return. All filters must match. */
 export interface OutboxQuery {
@@ -78,6 +80,27 @@ export interface ListQuery extends ListFilter {
   readonly limit: number;
 }
 
+/** Which tasks a search finds: those in a list of the same filter whose text contains all terms. */
+export interface SearchQuery extends ListFilter {
+  /** At least one. */
+  readonly terms: readonly SearchTerm[];
+  /** Only tasks with a lower key. */
+  readonly before?: TaskKey;
+  /** Maximum number of rows. */
+  readonly limit: number;
+}
+
+/**
+ * Finds tasks by their text. A store fills its index after the commit, in the background, so a new task is found some seconds later. A
+ * process that dies leaves nothing out: the next one compares the index with the tasks.
+ */
+export interface TaskSearch {
+  /** The newest task first, by its key. Rows are as they are now. Throws an A2AError that says why if there is no index. */
+  find(query: SearchQuery): MaybePromise<readonly TaskRow[]>;
+  /** Resolves when the index has everything that was committed before. */
+  settled(): Promise<void>;
+}
+
 /** Synchronous for SQLite and memory, asynchronous for Postgres. */
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -128,6 +151,8 @@ export interface Store {
   quiet(phase: 'finished' | 'waiting', range: { readonly before: number; readonly limit: number }): MaybePromise<readonly TaskRow[]>;
   /** The number of finished tasks. */
   finished(): MaybePromise<number>;
+  /** Full-text search. Absent: the store has none. */
+  readonly search?: TaskSearch;
   /** Rewrites the files, so that they hold nothing that was deleted. Commits wait meanwhile, reads do not. Absent: there are no files. */
   compact?(): Promise<void>;
   /** Releases files and connections. Later calls fail. */

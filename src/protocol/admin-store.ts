@@ -43,6 +43,8 @@ export interface AdminStoreBytes {
   /** Large content, as files. */
   readonly blobs: number;
   readonly audit: number;
+  /** The full-text index. */
+  readonly search: number;
   /** The write-ahead log. */
   readonly wal: number;
   /** Space that is set aside for a full disk. */

@@ -3,6 +3,7 @@ import type { AdminConversations } from './admin-conversations.ts';
 import type { AdminErased, AdminEraseRequest, AdminExportPage, AdminOwner } from './admin-erase.ts';
 import type { AdminMesh } from './admin-mesh.ts';
 import type { AdminDelivery, AdminPushLog } from './admin-push.ts';
+import type { AdminSearch } from './admin-search.ts';
 import type { AdminStore } from './admin-store.ts';
 import type { AdminTask, AdminWholeTask } from './admin-task.ts';
 import type { AdminWire } from './admin-wire.ts';
@@ -21,7 +22,7 @@ export type { AdminRestart, AdminTask, AdminWholeTask } from './admin-task.ts';
  * What operators and the console can see and do, for tasks of all owners. A server must check the scope
  * `admin` before it calls any of these.
  */
-export interface AdminService extends AdminConversations, AdminPushLog {
+export interface AdminService extends AdminConversations, AdminPushLog, AdminSearch {
   /** Lists tasks of all owners, the most recently changed first. */
   tasks(request: AdminListRequest): Promise<AdminPage>;
   /** Returns one task with its content. Throws `TASK_NOT_FOUND`. */

@@ -13,10 +13,10 @@ storeContract({
   open: () => {
     files += 1;
     path = join(folder, `${files}.db`);
-    return openSqliteStore(path, { ballastBytes: 0 });
+    return openSqliteStore(path, { ballastBytes: 0, search: true });
   },
   reopen: async (store) => {
     await store.close();
-    return openSqliteStore(path, { ballastBytes: 0 });
+    return openSqliteStore(path, { ballastBytes: 0, search: true });
   },
 });

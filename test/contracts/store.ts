@@ -4,6 +4,7 @@ import { externalId, taskId } from '#protocol';
 import type { Check } from './check.ts';
 import { anOutbox, outboxContract } from './outbox.ts';
 import { ALICE, aPush, aSend, aTask, entriesOf, rowOf, seqOf } from './rows.ts';
+import { found, saying, searchContract } from './search.ts';
 import { storeModel } from './store-model.ts';
 import { lists, logs, owners } from './store-reads.ts';
 import { besides, commits, leaving } from './store-writes.ts';
@@ -39,6 +40,7 @@ export function storeContract({ name, open, reopen, histories = 60 }: StoreContr
     besides(check);
     leaving(check);
     outboxContract(check);
+    searchContract(check);
     if (reopen !== undefined) testReopen(reopen);
     storeModel(() => store, histories);
   });
@@ -50,6 +52,17 @@ export function storeContract({ name, open, reopen, histories = 60 }: StoreContr
       store = await reopenStore(store);
       expect(await everythingOf(store)).toEqual(before);
       await store.commit([{ kind: 'task', row: rowOf(1, { last: seqOf(4) }), isNew: false, entries: entriesOf(4, 4) }]);
+    });
+
+    check('finds after a restart what was committed before', async () => {
+      await store.commit([saying(1, 'early words')]);
+      expect(await found(store, 'early')).toEqual([1]);
+      await store.commit([saying(2, 'late words'), { kind: 'forget', task: 1 as TaskKey }]);
+      store = await reopenStore(store);
+      expect(await found(store, 'words')).toEqual([2]);
+      store = await reopenStore(store);
+      await store.commit([saying(3, 'later words')]);
+      expect(await found(store, 'words')).toEqual([3, 2]);
     });
   }
 }

@@ -35,6 +35,34 @@ describe('the admin API', () => {
     expect(await ids(`pageSize=1&pageToken=${encodeURIComponent(String(first.body['nextPageToken']))}`)).toEqual([one.id]);
   });
 
+  it('finds tasks by their words, page by page', async () => {
+    const one = await send('Zebra crossing', 'echo');
+    const two = await send('a zebra, again', 'echo');
+    const found = async (query: string): Promise<Record<string, unknown>> => (await call('GET', `/search?${query}`)).body;
+    expect(await found('text=zebra')).toMatchObject({
+      tasks: [
+        {
+          id: two.id,
+          agent: 'echo',
+          snippet: { text: expect.stringContaining('a zebra, again'), marks: expect.arrayContaining([[2, 7]]) },
+        },
+        { id: one.id },
+      ],
+      nextPageToken: '',
+    });
+    expect(await found('text=%22zebra+crossing%22')).toMatchObject({ tasks: [{ id: one.id }] });
+    expect(await found('text=zeb*&agent=script')).toMatchObject({ tasks: [] });
+    expect(await found(`text=zeb*&contextId=${one.contextId}`)).toMatchObject({ tasks: [{ id: one.id }] });
+    const first = await found('text=zebra&pageSize=1');
+    expect(first).toMatchObject({ tasks: [{ id: two.id }] });
+    const token = encodeURIComponent(String(first['nextPageToken']));
+    expect(await found(`text=zebra&pageSize=1&pageToken=${token}`)).toMatchObject({ tasks: [{ id: one.id }], nextPageToken: '' });
+    for (const query of ['', 'text=', 'text=*', 'text=x&pageSize=101', 'text=x&words=y', `text=other&pageToken=${token}`])
+      expect([query, (await call('GET', `/search?${query}`)).status]).toEqual([query, 400]);
+    await call('DELETE', `/tasks/${one.id}`);
+    expect(await found('text=zebra')).toMatchObject({ tasks: [{ id: two.id }] });
+  });
+
   it('shows a task and its events', async () => {
     const { id } = await send('chunks=4');
     expect((await call('GET', `/tasks/${id}`)).body).toMatchObject({

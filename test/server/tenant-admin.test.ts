@@ -48,6 +48,9 @@ it.each(['acme admin', 'acme *', 'acme admin node-admin'])('lists only the tenan
   expect(said.conversations.map(({ lastTask }) => lastTask)).toEqual([acme]);
   const words = await call(who, `/api/parley/v1/words?${[...ids.values()].map((id) => `task=${id}`).join('&')}`);
   expect(await words.json()).toMatchObject({ words: [{ id: acme, text: 'ask' }] });
+  const found = (await (await call(who, '/api/parley/v1/search?text=ask')).json()) as { tasks: { id: string }[] };
+  expect(found.tasks.map(({ id }) => id)).toEqual([acme]);
+  expect((await call(who, '/api/parley/v1/search?text=ask&tenant=other')).status).toBe(403);
   expect((await call(who, `/api/parley/v1/tasks/${acme}`)).status).toBe(200);
 });
 

@@ -111,7 +111,7 @@ function requestFrom(session: ContractSession): ListRequest {
 }
 
 /** Accepts every spelling: `working`, `input-required`, `TASK_STATE_WORKING`. */
-function stateNamed(text: string): TaskState {
+export function stateNamed(text: string): TaskState {
   const name = text.toUpperCase().replaceAll('-', '_');
   const known = Object.keys(TASK_STATES) as TaskState[];
   const found = known.find((state) => state === name || state === `TASK_STATE_${name}`);

@@ -2,6 +2,7 @@ import { unreachable } from '#protocol';
 import type { Blobs, EntryRange, LogEntry, PushRow, SendName, SendRecord, Store, TaskKey, TaskRow, Write } from '../ports.ts';
 import type { MemoryOutbox } from './memory/outbox.ts';
 import { memoryOutbox } from './memory/outbox.ts';
+import { memorySearch } from './memory/search.ts';
 import { MemoryIndex } from './memory/task-index.ts';
 
 type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
@@ -54,6 +55,7 @@ export function memoryStore(): Store {
     unfinished: () => index.unfinished(),
     quiet: (phase, range) => index.quiet(phase, range),
     finished: () => index.finished,
+    search: memorySearch(kept.tasks),
     close: () => {},
   };
 }

@@ -14,7 +14,7 @@ import { A2AError, isTerminal, jsonChars, messageId, NO_EVENT, seq } from '#prot
 import { checkServed } from '../agents.ts';
 import type { DeliveryAdminParts } from '../outbox/admin.ts';
 import { createDeliveryAdmin } from '../outbox/admin.ts';
-import type { ListFilter, Owner, TaskScope } from '../ports.ts';
+import type { ListFilter, Owner, Store, TaskScope } from '../ports.ts';
 import { noTask } from '../read/find.ts';
 import { entriesIn, foldTo } from '../read/fold.ts';
 import { ADMIN_PAGE_MAX, pageOf } from '../read/list.ts';
@@ -30,9 +30,12 @@ import { createAdminConversations } from './conversations.ts';
 import type { EraseParts } from './erase.ts';
 import { erase, exportPage } from './erase.ts';
 import { adminTask, withTaskIn } from './rows.ts';
+import { createAdminSearch } from './search.ts';
 
 /** What the operators' service needs of the engine. */
-export type AdminParts = ApprovalParts & EraseParts & RestartParts & { readonly store: DeliveryAdminParts['store'] };
+export type AdminParts = ApprovalParts &
+  EraseParts &
+  RestartParts & { readonly store: DeliveryAdminParts['store'] & Pick<Store, 'search'> };
 
 /** Maximum number of events in one page. */
 const EVENTS_MAX = 1000;
@@ -46,13 +49,9 @@ export function createAdmin(given: Omit<AdminParts, 'scope'>, scope: TaskScope =
     ...createDeliveryAdmin(parts),
     erase: (request) => erase(parts, ownerIn(request, scope), request.dryRun === true),
     exportData: (request) => exportPage(parts, ownerIn(request, scope), request.pageToken),
+    ...createAdminSearch(parts, (request) => filterOf(request, scope)),
     tasks: async (request) => {
-      const { agent, contextId, status, statusTimestampAfter } = request;
-      const filter: Mutable<ListFilter> = { owner: scopeOf(request, scope) };
-      if (agent !== undefined) filter.agent = agent;
-      if (contextId !== undefined) filter.contextId = contextId;
-      if (status !== undefined) filter.state = status;
-      if (statusTimestampAfter !== undefined) filter.statusFrom = Date.parse(statusTimestampAfter);
+      const filter = filterOf(request, scope);
       const { rows, tokenAfter } = await pageOf(parts, filter, { ...request, pageMax: ADMIN_PAGE_MAX });
       const nextPageToken = await tokenAfter(rows.length);
       return { tasks: rows.map((row) => adminTask(tasks, row)), nextPageToken, totalSize: await store.count(filter) };
@@ -98,6 +97,17 @@ function tenantIn(tenant: TenantId | undefined, within: TaskScope): string | und
   const named = within === 'any' ? tenant : within.tenant;
   if (tenant !== undefined && tenant !== named) throw new A2AError('PERMISSION_DENIED', 'you are not an operator of that tenant');
   return named;
+}
+
+/** The filters of a list, within the operator's own tenant if the operator belongs to one. */
+function filterOf(request: Omit<AdminListRequest, 'pageSize' | 'pageToken'>, within: TaskScope): ListFilter {
+  const { agent, contextId, status, statusTimestampAfter } = request;
+  const filter: Mutable<ListFilter> = { owner: scopeOf(request, within) };
+  if (agent !== undefined) filter.agent = agent;
+  if (contextId !== undefined) filter.contextId = contextId;
+  if (status !== undefined) filter.state = status;
+  if (statusTimestampAfter !== undefined) filter.statusFrom = Date.parse(statusTimestampAfter);
+  return filter;
 }
 
 /** What a list may show: what its filters name, within the operator's own tenant if the operator belongs to one. */

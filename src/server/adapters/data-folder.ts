@@ -160,7 +160,7 @@ function openStore(folder: string, acceptLoss: boolean, log: Log): SqliteStore {
   }
   const report = (what: string, cause: unknown): void => log.error(what, cause);
   const onAcceptedLoss = (loss: AcceptedLoss): void => void losses.push(loss);
-  const store = openSqliteStore(join(folder, 'tasks.db'), { report, acceptLoss, onAcceptedLoss });
+  const store = openSqliteStore(join(folder, 'tasks.db'), { report, acceptLoss, onAcceptedLoss, search: true });
   for (const { missing, since } of losses)
     log.warn('the node continues without lost commits (--accept-loss): tasks and changes after the newest record are missing', {
       missing: [...missing],

@@ -8,8 +8,10 @@ import type { SqliteStore } from '../../engine/adapters/sqlite.ts';
 export async function storeStats(folder: string, store: Pick<SqliteStore, 'pageUse' | 'count'>): Promise<AdminStoreStats> {
   const use = await store.pageUse();
   const size = (name: string): Promise<number> => sizeOf(join(folder, name));
-  const [wal, blobs, full, current] = await Promise.all([
+  const [wal, search, searchWal, blobs, full, current] = await Promise.all([
     size('tasks.db-wal'),
+    size('tasks.db.search'),
+    size('tasks.db.search-wal'),
     filesIn(join(folder, 'blobs')),
     filesIn(join(folder, 'audit')),
     size('audit.jsonl'),
@@ -20,6 +22,7 @@ export async function storeStats(folder: string, store: Pick<SqliteStore, 'pageU
       ...use,
       blobs: blobs.bytes,
       audit: full.bytes + current,
+      search: search + searchWal,
       wal,
       reserve: await size('tasks.db.ballast'),
     },

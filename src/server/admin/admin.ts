@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
-import type { AdminListRequest, AdminService, Mutable, TaskId, Timestamp } from '#protocol';
+import type { AdminListRequest, AdminSearchRequest, AdminService, Mutable, TaskId, Timestamp } from '#protocol';
 import { A2AError, contextId, seq, TASK_STATES, taskId, tenantId } from '#protocol';
 import { cleaned } from '../observability/log.ts';
 import { errorAnswer, refusal } from '../routes/responses.ts';
@@ -28,6 +28,7 @@ export async function adminAnswer(request: HttpRequest, path: string, admin: Adm
       backupRoutes(admin, path, request);
     if (others !== undefined) return await runOne(others, request);
     if (path === '/audit') return await runOne(auditRoutes(admin, query), request);
+    if (path === '/search') return await runOne({ GET: async () => shown(await admin.search(searchRequest(query))) }, request);
     const match = /^\/tasks(?:\/([^/]+?)(?:\/(events)|:(retry|cancel))?)?$/.exec(path);
     if (match === null) return refusal(404, 'nothing is served at this path');
     const [, name, events, action] = match;
@@ -101,10 +102,10 @@ function redactedIf<T>(query: URLSearchParams, value: T): T {
 const FILTERS = ['agent', 'principal', 'tenant', 'contextId', 'status', 'statusTimestampAfter', 'pageSize', 'pageToken'];
 
 /** Refuses unknown filters: ignoring a misspelt one would show more tasks than the operator meant. */
-function listRequest(query: URLSearchParams): AdminListRequest {
-  const unknown = [...query.keys()].find((name) => !FILTERS.includes(name));
+function listRequest(query: URLSearchParams, filters: readonly string[] = FILTERS): AdminListRequest {
+  const unknown = [...query.keys()].find((name) => !filters.includes(name));
   if (unknown !== undefined)
-    throw new A2AError('INVALID_PARAMS', `unknown filter ${unknown.slice(0, 40)}; the filters are ${FILTERS.join(', ')}`);
+    throw new A2AError('INVALID_PARAMS', `unknown filter ${unknown.slice(0, 40)}; the filters are ${filters.join(', ')}`);
   const out: Mutable<AdminListRequest> = {};
   const text = (name: string): string | undefined => query.get(name) || undefined;
   const [principal, tenant, agent] = [text('principal'), text('tenant'), text('agent')];
@@ -122,6 +123,10 @@ function listRequest(query: URLSearchParams): AdminListRequest {
   const pageToken = text('pageToken');
   if (pageToken !== undefined) out.pageToken = pageToken;
   return out;
+}
+
+function searchRequest(query: URLSearchParams): AdminSearchRequest {
+  return { ...listRequest(query, ['text', ...FILTERS]), text: query.get('text') ?? '' };
 }
 
 const STATES = Object.keys(TASK_STATES) as (keyof typeof TASK_STATES)[];

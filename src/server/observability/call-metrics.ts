@@ -90,6 +90,7 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
     send: (name) => store.send(name),
     directAnswers: (owner) => store.directAnswers(owner),
     ...(store.compact === undefined ? {} : { compact: () => store.compact?.() ?? Promise.resolve() }),
+    ...(store.search === undefined ? {} : { search: store.search }),
     list: (query) => store.list(query),
     count: (filter) => store.count(filter),
     entries: (task, range) => store.entries(task, range),

@@ -1,6 +1,7 @@
 import type { ContextId, ExternalId, TaskId, TaskState } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
 import type { ContextFilter, ListFilter, ListQuery, Owner, SendName, SendRecord, TaskKey, TaskRow, TaskScope } from '../../ports.ts';
+import { fits, isIn } from '../../search/is-listed.ts';
 import type { Mark } from './status-order.ts';
 import { Order } from './status-order.ts';
 
@@ -214,20 +215,6 @@ function isExact({ owner, agent, contextId, state, statusFrom }: ListFilter): bo
   if (owner === 'any' || owner.principal === undefined || agent === undefined)
     return owner === 'any' && agent === undefined && contextId === undefined && state === undefined;
   return contextId === undefined || state === undefined;
-}
-
-/** Whether a row matches all filters but the time, which the order of the rows covers. */
-function fits(row: TaskRow, { owner, agent, contextId, state }: ListFilter): boolean {
-  return (
-    isIn(owner, row.owner) &&
-    (agent === undefined || row.agent === agent) &&
-    (contextId === undefined || row.contextId === contextId) &&
-    (state === undefined || row.state === state)
-  );
-}
-
-function isIn(scope: TaskScope, owner: Owner): boolean {
-  return scope === 'any' || (scope.tenant === owner.tenant && (scope.principal === undefined || scope.principal === owner.principal));
 }
 
 function orderIn<K>(orders: Map<K, Order>, key: K): Order {

@@ -1,7 +1,8 @@
 import type { Message } from '#protocol';
 import { dialectId, parseOwnJson, seq, taskId } from '#protocol';
-import type { OutboxEntry, PushRow, SendName, SendRecord, Store, TaskRow, TaskScope } from '../../ports.ts';
+import type { OutboxEntry, PushRow, SendName, SendRecord, Store, TaskRow } from '../../ports.ts';
 import { taskKey } from '../../ports.ts';
+import { isIn } from '../../search/is-listed.ts';
 import { SEND_NAME } from './commit-sql.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
@@ -13,7 +14,10 @@ import { outboxOf, TASK_COLUMNS, taskOf } from './records.ts';
 import type { SchemaName } from './schema.ts';
 import { fromText, toIndexed, toText } from './text.ts';
 
-type Reads = Omit<Store, 'commit' | 'close' | 'reserveKeys'>;
+interface Reads extends Omit<Store, 'commit' | 'close' | 'reserveKeys' | 'search'> {
+  read<R extends object>(sql: Sql, values?: readonly unknown[]): Promise<readonly R[]>;
+  rows(stored: readonly StoredTaskRow[]): Promise<readonly TaskRow[]>;
+}
 
 interface StoredSend {
   readonly task: number | null;
@@ -42,12 +46,14 @@ export function createPostgresReads(database: PostgresDatabase, s: SchemaName, r
     return stored.map((each) => taskOf(each, known));
   };
   return {
+    read,
+    rows,
     ...createPostgresLists({ schema: s, realms, read, rows }),
     entries: createPostgresLog(s, read),
     lastKey: async () => (await read<{ key: number }>(sql.lastKey))[0]?.key ?? 0,
     task: async (scope, id) => {
       const [row] = await rows(await read<StoredTaskRow>(sql.byId, [toText(id)]));
-      return row !== undefined && isIn(scope, row) ? row : undefined;
+      return row !== undefined && isIn(scope, row.owner) ? row : undefined;
     },
     byAlias: async (owner, agent, alias) => {
       const realm = await realms.find(owner, agent);
@@ -126,8 +132,4 @@ function recordOf(stored: StoredSend, { owner, agent, token }: SendName): SendRe
 function pushOf({ dialect, after, config, sealed }: StoredPush): PushRow {
   const row = { config: parseOwnJson<PushRow['config']>(config), dialect: dialectId(dialect), after: seq(after) };
   return sealed === null ? row : { ...row, sealed };
-}
-
-function isIn(scope: TaskScope, { owner }: TaskRow): boolean {
-  return scope === 'any' || (scope.tenant === owner.tenant && (scope.principal === undefined || scope.principal === owner.principal));
 }

@@ -79,6 +79,16 @@ export const STEPS: readonly Step[] = [
   `,
   },
   {
+    // Programs of version 1 fill no index. When they delete a task, its words go with it.
+    needs: 1,
+    sql: (s) => `
+  CREATE TABLE ${s}.said (
+    task bigint PRIMARY KEY REFERENCES ${s}.tasks (key) ON DELETE CASCADE, last integer NOT NULL, words tsvector NOT NULL
+  );
+  CREATE INDEX said_words ON ${s}.said USING gin (words);
+  `,
+  },
+  {
     needs: 1,
     sql: (s) => `
   ALTER TABLE ${s}.replicas ADD COLUMN link text NOT NULL DEFAULT '', ADD COLUMN public_key text NOT NULL DEFAULT '';

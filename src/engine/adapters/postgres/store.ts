@@ -22,6 +22,7 @@ import type { ReplicaRow } from './replica-list.ts';
 import { listReplicaRows } from './replica-list.ts';
 import type { SchemaName } from './schema.ts';
 import { migrate, quoted } from './schema.ts';
+import { createPostgresSearch } from './search/search.ts';
 import type { TableUse } from './tables.ts';
 import { readTableUse, rewriteTables } from './tables.ts';
 import type { CommitResult } from './writer.ts';
@@ -128,13 +129,17 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
     return next;
   };
   const claimInTurn = (net: NetBatch): ReturnType<typeof claim> => inTurn(() => claim(net));
+  const { read, rows, ...reads } = createPostgresReads(database, s, realms);
+  const searching = createPostgresSearch({ schema: s, realms, read, rows, entries: reads.entries, isShared: share !== 'all', report });
   return {
-    ...createPostgresReads(database, s, realms),
+    ...reads,
+    search: searching.search,
     commit: async (batch) => {
       const net = netOf(batch);
       await inTurn(() => send(net, 'replace'));
+      searching.committed(batch);
     },
-    ...(share === 'all' ? {} : { claim: async (batch: readonly Write[]) => claimInTurn(netOf(batch)) }),
+    ...(share === 'all' ? {} : { claim: (batch: readonly Write[]) => claimInTurn(netOf(batch)).finally(() => searching.committed(batch)) }),
     reserveKeys: async () => {
       const [range] = await reading(() => database.read<{ first: number }>(sql.reserve));
       if (range === undefined) throw new StoreError('failed', 'no keys were reserved');
@@ -152,6 +157,7 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
     },
     cellOf: (task) => cellOf(task, meta.cells),
     close: async () => {
+      await searching.close();
       await last;
       await writer.close();
       await replica.leave();

@@ -35,6 +35,8 @@ export interface SqliteOptions {
   readonly verifyBytesMax?: number;
   /** Size of SQLite's page cache. Default 32 MiB. */
   readonly cacheBytes?: number;
+  /** Keep a full-text index in a file beside the database (`search`). Default false. */
+  readonly search?: boolean;
   /** Gets internal errors, for the log. */
   readonly report?: (what: string, cause: unknown) => void;
 }
@@ -72,5 +74,6 @@ export const DEFAULT_OPTIONS: Required<SqliteOptions> = {
   ballastBytes: 16 * MIB,
   verifyBytesMax: 32 * MIB,
   cacheBytes: 32 * MIB,
+  search: false,
   report: () => {},
 };

@@ -7,6 +7,7 @@ import { createCheckpoints } from './checkpoint/in-thread.ts';
 import { createInlineCheckpoints } from './checkpoint/inline.ts';
 import type { StoreThread } from './checkpoint/thread.ts';
 import { createStoreThread } from './checkpoint/thread.ts';
+import type { Committer } from './commit/committer.ts';
 import { createCommitter } from './commit/committer.ts';
 import type { Marks } from './commit/marks.ts';
 import { openMarks, startMarks } from './commit/marks.ts';
@@ -21,12 +22,15 @@ import { mayShareWal, versionOf } from './database/connection.ts';
 import type { StoreMeta } from './database/open.ts';
 import { markClosed, markInUse } from './database/open.ts';
 import { copyDatabase } from './files/copy-database.ts';
+import type { DiskSpace } from './files/disk-space.ts';
 import { createDiskSpace } from './files/disk-space.ts';
 import type { StoreLock } from './files/lock.ts';
 import type { StoreFiles } from './files/store-files.ts';
 import type { SqliteOptions, SqliteStore } from './options.ts';
 import { readPageUse } from './read/page-use.ts';
 import { createReads } from './read/reads.ts';
+import type { StoreSearch } from './search/search.ts';
+import { createStoreSearch } from './search/search.ts';
 import { createTables } from './tables/all-tables.ts';
 
 /** An opened database, checked and locked, before its parts are connected. */
@@ -66,11 +70,15 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
   const checkpoints = chooseCheckpoints({ db, files, settings, thread, commits, onFailed: onCheckpointFailed, marks, restartMarks });
   const space = createDiskSpace({ path: files.path, ballastBytes, checkpoints });
   const shrinking = createShrinking(db, { checkpoints, isBroken: () => guard.broken !== undefined, report });
-  const committer = createCommitter({ tables, transactions, guard, space, marks, checkpoints, shrinking, onCheckpointFailed, report });
+  const { rows, ...reads } = createReads(db, { ...tables, guard, quarantine });
+  const searching = createStoreSearch({ isWanted: settings.search, path: files.path, store: meta.store, rows, report });
+  const writing = { tables, transactions, guard, space, marks, checkpoints };
+  const committer = createCommitter({ ...writing, shrinking, searching, onCheckpointFailed, report });
 
   const close = async (): Promise<void> => {
     committer.stop();
     shrinking.stop();
+    await searching.close();
     await checkpoints.close();
     await space.settled();
     await thread.close().catch((thrown: unknown) => report('the store’s thread ended with an error', thrown));
@@ -86,7 +94,8 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
   let closing: Promise<void> | undefined;
 
   return {
-    ...createReads(db, { ...tables, guard, quarantine }),
+    ...reads,
+    ...(searching.search === undefined ? {} : { search: searching.search }),
     id: meta.store,
     commit: committer.commit,
     lastKey: () => transactions.lastKey,
@@ -95,20 +104,32 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
     secret: new Uint8Array(hash('sha256', `page tokens of ${meta.store}`, 'buffer')),
     pageUse: async () => (mayShareWal(versionOf(db)) ? await thread.pageUse() : readPageUse(db)),
     checkpoint: () => checkpoints.empty('TRUNCATE'),
-    compact: async () => {
-      await committer.purged();
-      await checkpoints.rewrite().catch((thrown: unknown) => {
-        throw troubleOf(thrown) === 'full' ? space.ranOut(thrown) : thrown;
-      });
-      // A copy of a damaged WAL may hold content of deleted tasks.
-      rmSync(`${files.wal}.lost`, { force: true });
-    },
+    compact: () => compact({ committer, searching, checkpoints, space, files }),
     backup: (to, onProgress) => copyDatabase(db, to, onProgress),
     close: () => {
       closing ??= close();
       return closing;
     },
   };
+}
+
+interface CompactParts {
+  readonly committer: Committer;
+  readonly searching: StoreSearch;
+  readonly checkpoints: Checkpoints;
+  readonly space: DiskSpace;
+  readonly files: StoreFiles;
+}
+
+/** Rewrites all files without what was deleted. */
+async function compact({ committer, searching, checkpoints, space, files }: CompactParts): Promise<void> {
+  await committer.purged();
+  await searching.compact();
+  await checkpoints.rewrite().catch((thrown: unknown) => {
+    throw troubleOf(thrown) === 'full' ? space.ranOut(thrown) : thrown;
+  });
+  // A copy of a damaged WAL may hold content of deleted tasks.
+  rmSync(`${files.wal}.lost`, { force: true });
 }
 
 interface Choice {

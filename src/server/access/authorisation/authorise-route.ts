@@ -5,7 +5,7 @@ import { refusalFor } from '../refusal.ts';
 import { isNodeAdmin, isTenantAdmin, missingScopeError, NODE_ADMIN } from './scopes.ts';
 
 /** The part of the admin API that the operators of a tenant may use: its tasks and their questions. */
-const TENANT_PATHS = /^\/api\/parley\/v1\/(?:tasks|approvals|conversations|words)(?:\/|$)/;
+const TENANT_PATHS = /^\/api\/parley\/v1\/(?:tasks|approvals|conversations|words|search)(?:\/|$)/;
 
 /**
  * Step 4 of the access checks, for routes: admin routes need an operator of the node, or for some paths

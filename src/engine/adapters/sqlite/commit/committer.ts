@@ -2,6 +2,7 @@ import type { Write } from '../../../ports.ts';
 import type { Checkpoints } from '../checkpoint/in-thread.ts';
 import type { FailureGuard } from '../damage/failure-guard.ts';
 import type { DiskSpace } from '../files/disk-space.ts';
+import type { StoreSearch } from '../search/search.ts';
 import type { Tables } from './apply-write.ts';
 import { apply } from './apply-write.ts';
 import type { Marks } from './marks.ts';
@@ -27,6 +28,7 @@ interface CommitterOptions {
   readonly marks: Marks;
   readonly checkpoints: Checkpoints;
   readonly shrinking: Shrinking;
+  readonly searching: Pick<StoreSearch, 'committed'>;
   readonly onCheckpointFailed: (thrown: unknown) => void;
   readonly report: (what: string, cause: unknown) => void;
 }
@@ -36,7 +38,7 @@ const PURGE_MS = 10;
 
 /** Connects transactions, marks, checkpoints and the handling of a full disk. */
 export function createCommitter(options: CommitterOptions): Committer {
-  const { tables, transactions, guard, space, marks, checkpoints, shrinking, onCheckpointFailed, report } = options;
+  const { tables, transactions, guard, space, marks, checkpoints, shrinking, searching, onCheckpointFailed, report } = options;
   const { deferredDeletes } = tables;
   let purging: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -78,6 +80,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       for (const write of batch) apply(write, tables);
     };
     transact(work, touchedBy(batch), highestKeyIn(batch));
+    searching.committed(batch);
     if (batch.some((write) => write.kind === 'forget')) purgeSoon();
   };
 

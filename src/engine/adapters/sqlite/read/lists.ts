@@ -39,18 +39,7 @@ export function createLists(db: DatabaseSync, realms: Realms, counts: TaskCounts
     prepared.set(sql, known);
     return known;
   };
-  const served = (records: readonly TaskRecord[]): TaskRow[] => {
-    const out: TaskRow[] = [];
-    for (const record of records) {
-      if (!quarantine.isServed(record.key)) continue;
-      try {
-        out.push(rowOf(record, realms));
-      } catch (thrown) {
-        quarantine.notice(record, thrown);
-      }
-    }
-    return out;
-  };
+  const served = (records: readonly TaskRecord[]): TaskRow[] => servedRows(records, realms, quarantine);
   /** Quarantined tasks are removed after the query, so it reads enough more to fill the page. */
   const spare = (limit: number): number => limit + quarantine.size;
 
@@ -100,6 +89,20 @@ export function createLists(db: DatabaseSync, realms: Realms, counts: TaskCounts
     },
     finished: () => FINISHED_CODES.reduce((sum, code) => sum + counts.total(EVERYONE, code), 0),
   };
+}
+
+/** The rows of records, without those of quarantined tasks. A damaged record is noticed here. */
+export function servedRows(records: readonly TaskRecord[], realms: Realms, quarantine: Quarantine): TaskRow[] {
+  const out: TaskRow[] = [];
+  for (const record of records) {
+    if (!quarantine.isServed(record.key)) continue;
+    try {
+      out.push(rowOf(record, realms));
+    } catch (thrown) {
+      quarantine.notice(record, thrown);
+    }
+  }
+  return out;
 }
 
 function sourcesOf(filter: ListFilter, realms: Realms): { source: ListSource; within: readonly number[] } {

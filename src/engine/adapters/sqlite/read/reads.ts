@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Store, TaskRow, TaskScope } from '../../../ports.ts';
+import type { Store, TaskKey, TaskRow } from '../../../ports.ts';
+import { isIn } from '../../../search/is-listed.ts';
 import type { FailureGuard } from '../damage/failure-guard.ts';
 import type { Quarantine } from '../damage/quarantine.ts';
 import { isDamage, taskDamaged } from '../damage/task-errors.ts';
@@ -13,7 +14,7 @@ import type { Sends } from '../tables/sends.ts';
 import type { TaskCounts } from '../tables/task-counts.ts';
 import type { TaskRecord } from '../tables/task-record.ts';
 import { rowOf, TASK_COLUMNS } from '../tables/task-record.ts';
-import { createLists } from './lists.ts';
+import { createLists, servedRows } from './lists.ts';
 import { createReadLog } from './log.ts';
 
 interface ReadParts {
@@ -25,7 +26,10 @@ interface ReadParts {
   readonly quarantine: Quarantine;
 }
 
-type Reads = Omit<Store, 'commit' | 'close' | 'lastKey'> & Pick<SqliteStore, 'has'>;
+interface Reads extends Omit<Store, 'commit' | 'close' | 'lastKey'>, Pick<SqliteStore, 'has'> {
+  /** The rows of these tasks, in their order, without those that no longer exist. */
+  rows(keys: readonly TaskKey[]): readonly TaskRow[];
+}
 
 /** All reads of the store. Each passes the guard, and none returns a quarantined task. */
 export function createReads(db: DatabaseSync, { guard, realms, counts, sends, pushes, quarantine }: ReadParts): Reads {
@@ -34,7 +38,7 @@ export function createReads(db: DatabaseSync, { guard, realms, counts, sends, pu
     db,
     `SELECT ${TASK_COLUMNS} FROM task INDEXED BY task_alias WHERE realm = ? AND alias = ? ORDER BY key DESC LIMIT 1`,
   );
-  const byKey = query<{ key: number }>(db, 'SELECT key FROM task WHERE key = ?');
+  const byKey = query<TaskRecord>(db, `SELECT ${TASK_COLUMNS} FROM task WHERE key = ?`);
   const readLog = createReadLog(db);
   const lists = createLists(db, realms, counts, quarantine);
   const outbox = createOutboxReads(db, realms, quarantine);
@@ -47,7 +51,7 @@ export function createReads(db: DatabaseSync, { guard, realms, counts, sends, pu
           return undefined;
         }
         const row = rowOf(record, realms);
-        if (!isIn(scope, row)) return undefined;
+        if (!isIn(scope, row.owner)) return undefined;
         quarantine.assertServed(row.key);
         return row;
       }),
@@ -80,9 +84,13 @@ export function createReads(db: DatabaseSync, { guard, realms, counts, sends, pu
     unfinished: () => guard.read(lists.unfinished),
     quiet: (phase, range) => guard.read(() => lists.quiet(phase, range)),
     finished: () => guard.read(lists.finished),
+    rows: (keys) =>
+      guard.read(() =>
+        servedRows(
+          keys.map((key) => byKey.one(key)).filter((record) => record !== undefined),
+          realms,
+          quarantine,
+        ),
+      ),
   };
-}
-
-function isIn(scope: TaskScope, { owner }: TaskRow): boolean {
-  return scope === 'any' || (scope.tenant === owner.tenant && (scope.principal === undefined || scope.principal === owner.principal));
 }

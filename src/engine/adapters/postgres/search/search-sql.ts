@@ -1,0 +1,67 @@
+import type { SearchTerm } from '../../../ports.ts';
+import type { Sql } from '../database.ts';
+import { TASK_COLUMNS } from '../records.ts';
+import type { SchemaName } from '../schema.ts';
+
+const COLUMNS = TASK_COLUMNS.split(', ')
+  .map((column) => `k.${column}`)
+  .join(', ');
+const numbers = (parameter: string): string => `(SELECT v::bigint AS v FROM json_array_elements_text(${parameter}::json) AS v)`;
+
+/** The statements of the search. The table is `said`: the words of a task, as they were at the entry `last`. */
+export function searchStatements(s: SchemaName): Readonly<Record<'find' | 'compare' | 'recent' | 'lasts' | 'put', Sql>> {
+  return {
+    // Without a name: the server plans each search by its words. A rare word is found by the index, a common one by going down the keys.
+    find: {
+      name: '',
+      text: `SELECT ${COLUMNS} FROM ${s}.said d JOIN ${s}.tasks k ON k.key = d.task
+        WHERE d.words @@ $1::tsquery AND d.task < $2::bigint AND ($3::text IS NULL OR k.realm IN ${numbers('$3')})
+        AND ($4::text IS NULL OR k.context = $4) AND ($5::int IS NULL OR k.state = $5) AND k.status_at >= $6::bigint
+        ORDER BY d.task DESC LIMIT $7::bigint`,
+    },
+    /** A page of tasks, down from a key, with those whose words are missing or old. */
+    compare: {
+      name: 'search-compare',
+      text: `SELECT count(*) AS n, coalesce(min(key), 0) AS lowest, coalesce(string_agg(key::text, ',') FILTER (WHERE is_old), '') AS old FROM (
+        SELECT k.key, d.last IS DISTINCT FROM k.last AS is_old
+        FROM (SELECT key, last FROM ${s}.tasks WHERE key < $1::bigint ORDER BY key DESC LIMIT $2::bigint) k LEFT JOIN ${s}.said d ON d.task = k.key) AS page`,
+    },
+    /** The same, for tasks whose status is new. */
+    recent: {
+      name: 'search-recent',
+      text: `SELECT k.key FROM ${numbers('$1')} AS c CROSS JOIN LATERAL (
+          SELECT key, last FROM ${s}.tasks WHERE state = c.v AND status_at >= $2::bigint) AS k
+        LEFT JOIN ${s}.said d ON d.task = k.key WHERE d.last IS DISTINCT FROM k.last LIMIT $3::bigint`,
+    },
+    lasts: { name: 'search-lasts', text: `SELECT key, last FROM ${s}.tasks WHERE key IN ${numbers('$1')}` },
+    /** Skips tasks that a commit deletes at this moment: waiting for several of them could block that commit. */
+    put: {
+      name: 'search-put',
+      text: `INSERT INTO ${s}.said (task, last, words) SELECT r.task, r.last, r.words::tsvector
+          FROM json_to_recordset($1::json) AS r (task bigint, last integer, words text) JOIN ${s}.tasks k ON k.key = r.task
+          ORDER BY r.task FOR KEY SHARE OF k SKIP LOCKED
+        ON CONFLICT (task) DO UPDATE SET last = EXCLUDED.last, words = EXCLUDED.words RETURNING task`,
+    },
+  };
+}
+
+/** Higher positions are all the same to Postgres, so phrases are found up to here only. */
+const POSITION_MAX = 16_383;
+const POSITIONS_A_WORD = 255;
+
+/** A `tsvector`. It is written out here: the server's own parser would separate words in another way than the other stores. */
+export function vectorOf(words: string): string {
+  const places = new Map<string, number[]>();
+  for (const [at, word] of words.split(' ').entries()) {
+    if (word === '') continue;
+    const known = places.get(word);
+    if (known === undefined) places.set(word, [Math.min(at + 1, POSITION_MAX)]);
+    else if (known.length < POSITIONS_A_WORD && at < POSITION_MAX) known.push(at + 1);
+  }
+  return [...places].map(([word, at]) => `'${word}':${at.join()}`).join(' ');
+}
+
+/** A `tsquery`. Words are letters and digits only. */
+export function tsqueryOf(terms: readonly SearchTerm[]): string {
+  return terms.map(({ words, isPrefix }) => `(${words.map((word) => `'${word}'`).join(' <-> ')}${isPrefix ? ':*' : ''})`).join(' & ');
+}

@@ -1,0 +1,45 @@
+import type { AdminTask } from './admin-task.ts';
+import type { ContextId, TenantId } from './ids.ts';
+import type { TaskState } from './states.ts';
+import type { Timestamp } from './task.ts';
+
+/** What to search for, and where. The filters are those of the task list. */
+export interface AdminSearchRequest {
+  /** Words, all of which must occur; `"a phrase"`; `start*` for words that start like that. */
+  readonly text: string;
+  readonly principal?: string;
+  readonly tenant?: TenantId;
+  readonly agent?: string;
+  readonly contextId?: ContextId;
+  readonly status?: TaskState;
+  readonly statusTimestampAfter?: Timestamp;
+  /** Default 20, maximum 100. */
+  readonly pageSize?: number;
+  /** `nextPageToken` of the page before. */
+  readonly pageToken?: string;
+}
+
+/** A piece of a task's text. */
+export interface AdminSnippet {
+  readonly text: string;
+  /** Start and end of each place that was found, in characters of `text`. */
+  readonly marks: readonly (readonly [start: number, end: number])[];
+}
+
+/** A task that was found, with the place where. */
+export interface AdminFoundTask extends AdminTask {
+  readonly snippet: AdminSnippet;
+}
+
+/** One page of a search, the newest task first. */
+export interface AdminSearchPage {
+  readonly tasks: readonly AdminFoundTask[];
+  /** Empty on the last page. */
+  readonly nextPageToken: string;
+}
+
+/** Full-text search over the tasks of a node. */
+export interface AdminSearch {
+  /** Finds tasks by the text of their messages and artifacts. New tasks are found some seconds later. */
+  search(request: AdminSearchRequest): Promise<AdminSearchPage>;
+}
