@@ -15,7 +15,7 @@ export type {
 } from './grpc/host.ts';
 export { grpcInterfaces } from './grpc/interfaces.ts';
 export { isGrpcWeb, platformFetch } from './grpc/platform-fetch.ts';
-export { AGENT_METADATA, GRPC_OPERATOR_SERVICES, GRPC_SERVICES, isConnectType, isGrpcType } from './grpc/services.ts';
+export { AGENT_METADATA, GRPC_OPERATOR_SERVICES, GRPC_SERVICES, isConnectType, isGrpcTrailer, isGrpcType } from './grpc/services.ts';
 export {
   type ForwardedRequest,
   type HttpRequest,

@@ -23,3 +23,8 @@ export function isConnectType(type: string | undefined): boolean {
     /^application\/(?:proto|json|connect\+(?:proto|json)|grpc-web(?:\+proto|\+json)?|grpc\+json)\s*(?:;|$)/i.test(type)
   );
 }
+
+/** A header that ends a call of gRPC: it belongs into the trailers. */
+export function isGrpcTrailer(name: string): boolean {
+  return /^grpc-(?:status|message)/.test(name);
+}

@@ -1,6 +1,6 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { constants } from 'node:http2';
-import { encodeRetry } from '#bindings';
+import { encodeRetry, isGrpcTrailer } from '#bindings';
 import { EventFilter } from './event-filter.ts';
 import { END } from './link-wire.ts';
 import type { OutsideReply, OutsideRequest } from './outside.ts';
@@ -178,7 +178,7 @@ export class Passing {
 
 /** The headers with or without those that end a call of gRPC. */
 function ofGrpc(headers: IncomingHttpHeaders, isEnd: boolean): OutgoingHttpHeaders {
-  return Object.fromEntries(Object.entries(responseHeaders(headers)).filter(([name]) => /^grpc-(?:status|message)/.test(name) === isEnd));
+  return Object.fromEntries(Object.entries(responseHeaders(headers)).filter(([name]) => isGrpcTrailer(name) === isEnd));
 }
 
 function isClosedWell(stream: ClientHttp2Stream): boolean {
