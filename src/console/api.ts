@@ -10,6 +10,7 @@ import type {
   AdminLogLine,
   AdminMesh,
   AdminPage,
+  AdminSearchPage,
   AdminTask,
   AdminWholeTask,
   AdminWirePage,
@@ -64,6 +65,7 @@ interface EventsOptions {
 /** AdminService over HTTP (docs/admin-api.md). */
 export const admin = {
   tasks: (query: URLSearchParams, signal?: AbortSignal) => ask<AdminPage>(`/tasks?${query}`, signal === undefined ? {} : { signal }),
+  search: (query: URLSearchParams, signal: AbortSignal) => ask<AdminSearchPage>(`/search?${query}`, { signal }),
   task: (id: string) => ask<AdminWholeTask>(`/tasks/${one(id)}`),
   /** Without what is named or looks like a credential. */
   redacted: (id: string) => ask<AdminWholeTask>(`/tasks/${one(id)}?redacted=true`),

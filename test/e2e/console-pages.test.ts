@@ -72,6 +72,12 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await page.goto('/console/tasks');
     await page.getByLabel('Search tasks').fill('echo');
     await list.getByText(id).waitFor({ state: 'detached' });
+    // What an agent said is found on the node, also if it is not among the first words.
+    await page.getByLabel('Search tasks').fill('mess* "asked me"');
+    await list.locator('mark', { hasText: 'asked' }).waitFor();
+    expect(await list.locator('.task-row').count()).toBe(1);
+    expect(page.url()).toContain('q=mess');
+    await checked('tasks-found');
     await page.getByLabel('Search tasks').fill('nobody has this');
     await page.getByText('No matching tasks').waitFor();
     await page.goto('/console/tasks');

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { AdminTask } from '#protocol';
+import type { AdminSnippet, AdminTask } from '#protocol';
 import { TASK_STATES } from '#protocol';
 import { agents } from '../agents/known.ts';
 import { commits } from '../ops/watch.ts';
@@ -11,6 +11,8 @@ import { Virtual } from '../ui/virtual.tsx';
 import { Bulk } from './bulk.tsx';
 import { Compare } from './compare.tsx';
 import { TaskDetail } from './detail.tsx';
+import type { FoundTasks } from './found.ts';
+import { FOUND_MAX, useFound } from './found.ts';
 import type { Filters } from './list.ts';
 import { matches, TaskListState } from './list.ts';
 import { TaskHead, TaskRow } from './row.tsx';
@@ -71,7 +73,10 @@ function List() {
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   usePlainKeys(press);
   const rows = list.rows.value;
-  const shown = text === '' ? rows : rows.filter((row) => matches(row, text));
+  const found = useFound(filters, commits.value);
+  const snippets = new Map<string, AdminSnippet>(found.tasks.map(({ id, snippet }) => [id, snippet]));
+  const shown: readonly AdminTask[] =
+    text === '' ? rows : [...found.tasks, ...rows.filter((row) => !snippets.has(row.id) && matches(row, text))];
   const wanted = useMemo(() => (last: number) => void list.want(last), [list]);
   const count = text === '' ? list.total.value : shown.length;
   const pick = ({ id }: AdminTask): void => setPicked(new Set(picked.has(id) ? [...picked].filter((one) => one !== id) : [...picked, id]));
@@ -79,16 +84,16 @@ function List() {
   const isAll = all.length > 0 && all.every(({ id }) => picked.has(id));
   return (
     <div class="tasks">
-      <Bar filters={filters} list={list} shown={shown.length} />
+      <Bar filters={filters} list={list} shown={shown.length} found={found} />
       <Bulk
-        picked={rows.filter(({ id }) => picked.has(id))}
+        picked={[...new Map([...rows, ...shown].map((task) => [task.id, task])).values()].filter(({ id }) => picked.has(id))}
         onDone={() => {
           setPicked(new Set());
           void list.refresh();
         }}
       />
       <Problem text={list.problem.value} onAgain={() => void list.want(1)} />
-      {list.isEverLoaded.value && count === 0 ? (
+      {list.isEverLoaded.value && found.isOver && count === 0 ? (
         <Nothing isFiltered={filters.agent + status + principal + contextId + text !== ''} />
       ) : (
         <>
@@ -102,7 +107,8 @@ function List() {
             keyOf={(index) => shown[index]?.id ?? index}
             row={(index) => {
               const task = shown[index];
-              return <TaskRow task={task} isPicked={task !== undefined && picked.has(task.id)} onPick={pick} />;
+              const id = task?.id ?? '';
+              return <TaskRow task={task} snippet={snippets.get(id)} isPicked={picked.has(id)} onPick={pick} />;
             }}
           />
         </>
@@ -111,8 +117,15 @@ function List() {
   );
 }
 
+interface BarProps {
+  readonly filters: Filters;
+  readonly list: TaskListState;
+  readonly shown: number;
+  readonly found: FoundTasks;
+}
+
 /** The filters. Typing is applied after 150 ms. */
-function Bar({ filters, list, shown }: { readonly filters: Filters; readonly list: TaskListState; readonly shown: number }) {
+function Bar({ filters, list, shown, found }: BarProps) {
   const [text, setText] = useState(filters.text);
   useEffect(() => {
     const timer = setTimeout(() => text === filters.text || filterBy('q', text), 150);
@@ -122,7 +135,7 @@ function Bar({ filters, list, shown }: { readonly filters: Filters; readonly lis
   const words =
     filters.text === ''
       ? `${total} tasks`
-      : `${shown.toLocaleString('en')} of ${list.rows.value.length.toLocaleString('en')} looked at, ${total} in all`;
+      : `${shown.toLocaleString('en')} of ${total}${found.isCut ? `, the newest ${FOUND_MAX} with these words` : ''}`;
   return (
     <header class="tasks-bar">
       <h1>Tasks</h1>

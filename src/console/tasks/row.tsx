@@ -1,17 +1,20 @@
+import { Fragment } from 'preact';
 import { memo } from 'preact/compat';
-import type { AdminTask } from '#protocol';
+import type { AdminSnippet, AdminTask } from '#protocol';
 import { isTerminal } from '#protocol';
 import { Ago, StateBadge, took } from '../ui/basic.tsx';
 import { taskWords } from './words.ts';
 
 interface RowProps {
   readonly task: AdminTask | undefined;
+  /** Where a search found the task. */
+  readonly snippet?: AdminSnippet | undefined;
   readonly isPicked: boolean;
   readonly onPick: (task: AdminTask) => void;
 }
 
 /** One task in the list. */
-export const TaskRow = memo(function TaskRow({ task, isPicked, onPick }: RowProps) {
+export const TaskRow = memo(function TaskRow({ task, snippet, isPicked, onPick }: RowProps) {
   if (task === undefined) return <span class="task-row waiting" aria-hidden="true" />;
   const words = taskWords.value.get(task.id);
   const name = words === undefined || words.text === '' ? (task.alias ?? task.id) : words.text;
@@ -20,7 +23,13 @@ export const TaskRow = memo(function TaskRow({ task, isPicked, onPick }: RowProp
       <input type="checkbox" aria-label={`Select ${name}`} checked={isPicked} onChange={() => onPick(task)} />
       <a href={`/console/tasks/${encodeURIComponent(task.id)}`} title={task.id}>
         <StateBadge state={task.state} />
-        <span class={words === undefined || words.text === '' ? 't-id' : 't-words'}>{name}</span>
+        {snippet === undefined ? (
+          <span class={words === undefined || words.text === '' ? 't-id' : 't-words'}>{name}</span>
+        ) : (
+          <span class="t-words">
+            <Snippet snippet={snippet} />
+          </span>
+        )}
         <span class="t-agent">{task.agent}</span>
         <span class="t-who dim">{task.principal}</span>
         <span class="t-took dim">{words === undefined ? '' : durationOf(task, words.startedAt)}</span>
@@ -31,6 +40,22 @@ export const TaskRow = memo(function TaskRow({ task, isPicked, onPick }: RowProp
     </div>
   );
 });
+
+/** A piece of text, with what was found marked. */
+function Snippet({ snippet: { text, marks } }: { readonly snippet: AdminSnippet }) {
+  const ends = [0, ...marks.map(([, end]) => end)];
+  return (
+    <>
+      {marks.map(([start, end], at) => (
+        <Fragment key={start}>
+          {text.slice(ends[at], start)}
+          <mark>{text.slice(start, end)}</mark>
+        </Fragment>
+      ))}
+      {text.slice(ends.at(-1))}
+    </>
+  );
+}
 
 function durationOf({ state, statusAt }: AdminTask, startedAt: string): string {
   const until = isTerminal(state) ? Date.parse(statusAt) : Date.now();
