@@ -160,7 +160,7 @@ function refusedCall({ method, path }: HttpRequest, { status, caller, began }: R
 }
 
 /** What an error repeats of a path. */
-const PATH_CHARS_MAX = 200;
+const PATH_CHARS_MAX = 100;
 
 const OPENAI_ROUTES: ReadonlySet<string> = new Set(['chat', 'models', 'responses', 'conversations']);
 

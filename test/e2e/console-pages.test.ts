@@ -85,6 +85,27 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     await checked('tasks-list');
   });
 
+  it('stops a live list, and shows the columns that the reader wants', async () => {
+    const { page } = watched;
+    const list = page.getByRole('list', { name: 'Tasks' });
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await send('echo', 'while it stood still');
+    // The page has asked for changes twice since, and would have drawn them.
+    for (let polls = 0; polls < 2; polls += 1) await page.waitForResponse(/\/health/);
+    expect(await list.getByText('while it stood still').count()).toBe(0);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await list.getByText('while it stood still').waitFor();
+    await page.getByText('Columns', { exact: true }).click();
+    await page.getByLabel('Dialect').check();
+    await page.getByLabel('Caller').uncheck();
+    await list.getByText('v10').first().waitFor();
+    await checked('tasks-columns');
+    await page.reload();
+    await list.getByText('v10').first().waitFor();
+    expect(await list.locator('.t-who').count()).toBe(0);
+    await page.evaluate(() => localStorage.clear());
+  });
+
   it('shows the events of a task, and replays them', async () => {
     const { page } = watched;
     const id = await send('script', 'chunks=20 delay=20');

@@ -79,17 +79,63 @@ export function matches(text: string, pattern: string): boolean {
   }
 }
 
-/** No repetition of a group that repeats or chooses, no reference back, and few repetitions without an end. */
+const PATTERN_MAX = 200;
+
+/** No repetition of a group that repeats or chooses, no reference back, no look around, and few repetitions without an end. */
 function isCheap(pattern: string): boolean {
-  const plain = pattern.replaceAll(/\\[^1-9k]|\[(?:\\.|[^\]\\])*\]/gu, 'x');
-  if (/\\[1-9k]|\(\?<?[=!]/.test(plain) || plain.length > 500) return false;
-  let inner = plain;
-  for (let before = ''; before !== inner; ) {
-    before = inner;
-    if (/\([^()]*[*+?{|][^()]*\)[*+{]/.test(inner)) return false;
-    // A group that was checked counts as what it contains.
-    inner = inner.replaceAll(/\(([^()]*)\)/g, (_, body: string) => (/[*+?{|]/.test(body) ? '<*>' : 'x'));
-    if (/<\*>[*+{]/.test(inner)) return false;
+  if (pattern.length > PATTERN_MAX) return false;
+  const pieces = piecesOf(pattern);
+  /** For each open group, and the whole: whether it repeats or chooses. */
+  const open = [false];
+  let before: 'costly' | 'other' = 'other';
+  for (const piece of pieces) {
+    if (piece === 'refused' || (before === 'costly' && (piece === 'endless' || piece === 'bounded'))) return false;
+    const isCostly = piece === ')' ? open.pop() === true : piece !== 'plain' && piece !== '(';
+    if (isCostly) open[open.length - 1] = true;
+    if (piece === '(') open.push(false);
+    before = piece === ')' && isCostly ? 'costly' : 'other';
   }
-  return (plain.match(/[*+]|\{\d*,\}/g)?.length ?? 0) <= UNBOUNDED_MAX;
+  return pieces.filter((piece) => piece === 'endless').length <= UNBOUNDED_MAX;
+}
+
+/** A piece of a pattern. `endless`: a repetition without an end. `refused`: a reference back, or a look around. */
+type PatternPiece = 'plain' | '(' | ')' | 'choice' | 'endless' | 'bounded' | 'refused';
+
+const PIECES: Readonly<Record<string, PatternPiece>> = { ')': ')', '|': 'choice', '?': 'choice', '*': 'endless', '+': 'endless' };
+
+function piecesOf(pattern: string): readonly PatternPiece[] {
+  const pieces: PatternPiece[] = [];
+  for (let at = 0; at < pattern.length; ) {
+    const [piece, end] = pieceAt(pattern, at);
+    pieces.push(piece);
+    at = end;
+  }
+  return pieces;
+}
+
+/** The piece that starts at a position, and where the next one starts. */
+function pieceAt(pattern: string, at: number): readonly [PatternPiece, number] {
+  const [char = '', next = ''] = [pattern[at], pattern[at + 1]];
+  switch (char) {
+    case '\\':
+      return [/[1-9k]/.test(next) ? 'refused' : 'plain', at + 2];
+    case '[':
+      return ['plain', endOfClass(pattern, at) + 1];
+    case '(':
+      if (next !== '?') return ['(', at + 1];
+      return pattern[at + 2] === ':' ? ['(', at + 3] : ['refused', at + 3];
+    case '{': {
+      const end = pattern.indexOf('}', at);
+      return [pattern[end - 1] === ',' ? 'endless' : 'bounded', end === -1 ? at + 1 : end + 1];
+    }
+    default:
+      return [PIECES[char] ?? 'plain', at + 1];
+  }
+}
+
+/** The position of the bracket that ends a class of characters. */
+function endOfClass(pattern: string, start: number): number {
+  let at = start + 1;
+  while (at < pattern.length && pattern[at] !== ']') at += pattern[at] === '\\' ? 2 : 1;
+  return at;
 }

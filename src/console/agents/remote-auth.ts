@@ -106,8 +106,10 @@ export function headersIn(text: string): Readonly<Record<string, string>> {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return Object.fromEntries(
     lines.map((line) => {
-      const [, name = '', value = ''] = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*:\s*(\S.*?)\s*$/.exec(line) ?? [];
-      if (name === '') throw new Error(`"${line.slice(0, 40)}" is not a header; write one as Name: value`);
+      const colon = line.indexOf(':');
+      const [name, value] = [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+      if (colon < 1 || value === '' || !/^[!#$%&'*+.^_`|~\w-]+$/.test(name))
+        throw new Error(`"${line.slice(0, 40)}" is not a header; write one as Name: value`);
       return [name, value];
     }),
   );

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { AdminSnippet, AdminTask } from '#protocol';
 import { TASK_STATES } from '#protocol';
 import { agents } from '../agents/known.ts';
@@ -9,6 +9,7 @@ import { Empty, Problem, stateWord } from '../ui/basic.tsx';
 import { moveBy, usePlainKeys } from '../ui/keys.ts';
 import { Virtual } from '../ui/virtual.tsx';
 import { Bulk } from './bulk.tsx';
+import { columnsNow, shownColumns, TASK_COLUMNS, toggleColumn } from './columns.ts';
 import { Compare } from './compare.tsx';
 import { TaskDetail } from './detail.tsx';
 import type { FoundTasks } from './found.ts';
@@ -50,14 +51,13 @@ function press(key: string): void {
 }
 
 /** The tasks of the filters, kept up to date. A search needs all of them. */
-function useTasks(filters: Filters): TaskListState {
+function useTasks(filters: Filters, seen: number): TaskListState {
   const { agent, status, principal, contextId, text } = filters;
   const list = useMemo(() => new TaskListState(filters), [agent, status, principal, contextId]);
   useEffect(() => {
     void list.want(1);
     return () => list.close();
   }, [list]);
-  const seen = commits.value;
   useEffect(() => void list.refresh(), [seen]);
   useEffect(() => {
     if (text !== '') void list.want(Number.POSITIVE_INFINITY);
@@ -69,11 +69,14 @@ function useTasks(filters: Filters): TaskListState {
 function List() {
   const filters = filtersIn(query.value);
   const { status, principal, contextId, text } = filters;
-  const list = useTasks(filters);
+  const [isPaused, setPaused] = useState(false);
+  const seen = useRef(commits.value);
+  if (!isPaused) seen.current = commits.value;
+  const list = useTasks(filters, seen.current);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   usePlainKeys(press);
   const rows = list.rows.value;
-  const found = useFound(filters, commits.value);
+  const found = useFound(filters, seen.current);
   const snippets = new Map<string, AdminSnippet>(found.tasks.map(({ id, snippet }) => [id, snippet]));
   const shown: readonly AdminTask[] =
     text === '' ? rows : [...found.tasks, ...rows.filter((row) => !snippets.has(row.id) && matches(row, text))];
@@ -83,8 +86,15 @@ function List() {
   const all = shown.slice(0, PICKED_MAX);
   const isAll = all.length > 0 && all.every(({ id }) => picked.has(id));
   return (
-    <div class="tasks">
-      <Bar filters={filters} list={list} shown={shown.length} found={found} />
+    <div
+      class="tasks"
+      style={{
+        '--task-columns': columnsNow()
+          .map(({ width }) => width)
+          .join(' '),
+      }}
+    >
+      <Bar filters={filters} list={list} shown={shown.length} found={found} isPaused={isPaused} onPause={() => setPaused(!isPaused)} />
       <Bulk
         picked={[...new Map([...rows, ...shown].map((task) => [task.id, task])).values()].filter(({ id }) => picked.has(id))}
         onDone={() => {
@@ -122,10 +132,12 @@ interface BarProps {
   readonly list: TaskListState;
   readonly shown: number;
   readonly found: FoundTasks;
+  readonly isPaused: boolean;
+  readonly onPause: () => void;
 }
 
 /** The filters. Typing is applied after 150 ms. */
-function Bar({ filters, list, shown, found }: BarProps) {
+function Bar({ filters, list, shown, found, isPaused, onPause }: BarProps) {
   const [text, setText] = useState(filters.text);
   useEffect(() => {
     const timer = setTimeout(() => text === filters.text || filterBy('q', text), 150);
@@ -169,10 +181,30 @@ function Bar({ filters, list, shown, found }: BarProps) {
       <span class="dim" role="status">
         {list.isEverLoaded.value ? words : 'Loading …'}
       </span>
+      <button type="button" class="small" aria-pressed={isPaused} onClick={onPause}>
+        {isPaused ? 'Continue' : 'Pause'}
+      </button>
+      <Columns />
       <a class="dim" href="/console/shared">
         Open a shared file
       </a>
     </header>
+  );
+}
+
+/** Which columns are shown. */
+function Columns() {
+  return (
+    <details class="columns">
+      <summary>Columns</summary>
+      <div>
+        {TASK_COLUMNS.map(({ id, title }) => (
+          <label key={id}>
+            <input type="checkbox" checked={shownColumns.value.includes(id)} onChange={() => toggleColumn(id)} /> {title}
+          </label>
+        ))}
+      </div>
+    </details>
   );
 }
 

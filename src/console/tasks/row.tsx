@@ -3,6 +3,7 @@ import { memo } from 'preact/compat';
 import type { AdminSnippet, AdminTask } from '#protocol';
 import { isTerminal } from '#protocol';
 import { Ago, StateBadge, took } from '../ui/basic.tsx';
+import { columnsNow } from './columns.ts';
 import { taskWords } from './words.ts';
 
 interface RowProps {
@@ -30,12 +31,11 @@ export const TaskRow = memo(function TaskRow({ task, snippet, isPicked, onPick }
             <Snippet snippet={snippet} />
           </span>
         )}
-        <span class="t-agent">{task.agent}</span>
-        <span class="t-who dim">{task.principal}</span>
-        <span class="t-took dim">{words === undefined ? '' : durationOf(task, words.startedAt)}</span>
-        <span class="t-when dim">
-          <Ago at={task.statusAt} />
-        </span>
+        {columnsNow().map(({ id, value }) => (
+          <span key={id} class={`t-more t-${id}`}>
+            {value === undefined ? id === 'when' ? <Ago at={task.statusAt} /> : durationOf(task, words?.startedAt) : value(task)}
+          </span>
+        ))}
       </a>
     </div>
   );
@@ -57,7 +57,8 @@ function Snippet({ snippet: { text, marks } }: { readonly snippet: AdminSnippet 
   );
 }
 
-function durationOf({ state, statusAt }: AdminTask, startedAt: string): string {
+function durationOf({ state, statusAt }: AdminTask, startedAt: string | undefined): string {
+  if (startedAt === undefined) return '';
   const until = isTerminal(state) ? Date.parse(statusAt) : Date.now();
   return took(Math.max(0, until - Date.parse(startedAt)));
 }
@@ -70,10 +71,11 @@ export function TaskHead({ isAll, onAll }: { readonly isAll: boolean; readonly o
       <div aria-hidden="true">
         <span>State</span>
         <span>First words</span>
-        <span>Agent</span>
-        <span class="t-who">Caller</span>
-        <span class="t-took">Duration</span>
-        <span class="t-when">Changed</span>
+        {columnsNow().map(({ id, title }) => (
+          <span key={id} class={`t-more t-${id}`}>
+            {title}
+          </span>
+        ))}
       </div>
     </div>
   );
