@@ -8,8 +8,8 @@ const FIGURES: Figures = {
   durableSends: (page) => measured(page, /^\| blocking send, durable[^|]*\| ([\d,]+)\/s/m),
   memorySends: (page) => measured(page, /^\| blocking send, store in memory \| ([\d,]+)\/s/m),
   sdkSends: (page) => measured(page, /SDK in memory on Express ([\d,]+)\/s/),
-  goSends: (page) => measured(page, /^\| `a2a-go`[^|]*quiet \| ([\d,]+)/m),
-  pythonSends: (page) => measured(page, /^\| `a2a-sdk`[^|]*quiet \| ([\d,]+)/m),
+  goSends: (page) => measured(page, /^\| `a2a-go`[^|]*first look \| ([\d,]+)/m),
+  pythonSends: (page) => measured(page, /^\| `a2a-sdk`[^|]*first look \| ([\d,]+)/m),
   streamed: (page) => measured(page, /^\| one stream of 64,000 chunks, durable \| ([\d,]+) /m),
   sdkStreamed: (page) => measured(page, /^\| one stream, the SDK, in memory \|.*4,000 chunks: ([\d,]+)\/s/m),
 };
