@@ -3,7 +3,7 @@ import type { AdminFoundTask } from '#protocol';
 import { admin } from '../api.ts';
 import type { Filters } from './list.ts';
 
-/** So many at most. Whoever looks for one task narrows the words. */
+/** So many at most. More words find fewer tasks. */
 export const FOUND_MAX = 100;
 
 /** What the node found in the texts of its tasks. */
@@ -17,7 +17,7 @@ export interface FoundTasks {
 const NOTHING: FoundTasks = { tasks: [], isCut: false, isOver: true };
 
 /**
- * Searches what was said, in the index of the node. A node without an index, and a text without a word, find nothing: the rows that are
+ * Searches the texts of tasks, in the index of the node. A node without an index, and a text without a word, find nothing: the rows that are
  * loaded are filtered in any case.
  */
 export function useFound({ text, agent, status, principal, contextId }: Filters, changes: number): FoundTasks {
