@@ -1,10 +1,8 @@
 import type { AdminDelivery } from '#protocol';
 import { ConfigError } from '#server';
-import { DEFAULT_PORT } from '../server/adapters/node.ts';
 import { rotateKeys } from '../server/adapters/node-keys-file.ts';
 import type { AdminApi } from './admin-api.ts';
-import { adminApi } from './admin-api.ts';
-import { addressOf, isAddress } from './agent/address.ts';
+import { isAddress } from './agent/address.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { helpFor } from './flags/help.ts';
@@ -12,7 +10,7 @@ import type { ParsedFlags } from './flags/parse.ts';
 import { parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { unknownSubcommand } from './flags/subcommands.ts';
-import { localToken } from './local-token.ts';
+import { NODE_FLAGS, nodeApi } from './node-flags.ts';
 
 const SPEC: CommandSpec = {
   name: 'push',
@@ -27,22 +25,7 @@ const SPEC: CommandSpec = {
     'parley push rotate --data DIR         Add new signing keys; the node uses them from its next start',
   ],
   flags: [
-    {
-      name: 'url',
-      aliases: ['agent-card'],
-      short: 'a',
-      kind: 'text',
-      value: 'URL',
-      default: `http://127.0.0.1:${DEFAULT_PORT}, or the port in PORT`,
-      doc: 'The node.',
-    },
-    {
-      name: 'token',
-      kind: 'text',
-      value: 'TOKEN',
-      default: "PARLEY_TOKEN; on loopback this machine's own",
-      doc: 'The token to authenticate with.',
-    },
+    ...NODE_FLAGS,
     { name: 'all', kind: 'switch', doc: 'replay: all dead letters.' },
     { name: 'data', kind: 'text', value: 'DIR', doc: 'rotate: the data folder of the node.' },
     { name: 'json', kind: 'switch', doc: 'Print JSON, one delivery per line.' },
@@ -96,9 +79,7 @@ async function run(args: readonly string[]): Promise<number> {
   const takesNumbers = verb === 'replay' || verb === 'drop';
   const isUrl = words[0] !== undefined && isAddress(words[0]) && !(takesNumbers && /^\d+$/.test(words[0]));
   const ids = isUrl ? words.slice(1) : words;
-  const named = (isUrl ? words[0] : undefined) ?? textOf(flags, 'url') ?? `http://127.0.0.1:${process.env['PORT'] ?? DEFAULT_PORT}`;
-  const url = isAddress(named) ? addressOf(named) : named;
-  const api = adminApi(url, textOf(flags, 'token') ?? process.env['PARLEY_TOKEN'] ?? localToken(url));
+  const api = nodeApi(flags, isUrl ? words[0] : undefined);
   return await action(api, ids, { json: switchOf(flags, 'json'), all: switchOf(flags, 'all') });
 }
 

@@ -14,6 +14,23 @@ const BASE = 'https://a2ui.org/a2a-extension/a2ui/';
 export const A2UI_CATALOG = 'https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json';
 const A2UI_CATALOG_08 = 'https://a2ui.org/specification/v0_8/standard_catalog_definition.json';
 
+/** How 0.8 calls the components of 0.9, where that differs. */
+export const A2UI_08_COMPONENTS: Readonly<Record<string, string>> = { ChoicePicker: 'MultipleChoice' };
+
+/** How 0.8 calls the members of a component of 0.9, where that differs. */
+export const A2UI_08_MEMBERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Text: { variant: 'usageHint' },
+  Image: { variant: 'usageHint' },
+  Row: { justify: 'distribution', align: 'alignment' },
+  Column: { justify: 'distribution', align: 'alignment' },
+  List: { align: 'alignment' },
+  Tabs: { tabs: 'tabItems' },
+  Modal: { trigger: 'entryPointChild', content: 'contentChild' },
+  TextField: { value: 'text', variant: 'textFieldType' },
+  ChoicePicker: { value: 'selections', displayStyle: 'type' },
+  Slider: { min: 'minValue', max: 'maxValue' },
+};
+
 export function a2uiUri(version: A2uiVersion): string {
   return `${BASE}${version}`;
 }

@@ -1,22 +1,9 @@
-import type { AdminTask } from './admin-task.ts';
-import type { ContextId, TenantId } from './ids.ts';
-import type { TaskState } from './states.ts';
-import type { Timestamp } from './task.ts';
+import type { AdminListRequest, AdminTask } from './admin-task.ts';
 
-/** What to search for, and where. The filters are those of the task list. */
-export interface AdminSearchRequest {
+/** What to search for, and where. The filters are those of the task list. Page size: default 20, maximum 100. */
+export interface AdminSearchRequest extends AdminListRequest {
   /** Words, all of which must occur; `"a phrase"`; `start*` for words that start like that. */
   readonly text: string;
-  readonly principal?: string;
-  readonly tenant?: TenantId;
-  readonly agent?: string;
-  readonly contextId?: ContextId;
-  readonly status?: TaskState;
-  readonly statusTimestampAfter?: Timestamp;
-  /** Default 20, maximum 100. */
-  readonly pageSize?: number;
-  /** `nextPageToken` of the page before. */
-  readonly pageToken?: string;
 }
 
 /** A piece of a task's text. */

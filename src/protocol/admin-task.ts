@@ -41,3 +41,18 @@ export interface AdminWholeTask extends AdminTask {
  * its agent is not served, and it stays as it is.
  */
 export type AdminRestart = 'nothing' | 'waits' | 'starts' | 'resumes' | 'repeats' | 'fails' | 'stays';
+
+/** Filters and page of an operator's task list. All filters must match. */
+export interface AdminListRequest {
+  readonly principal?: string;
+  readonly tenant?: TenantId;
+  readonly agent?: string;
+  readonly contextId?: ContextId;
+  readonly status?: TaskState;
+  /** Only tasks whose status changed at this time or later. */
+  readonly statusTimestampAfter?: Timestamp;
+  /** Default 50, maximum 1,000. */
+  readonly pageSize?: number;
+  /** `nextPageToken` of the page before. */
+  readonly pageToken?: string;
+}

@@ -5,18 +5,17 @@ import type { AdminMesh } from './admin-mesh.ts';
 import type { AdminDelivery, AdminPushLog } from './admin-push.ts';
 import type { AdminSearch } from './admin-search.ts';
 import type { AdminStore } from './admin-store.ts';
-import type { AdminTask, AdminWholeTask } from './admin-task.ts';
+import type { AdminListRequest, AdminTask, AdminWholeTask } from './admin-task.ts';
 import type { AdminWire } from './admin-wire.ts';
 import type { AuditPage, AuditRequest } from './audit.ts';
 import type { Choice } from './choices.ts';
 import type { Logged } from './events.ts';
-import type { ContextId, Seq, TaskId, TenantId } from './ids.ts';
+import type { ContextId, Seq, TaskId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './message.ts';
-import type { TaskState } from './states.ts';
 import type { Timestamp } from './task.ts';
 
-export type { AdminRestart, AdminTask, AdminWholeTask } from './admin-task.ts';
+export type { AdminListRequest, AdminRestart, AdminTask, AdminWholeTask } from './admin-task.ts';
 
 /**
  * What operators and the console can see and do, for tasks of all owners. A server must check the scope
@@ -80,21 +79,6 @@ export interface AdminService extends AdminConversations, AdminPushLog, AdminSea
   readonly store?: AdminStore;
   /** Backups. Absent when the node's data is not in a folder. */
   readonly backups?: AdminBackups;
-}
-
-/** Filters and page of an operator's task list. All filters must match. */
-export interface AdminListRequest {
-  readonly principal?: string;
-  readonly tenant?: TenantId;
-  readonly agent?: string;
-  readonly contextId?: ContextId;
-  readonly status?: TaskState;
-  /** Only tasks whose status changed at this time or later. */
-  readonly statusTimestampAfter?: Timestamp;
-  /** Default 50, maximum 1,000. */
-  readonly pageSize?: number;
-  /** `nextPageToken` of the page before. */
-  readonly pageToken?: string;
 }
 
 /** One page of an operator's task list. */

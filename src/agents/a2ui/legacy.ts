@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#protocol';
-import { isObject, jsonOf } from '#protocol';
+import { A2UI_08_COMPONENTS, A2UI_08_MEMBERS, isObject, jsonOf } from '#protocol';
 import type { SurfaceOutput } from './definition.ts';
 
 /**
@@ -16,22 +16,6 @@ export function legacyMessages({ id: surfaceId, components, data, isUpdate }: Su
   if (!isUpdate) made.push({ beginRendering: { surfaceId, root: 'root' } });
   return made;
 }
-
-const NAMES: Readonly<Record<string, string>> = { ChoicePicker: 'MultipleChoice' };
-
-/** How the members of a component are called in 0.8, where that differs. */
-const MEMBERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  Text: { variant: 'usageHint' },
-  Image: { variant: 'usageHint' },
-  Row: { justify: 'distribution', align: 'alignment' },
-  Column: { justify: 'distribution', align: 'alignment' },
-  List: { align: 'alignment' },
-  Tabs: { tabs: 'tabItems' },
-  Modal: { trigger: 'entryPointChild', content: 'contentChild' },
-  TextField: { value: 'text', variant: 'textFieldType' },
-  ChoicePicker: { value: 'selections', displayStyle: 'type' },
-  Slider: { min: 'minValue', max: 'maxValue' },
-};
 
 /** Members that 0.8 has no place for. */
 const LOST: Readonly<Record<string, readonly string[]>> = {
@@ -50,12 +34,12 @@ function legacyComponent(id: string, { component, weight, checks: _, ...members 
   const made: Record<string, Json> = {};
   for (const [given, value] of Object.entries(members)) {
     if (LOST[name]?.includes(given)) continue;
-    const member = MEMBERS[name]?.[given] ?? given;
+    const member = A2UI_08_MEMBERS[name]?.[given] ?? given;
     made[member] = memberValue(member, value);
   }
   if (name === 'Button' && members['variant'] === 'primary') made['primary'] = true;
   if (name === 'ChoicePicker' && members['variant'] === 'mutuallyExclusive') made['maxAllowedSelections'] = 1;
-  return { id, ...(weight === undefined ? {} : { weight }), component: { [NAMES[name] ?? name]: made } };
+  return { id, ...(weight === undefined ? {} : { weight }), component: { [A2UI_08_COMPONENTS[name] ?? name]: made } };
 }
 
 function memberValue(member: string, value: Json): Json {

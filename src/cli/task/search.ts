@@ -1,14 +1,11 @@
 import type { AdminFoundTask, AdminSearchPage } from '#protocol';
-import { DEFAULT_PORT } from '../../server/adapters/node.ts';
-import { adminApi } from '../admin-api.ts';
-import { addressOf, isAddress } from '../agent/address.ts';
 import type { Command } from '../command.ts';
 import { CliError } from '../command.ts';
 import { helpFor } from '../flags/help.ts';
 import type { ParsedFlags } from '../flags/parse.ts';
 import { parse, switchOf, textOf } from '../flags/parse.ts';
 import type { CommandSpec } from '../flags/spec.ts';
-import { localToken } from '../local-token.ts';
+import { NODE_FLAGS, nodeApi } from '../node-flags.ts';
 import { field, stateText } from '../output/labels.ts';
 import { oneLine } from '../output/plain-text.ts';
 import { stateNamed } from './list.ts';
@@ -22,22 +19,7 @@ const SPEC: CommandSpec = {
 for words that start like that: invo*. Case and accents do not matter. A new task is found some seconds later. It searches the tasks of a running node of
 Parley, of all callers, and needs the scope admin. On a terminal the words that it found are bold.`,
   flags: [
-    {
-      name: 'url',
-      aliases: ['agent-card'],
-      short: 'a',
-      kind: 'text',
-      value: 'URL',
-      default: `http://127.0.0.1:${DEFAULT_PORT}, or the port in PORT`,
-      doc: 'The node.',
-    },
-    {
-      name: 'token',
-      kind: 'text',
-      value: 'TOKEN',
-      default: "PARLEY_TOKEN; on loopback this machine's own",
-      doc: 'The token to authenticate with.',
-    },
+    ...NODE_FLAGS,
     { name: 'agent', kind: 'text', value: 'NAME', doc: 'Only tasks of this agent.' },
     { name: 'principal', kind: 'text', value: 'P', doc: 'Only tasks of this caller.' },
     { name: 'status', aliases: ['state'], kind: 'text', value: 'STATE', doc: 'Only tasks in this state, as WORKING.' },
@@ -57,10 +39,7 @@ export const searchCommand: Command = { name: 'search', help: helpFor(SPEC), spe
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   const query = queryFrom(flags);
-  const named = textOf(flags, 'url') ?? `http://127.0.0.1:${process.env['PORT'] ?? DEFAULT_PORT}`;
-  const url = isAddress(named) ? addressOf(named) : named;
-  const api = adminApi(url, textOf(flags, 'token') ?? process.env['PARLEY_TOKEN'] ?? localToken(url));
-  const page = (await api.ask('GET', `/search?${query}`)) as AdminSearchPage;
+  const page = (await nodeApi(flags).ask('GET', `/search?${query}`)) as AdminSearchPage;
   process.stdout.write(switchOf(flags, 'json') ? `${JSON.stringify(page)}\n` : pageText(page, process.stdout.isTTY === true));
   return 0;
 }

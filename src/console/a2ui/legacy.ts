@@ -1,31 +1,23 @@
 import type { Json, JsonObject } from '#protocol';
-import { isObject } from '#protocol';
+import { A2UI_08_COMPONENTS, A2UI_08_MEMBERS, isObject } from '#protocol';
 
-const NAMES: Readonly<Record<string, string>> = { MultipleChoice: 'ChoicePicker' };
+const NAMES: Readonly<Record<string, string>> = inverted(A2UI_08_COMPONENTS);
 
-/** How the members of a component of 0.8 are called in 0.9, where that differs. */
-const MEMBERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  Text: { usageHint: 'variant' },
-  Image: { usageHint: 'variant' },
-  Row: { distribution: 'justify', alignment: 'align' },
-  Column: { distribution: 'justify', alignment: 'align' },
-  List: { alignment: 'align' },
-  Tabs: { tabItems: 'tabs' },
-  Modal: { entryPointChild: 'trigger', contentChild: 'content' },
-  TextField: { text: 'value', textFieldType: 'variant' },
-  MultipleChoice: { selections: 'value', type: 'displayStyle' },
-  Slider: { minValue: 'min', maxValue: 'max' },
-};
+function inverted(names: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(names).map(([current, legacy]) => [legacy, current]));
+}
 
 /** A component of A2UI 0.8 in the form of 0.9. */
 export function currentComponent(given: JsonObject): JsonObject {
   const { id = '', weight, component } = given;
   const [name, members] = isObject(component) ? (Object.entries(component)[0] ?? []) : [];
   if (name === undefined || !isObject(members)) return given;
-  const made: Record<string, Json> = { id, component: NAMES[name] ?? name };
+  const current = NAMES[name] ?? name;
+  const memberNames = inverted(A2UI_08_MEMBERS[current] ?? {});
+  const made: Record<string, Json> = { id, component: current };
   if (weight !== undefined) made['weight'] = weight;
   for (const [member, value] of Object.entries(members)) {
-    made[MEMBERS[name]?.[member] ?? member] = memberValue(member, value);
+    made[memberNames[member] ?? member] = memberValue(member, value);
   }
   if (name === 'Button' && members['primary'] === true) made['variant'] = 'primary';
   if (name === 'MultipleChoice' && members['maxAllowedSelections'] === 1) made['variant'] = 'mutuallyExclusive';
