@@ -26,7 +26,8 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    pool: 'threads',
+    // Not threads: V8 may end a process in which several threads load and free WebAssembly (nodejs/node issue 64500), as `fetch` and PGlite do.
+    pool: 'forks',
     // Most tests wait for processes and timers more than they compute, so all cores get a worker, and one more in the rest tier.
     maxWorkers: tier === 'rest' ? availableParallelism() + 1 : '100%',
     reporters: ['default', new ClosingReporter(tier)],

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createConsole } from '../../src/server/adapters/console.ts';
 import type { NodeServer } from '../../src/server/adapters/node.ts';
-import { freePort } from '../support/brokers.ts';
 import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 import { createAuthority } from '../support/certificates.ts';
+import { freePort } from '../support/free-port.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { RunningNginx } from '../support/nginx.ts';
 import { NGINX, startNginx } from '../support/nginx.ts';

@@ -6,6 +6,7 @@ import { A2AClient } from 'parley-a2a';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { ORIGIN_NOTE } from '#protocol';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
@@ -13,7 +14,7 @@ import type { Conversation, World } from './conversations.ts';
 import { CONVERSATIONS, SLOW } from './conversations.ts';
 import { ourTalk } from './our-talk.ts';
 import type { ServedPeer } from './serve-peer.ts';
-import { freePort, servePeer } from './serve-peer.ts';
+import { servePeer } from './serve-peer.ts';
 import type { Talk } from './talk.ts';
 
 const AGENT = new URL('agent.ts', import.meta.url).pathname;

@@ -10,7 +10,8 @@ const INSTALL_MS_MAX = 400_000;
 
 /**
  * Installs CopilotKit's runtime once, into a cache folder of the user, and returns that folder. It has 340 packages, so it is not in the root's
- * package.json. Undefined if npm can't install it.
+ * package.json. Undefined if npm can't install it. The overrides keep packages that newer ones of LangChain want in versions that not every
+ * registry has.
  */
 export function copilotKitFolder(): string | undefined {
   const key = createHash('sha256').update(readFileSync(WANTED)).digest('hex').slice(0, 12);

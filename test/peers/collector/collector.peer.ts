@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
 import { suiteNeeding } from '../../support/needs.ts';
 import { nodeWithTelemetry, TRACE } from '../../support/telemetry.ts';
 import { collectorOf } from '../install.ts';
-import { freePort } from '../serve-peer.ts';
 
 const VERSION = '0.120.0';
 const program = collectorOf(`otel-collector-${VERSION}`, {

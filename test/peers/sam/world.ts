@@ -7,9 +7,9 @@ import { startMosquitto } from '../../support/brokers.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { FakeModel } from '../../support/fake-model/server.ts';
 import { startFakeModel } from '../../support/fake-model/server.ts';
+import { freePort } from '../../support/free-port.ts';
 import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
-import { freePort } from '../serve-peer.ts';
 
 const HERE = new URL('.', import.meta.url).pathname;
 export const NAMESPACE = 'peers/sam';
