@@ -41,7 +41,7 @@ module.exports = {
     {
       name: 'drivers-are-chosen-late',
       comment:
-        'Only the edge decides which driver serves a port. The gRPC link loads its own with the first call, and the console OAuth with the first sign-in, so that nobody else needs it.',
+        'Only the edge decides which driver serves a port. The gRPC link and, on Node, the client load their own with the first call, and the console OAuth with the first sign-in, so that nobody else needs it.',
       severity: 'error',
       from: {
         path: '^src/',
@@ -49,6 +49,7 @@ module.exports = {
           '^src/(cli|server)/',
           '^src/index[.]ts$',
           '^src/bindings/grpc/(transport|on-demand)[.]ts$',
+          '^src/client/connection/platform[.]ts$',
           '^src/console/agents/remote-auth[.]ts$',
           DRIVER,
           TEST,

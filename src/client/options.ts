@@ -24,7 +24,7 @@ export interface CardVerification {
 
 /** Options of `A2AClient.connect`. All have a default. */
 export interface ClientOptions {
-  /** Sends all requests. Default: the global `fetch`. */
+  /** Sends all requests. Default: the global `fetch`, or on Node `node:http` if the program has not changed `fetch`. */
   readonly fetch?: Fetch;
   /**
    * Credentials. They are sent to the origin that you named and to `trustOrigins`, never elsewhere,

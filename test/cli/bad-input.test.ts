@@ -73,7 +73,7 @@ const CASES: readonly {
     exit: 3,
     code: 'A2ACLI_ERR_CARD_NOT_FOUND',
     message: /HTTP 500/,
-    hint: /server’s/,
+    hint: /operator/,
   },
   {
     name: 'a card for friends',
@@ -129,7 +129,7 @@ const CASES: readonly {
     exit: 1,
     code: 'PARLEY_ERR_SERVER_ERROR',
     message: /HTTP 500/,
-    hint: /server’s/,
+    hint: /operator/,
   },
   {
     name: 'calls that are too many',

@@ -117,6 +117,18 @@ describe('authorization code', () => {
       why: expect.stringContaining('state'),
     });
   });
+
+  it('takes the issuer of a server that is known by its endpoints, if it is on the same origin', async () => {
+    const source = { tokenUrl: `${oidc.issuer}/token`, authorizationUrl: `${oidc.issuer}/auth` };
+    const backFrom = (issuer: string) => async (url: URL) =>
+      `${REDIRECT}?code=unknown&state=${url.searchParams.get('state')}&iss=${encodeURIComponent(issuer)}`;
+    const why = (issuer: string) =>
+      stateWith(authorizationCode({ source, ...CLIENT, redirectUri: REDIRECT, authorize: backFrom(issuer) })).catch(
+        (thrown: { why?: string }) => thrown.why,
+      );
+    expect(await why(`${oidc.issuer}/realms/a`)).toContain('invalid_grant');
+    expect(await why('https://other.example')).toContain('iss');
+  });
 });
 
 describe('device code', () => {

@@ -45,7 +45,7 @@ describe('the platform’s fetch', () => {
       'cli/agent/connect.ts', // commands of the user
       'cli/conformance.ts',
       'cli/conversation/connect.ts',
-      'client/connection/http.ts', // the client library; a node passes the guard's fetch
+      'client/connection/platform.ts', // the client library; a node passes the guard's fetch
       'server/adapters/otlp/exporter.ts', // the OpenTelemetry receiver that the operator named
     ]);
   });
@@ -80,8 +80,12 @@ describe('Node’s network modules', () => {
       'cli/init/templates/llm.ts', // the text of a file
       'cli/mcp.ts', // a type
       'cli/mcp/listen-locally.ts', // listens
+      'cli/serve/workers.ts', // listens
       'cli/task/listen.ts', // listens
       'client/adapters/http1.ts', // requests of the guard and of --ca; they open its connections
+      'client/adapters/http1/exchange.ts', // types
+      'client/adapters/node-http.ts', // the client library's requests; a node passes the guard's fetch
+      'client/adapters/node-http/decoded.ts', // types
       'engine/adapters/postgres/pg-database.ts', // connections to the operator's database
       'server/adapters/node.ts', // listens
       'server/adapters/node/bind.ts', // listens; asks whether a Unix socket is in use
@@ -102,6 +106,7 @@ describe('Node’s network modules', () => {
       'server/adapters/node/tls.ts',
       'server/adapters/node/write-response.ts',
       'server/adapters/otlp/grpc.ts', // the collector that the operator names
+      'server/adapters/replicas/elsewhere.ts', // types
       'server/adapters/replicas/forward.ts', // types
       'server/adapters/replicas/link-client.ts', // connections to the nodes that the operator's database lists
       'server/adapters/replicas/link-host.ts', // listens
@@ -109,7 +114,6 @@ describe('Node’s network modules', () => {
       'server/adapters/replicas/link-request.ts', // types
       'server/adapters/replicas/outside.ts', // types
       'server/adapters/replicas/passing.ts', // types
-      'server/adapters/replicas/standby.ts', // types
       'server/outbound/connect.ts', // the guard
     ]);
   });

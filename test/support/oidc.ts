@@ -14,7 +14,7 @@ export interface Oidc {
 export const CLIENT = { clientId: 'parley', clientSecret: 'a-secret-of-some-length' };
 export const REDIRECT = 'http://127.0.0.1:1/back';
 
-export async function startOidc(accessSeconds = 3600): Promise<Oidc> {
+export async function startOidc(accessSeconds = 3600, redirects: readonly string[] = []): Promise<Oidc> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -26,7 +26,7 @@ export async function startOidc(accessSeconds = 3600): Promise<Oidc> {
         client_id: CLIENT.clientId,
         client_secret: CLIENT.clientSecret,
         grant_types: ['client_credentials', 'authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
-        redirect_uris: [REDIRECT],
+        redirect_uris: [REDIRECT, ...redirects],
         application_type: 'native',
       },
     ],

@@ -141,9 +141,19 @@ async function byCode(
   };
   for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
   const back = new URL(await options.authorize(url));
-  const found = oauth.validateAuthResponse(as, client, back, state);
-  const answer = await oauth.authorizationCodeGrantRequest(as, client, auth, found, options.redirectUri, verifier, http);
-  return await oauth.processAuthorizationCodeResponse(as, client, answer);
+  const issued = 'issuer' in options.source ? as : { ...as, issuer: issuerIn(back, as) };
+  const found = oauth.validateAuthResponse(issued, client, back, state);
+  const answer = await oauth.authorizationCodeGrantRequest(issued, client, auth, found, options.redirectUri, verifier, http);
+  return await oauth.processAuthorizationCodeResponse(issued, client, answer);
+}
+
+/**
+ * A server that is known by its endpoints has no known issuer, and its responses name one (RFC 9207), such as `https://id.example/realms/a`. It
+ * must be on the origin of the token endpoint.
+ */
+function issuerIn(back: URL, { issuer, token_endpoint: at }: oauth.AuthorizationServer): string {
+  const named = back.searchParams.get('iss') ?? '';
+  return at !== undefined && URL.canParse(named) && new URL(named).origin === new URL(at).origin ? named : issuer;
 }
 
 function session({ tokens, ...client }: OAuthOptions): { readonly client: OAuthClient; readonly tokens?: TokenStore } {

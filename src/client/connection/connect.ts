@@ -1,15 +1,19 @@
+import { CLIENT_BINDINGS } from '#bindings';
 import type { A2AService, AgentCard, CardVerdict, Operation } from '#protocol';
+import { LOCAL_PRINCIPAL } from '#protocol';
 import type { CallDefaults } from '../calls/request.ts';
 import type { CardDocument, FetchCardOptions } from '../discovery/card-document.ts';
 import { followed, readCardDocument } from '../discovery/card-document.ts';
-import { cardlessEndpoints, otherDialects } from '../discovery/cardless.ts';
+import type { CardlessOptions } from '../discovery/cardless.ts';
 import { dialectsOf, loadOnDemand } from '../discovery/dialects.ts';
-import { discover, mostHelpful } from '../discovery/discover.ts';
+import { discover } from '../discovery/discover.ts';
 import type { Endpoint } from '../discovery/endpoint.ts';
 import type { OrderedEndpoints } from '../discovery/endpoints.ts';
-import { cardEndpoints, hasOperation } from '../discovery/endpoints.ts';
+import { cardEndpoints, fixed, hasOperation } from '../discovery/endpoints.ts';
 import { baseOf, readTarget, sameAddress } from '../discovery/target.ts';
-import { ClientError } from '../errors/client-error.ts';
+import { ClientError, isClientError, newError } from '../errors/client-error.ts';
+import { explain } from '../errors/explain.ts';
+import { wasNeverSent } from '../errors/network.ts';
 import type { ClientOptions, Connection } from '../options.ts';
 import { withIdempotencyKeys } from '../retry/idempotency-key.ts';
 import { DEFAULT_RETRY, withRetries } from '../retry/retry.ts';
@@ -65,7 +69,7 @@ export async function establish(target: string | AgentCard | FoundAgentCard, opt
     options,
     declaresStreams: card?.capabilities.streaming === true,
     rest: reached.rest,
-    more: async (tried) => await otherDialects(tried, { http, options, registry: await dialectsOf(options).all() }),
+    more: async (tried) => await (await loadOnDemand()).otherDialects(tried, await cardless(http, options)),
     onSettled: (endpoint) => void remember(reached.name, endpoint, options),
   });
   const policy = { ...DEFAULT_RETRY, ...options.retry };
@@ -134,7 +138,30 @@ async function findDocument(text: string, options: ClientOptions): Promise<CardD
   if (target.kind === 'file') return await readDocument(target.path, options);
   const found = await discover(target.url, cardOptions(options, createHttp(options, target.url.href)));
   if (found.ok) return found.found.document;
-  throw mostHelpful(found.failures, target.url);
+  throw (await loadOnDemand()).mostHelpful(found.failures, target.url, newError);
+}
+
+async function cardless(http: Http, options: ClientOptions): Promise<CardlessOptions> {
+  const registry = await dialectsOf(options).all();
+  return {
+    registry,
+    options,
+    only: fixed({ ...options, registry }),
+    bindings: CLIENT_BINDINGS,
+    open: (endpoint) => openEndpoint(endpoint, http, options),
+    has: hasOperation,
+    principal: LOCAL_PRINCIPAL,
+    shared: sharedFailure,
+  };
+}
+
+/** The error, if trying another dialect would end in it too. */
+function sharedFailure(thrown: unknown, url: string): Error | undefined {
+  const error = explain(thrown, url);
+  if (!isClientError(error)) return undefined;
+  const { kind } = error;
+  const isShared = wasNeverSent(kind) || kind === 'unauthenticated' || kind === 'forbidden' || kind === 'aborted' || kind === 'timeout';
+  return isShared ? error : undefined;
 }
 
 function cardOptions(options: ClientOptions, http: Http): FetchCardOptions {
@@ -154,28 +181,14 @@ async function reach(text: string, options: ClientOptions): Promise<Reached> {
     const named = sameAddress(base, url.href) ? {} : { named: url.href };
     return { http, document, name: url.href, ...(await cardEndpoints(document, { ...options, dialects, base, ...named })) };
   }
-  const endpoints = await cardlessEndpoints(url.href, { http, options, registry: await dialects.all() });
-  if (endpoints.length === 0) throw mostHelpful(found.failures, url);
+  const { cardlessEndpoints, mostHelpful } = await loadOnDemand();
+  const endpoints = await cardlessEndpoints(url.href, await cardless(http, options));
+  if (endpoints.length === 0) throw mostHelpful(found.failures, url, newError);
   return { http, document: undefined, name: url.href, endpoints, rest: async () => [] };
 }
 
 async function readDocument(path: string, options: ClientOptions): Promise<CardDocument> {
-  if (options.readFile === undefined) {
-    throw new ClientError('bad-target', `can’t connect to ${path}`, {
-      why: 'it is a file, and the option readFile is missing',
-      hint: "pass readFile from 'parley-a2a/client/files', or the card itself",
-    });
-  }
-  let raw: unknown;
-  try {
-    raw = JSON.parse(await options.readFile(path));
-  } catch (cause) {
-    const isJson = cause instanceof SyntaxError;
-    throw new ClientError(isJson ? 'card-invalid' : 'bad-target', `can’t read a card from ${path}`, {
-      why: cause instanceof Error ? cause.message : String(cause),
-      cause,
-    });
-  }
+  const raw = await (await loadOnDemand()).readCardFile(path, options.readFile, newError);
   return await followed(raw, { url: undefined, where: path }, cardOptions(options, createHttp(options, undefined)));
 }
 
@@ -196,19 +209,8 @@ async function documentOf(target: AgentCard | FoundAgentCard, options: ClientOpt
   };
 }
 
-async function checkedSignature({ raw, url }: CardDocument, { verify }: ClientOptions): Promise<CardVerdict | undefined> {
-  if (verify === undefined) return undefined;
-  const { verifyCard } = await loadOnDemand();
-  const verdict = await verifyCard(raw, verify.verifier, verify.policy);
-  if (verdict.ok || verify.mode === 'reported') return verdict;
-  throw new ClientError('card-untrusted', 'the agent’s card is not trusted', {
-    why: verdict.reason,
-    ...(url === undefined ? {} : { url }),
-    hint:
-      verdict.reason === 'unsigned'
-        ? 'it has no signature; leave out verify if you do not need one'
-        : 'no key that you trust has signed it',
-  });
+async function checkedSignature(document: CardDocument, { verify }: ClientOptions): Promise<CardVerdict | undefined> {
+  return verify === undefined ? undefined : await (await loadOnDemand()).checkSignature(document, verify, newError);
 }
 
 /** The endpoint that answered before comes first. */

@@ -1,5 +1,5 @@
-import type { LinkHeaders, LinkOptions } from '#bindings';
-import { isGrpcWeb, platformFetch, readBytes } from '#bindings';
+import type { DirectInit, LinkHeaders, LinkOptions } from '#bindings';
+import { readBytes } from '#bindings';
 import type { A2AError, AgentCard, Fetch } from '#protocol';
 import { kept } from '#protocol';
 import type { Authenticator, PresentedCredentials } from '../auth/credentials.ts';
@@ -7,6 +7,7 @@ import { authenticatorOf } from '../auth/credentials.ts';
 import { ClientError, isClientError } from '../errors/client-error.ts';
 import { asA2AError, forbidden, unauthenticated } from '../errors/explain.ts';
 import type { ClientOptions } from '../options.ts';
+import { defaultFetch, directFetch } from './platform.ts';
 
 /** Sends requests: with credentials where they may go, through the interceptors, and never along a redirect. */
 export interface Http {
@@ -42,7 +43,7 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   };
   const own: LinkHeaders = options.headers ?? {};
   const authorized = async (): Promise<LinkHeaders> => ({ ...own, ...(await presented(auth, card))?.headers });
-  const bare: Fetch = options.fetch ?? platformFetch;
+  const bare: Fetch = options.fetch ?? defaultFetch;
   // An API key in the query is added last, so that interceptors and errors do not see it.
   const withQuery: Fetch = async (request) => {
     const query = trusts(request.url) ? (await presented(auth, card))?.query : undefined;
@@ -83,13 +84,9 @@ async function presented(auth: Authenticator | undefined, card: AgentCard | unde
   }
 }
 
-async function direct(url: string, init: RequestInit): Promise<Response> {
-  const response = await (isGrpc(init) ? platformFetch(kept(new Request(url, init))) : fetch(url, init));
+async function direct(url: string, init: DirectInit): Promise<Response> {
+  const response = await directFetch(url, init);
   return isPlainAnswer(response) ? response : await throwForStatus(url, response);
-}
-
-function isGrpc({ headers }: RequestInit): boolean {
-  return isGrpcWeb(new Headers(headers).get('content-type'));
 }
 
 function isPlainAnswer({ status, type }: Response): boolean {

@@ -2,10 +2,11 @@ import { NotA2A, parseJson, readBytes } from '#bindings';
 import type { FoundCard } from '#protocol';
 import { DEFAULT_READ_LIMITS, hasCurrentForm, isA2AError, kept, linkSignals, randomIds } from '#protocol';
 import type { Http } from '../connection/http.ts';
-import { ClientError, isClientError } from '../errors/client-error.ts';
+import { ClientError, isClientError, newError } from '../errors/client-error.ts';
 import { explain, ofStatus } from '../errors/explain.ts';
 import type { CardFollower } from './card-follower.ts';
 import type { ClientDialects } from './dialects.ts';
+import { loadOnDemand } from './dialects.ts';
 
 /** A card as it was served, and as it was read. */
 export interface CardDocument {
@@ -69,40 +70,15 @@ async function fetchJson(url: string, options: FetchCardOptions): Promise<unknow
   const bytes = await bodyOf(response, url, options);
   const parsed = parseJson(bytes, DEFAULT_READ_LIMITS.jsonDepthMax);
   if (parsed.ok) return parsed.value;
-  if (/html/.test(mediaType) || /^\s*<(?:!doctype|html)/i.test(new TextDecoder().decode(bytes.slice(0, 200)))) throw webPage(url);
-  throw new ClientError('not-an-agent', `${url} is not an agent card`, { url, why: 'it is not JSON', hint: NO_CARD });
-}
-
-const NO_CARD = 'use the agent’s base address, or the address of its card: JSON with a name, skills and supportedInterfaces';
-
-/** The error for an address that serves HTML. */
-function webPage(url: string): ClientError {
-  return new ClientError('html', `${url} is a web page, not an agent card`, {
-    url,
-    hint: 'this address is for people; ask its operator for the agent’s own address',
-  });
+  throw (await loadOnDemand()).notJson({ url, mediaType, bytes }, newError);
 }
 
 /** Reads a card of any dialect. */
 export async function readCardDocument(raw: unknown, where: string, dialects: ClientDialects): Promise<Omit<CardDocument, 'url'>> {
   const registry = hasCurrentForm(raw) ? dialects.loaded : await dialects.all();
   const found = registry.readCard(raw, { ids: randomIds, limits: DEFAULT_READ_LIMITS });
-  if (found === undefined) {
-    throw new ClientError('not-an-agent', `${where} is not an agent card`, {
-      url: where,
-      why: 'it is JSON, but not a card of any A2A version',
-      hint: NO_CARD,
-    });
-  }
-  const { card } = found;
-  if (card.ok) return { raw, found: { ...found, card } };
-  const why = card.reason === 'invalid' ? `${card.path} ${card.problem}` : 'nothing in it can be read';
-  throw new ClientError('card-invalid', `the agent card at ${where} is malformed`, {
-    url: where,
-    why,
-    cause: raw, // for `parley card get`, which lists every problem of the card
-    hint: 'tell the operator of the agent',
-  });
+  if (found?.card.ok === true) return { raw, found: { ...found, card: found.card } };
+  throw (await loadOnDemand()).notReadable({ raw, where, card: found?.card }, newError);
 }
 
 /** In a browser the server may not allow our headers for another origin (CORS). A request without headers may still be allowed. */

@@ -1,5 +1,5 @@
-import type { ClientErrorKind } from '../errors/client-error.ts';
-import { ClientError, isClientError } from '../errors/client-error.ts';
+import type { ClientError } from '../errors/client-error.ts';
+import { isClientError } from '../errors/client-error.ts';
 import { wasNeverSent } from '../errors/network.ts';
 import type { CardDocument, FetchCardOptions } from './card-document.ts';
 import { fetchCard } from './card-document.ts';
@@ -43,43 +43,4 @@ function stops({ kind }: ClientError, { mustName }: CardLocation): boolean {
 /** The card belongs to the agent at this address, or to one below it. */
 function names({ found }: CardDocument, url: URL): boolean {
   return found.card.value.supportedInterfaces.some((iface) => sameAddress(iface.url, url.href) || iface.url.startsWith(`${url.href}/`));
-}
-
-/** The most helpful kinds of failure first. */
-const BY_HELPFULNESS: readonly ClientErrorKind[] = [
-  'unauthenticated',
-  'forbidden',
-  'auth-failed',
-  'no-entry',
-  'card-invalid',
-  'cut-off',
-  'too-large',
-  'rate-limited',
-  'server-error',
-  'redirect',
-  'html',
-  'not-an-agent',
-  'garbage',
-  'http-error',
-  'not-found',
-];
-
-/** Of all failures, the one that helps the caller most. */
-export function mostHelpful(failures: readonly ClientError[], url: URL): ClientError {
-  for (const kind of BY_HELPFULNESS) {
-    const found = failures.find((failure) => failure.kind === kind);
-    if (found === undefined) continue;
-    return kind === 'not-found' ? noAgent(url, found) : found;
-  }
-  return noAgent(url, undefined);
-}
-
-function noAgent(url: URL, cause: ClientError | undefined): ClientError {
-  return new ClientError('not-found', `there is no agent at ${url.href}`, {
-    url: url.href,
-    why: 'it serves no agent card and answers no A2A call',
-    ...(cause === undefined ? {} : { cause }),
-    ...(cause?.status === undefined ? {} : { status: cause.status }),
-    hint: 'check the address; if the agent is at another path, use that one',
-  });
 }

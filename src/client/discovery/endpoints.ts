@@ -1,10 +1,11 @@
 import { bindingOf, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding } from '#bindings';
 import type { AgentInterface, Dialect, Operation, Registry } from '#protocol';
 import { CURRENT_DIALECT } from '#protocol';
-import { ClientError } from '../errors/client-error.ts';
+import { ClientError, newError } from '../errors/client-error.ts';
 import type { ClientOptions } from '../options.ts';
 import type { CardDocument } from './card-document.ts';
 import type { ClientDialects } from './dialects.ts';
+import { loadOnDemand } from './dialects.ts';
 import type { Endpoint } from './endpoint.ts';
 import { interfaceAddress } from './interface-address.ts';
 import { leadsInside } from './own-machine.ts';
@@ -34,7 +35,7 @@ export async function cardEndpoints(
   const few = { ...options, registry: dialects.loaded };
   const every = async () => endpointsOf(document, { ...options, registry: await dialects.all() });
   if (!startsWith(document, few)) return { endpoints: await every(), rest: async () => [] };
-  const endpoints = endpointsOf(document, few);
+  const endpoints = await endpointsOf(document, few);
   const isNew = (other: Endpoint): boolean => !endpoints.some((known) => isSame(known, other));
   return { endpoints, rest: async () => (await every()).filter(isNew) };
 }
@@ -53,7 +54,7 @@ function isSame(one: Endpoint, other: Endpoint): boolean {
 }
 
 /** Whether the caller lets the client use the binding of this endpoint. */
-export function isAsked({ binding }: Endpoint, options: EndpointOptions): boolean {
+function isAsked({ binding }: Endpoint, options: EndpointOptions): boolean {
   return options.binding === undefined || binding === options.binding;
 }
 
@@ -62,14 +63,19 @@ function isNamed(url: string | undefined, { named }: EndpointOptions): boolean {
 }
 
 /** The endpoints of a card that this client can call, in the card's order. */
-function endpointsOf(document: CardDocument, options: EndpointOptions): readonly Endpoint[] {
+async function endpointsOf(document: CardDocument, options: EndpointOptions): Promise<readonly Endpoint[]> {
   const { found } = document;
   const offered = found.card.value.supportedInterfaces;
   const endpoints = offered.map((iface) => endpointFor(iface, document, options)).filter((endpoint) => endpoint !== undefined);
   if (offered.length === 0 && options.base !== undefined) endpoints.push(besideCard(document, options, options.base));
   const asked = endpoints.filter((endpoint) => isAsked(endpoint, options));
   const wanted = asked.filter(({ url }) => !leadsInside(url, options.base));
-  if (wanted.length === 0) throw asked[0] === undefined ? noEndpoint(offered, options) : sentInside(asked[0].url, options.base);
+  if (wanted.length === 0) {
+    const { noEndpoint, sentInside } = await loadOnDemand();
+    throw asked[0] === undefined
+      ? noEndpoint(offered, { ...options, bindings: CLIENT_BINDINGS }, newError)
+      : sentInside(asked[0].url, options.base, newError);
+  }
   const named = wanted.filter(({ url }) => isNamed(url, options));
   return [...named, ...wanted.filter((endpoint) => !named.includes(endpoint))];
 }
@@ -125,24 +131,4 @@ export function fixed({ dialect, registry }: Pick<EndpointOptions, 'dialect' | '
   const found = registry.byId(dialect);
   if (found !== undefined) return found;
   throw new ClientError('bad-target', `there is no dialect ${dialect}`, { hint: `one of ${registry.all.map(({ id }) => id).join(', ')}` });
-}
-
-/** The error for a card without a usable interface: what it offers, and what the client supports. */
-function noEndpoint(offered: readonly AgentInterface[], { binding }: EndpointOptions): ClientError {
-  const list = offered.map((iface) => `${iface.protocolBinding} ${iface.protocolVersion}`).join(', ');
-  return new ClientError('no-interface', 'the card offers no interface that this client supports', {
-    why: offered.length === 0 ? 'it lists none' : `it lists ${list}`,
-    hint:
-      binding === undefined
-        ? `${CLIENT_BINDINGS.map(({ protocolBinding }) => protocolBinding).join(' and ')} are supported, in every published version`
-        : `leave out binding: '${binding}' to use another`,
-  });
-}
-
-function sentInside(url: string, base: string | undefined): ClientError {
-  return new ClientError('forbidden-target', `the card sends its callers to ${new URL(url).host}, which is this machine`, {
-    url,
-    why: `it came from ${base === undefined ? 'elsewhere' : new URL(base).host}`,
-    hint: 'tell the operator of the agent; if the agent does run on this machine, connect to its address here',
-  });
 }

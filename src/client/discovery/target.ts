@@ -29,14 +29,14 @@ export function readTarget(text: string): ConnectTarget {
 
 /** Parses an address. Rejects a user and a password in it, because addresses end up in logs. */
 function checkedUrl(text: string): URL {
-  if (!URL.canParse(text)) throw bad(text, 'it is not an address', 'an address looks like https://agent.example/path');
+  if (!URL.canParse(text)) throw bad(text, 'it is not an address', 'use an address such as https://agent.example');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
     url.username = '';
     url.password = '';
     throw bad(url.href, 'it contains a user and a password', 'pass them as credentials: auth: { basic: { user, password } }');
   }
-  if (url.hostname === '') throw bad(text, 'it has no host', 'an address looks like https://agent.example/path');
+  if (url.hostname === '') throw bad(text, 'it has no host', 'use an address such as https://agent.example');
   url.hash = '';
   return url;
 }

@@ -74,3 +74,8 @@ export class ClientError extends Error {
 export function isClientError(value: unknown): value is ClientError {
   return typeof value === 'object' && value !== null && BRAND in value;
 }
+
+/** Makes a `ClientError`. The parts that are loaded on demand get it as an argument (see discovery/on-demand.ts). */
+export type ErrorMaker = (...args: ConstructorParameters<typeof ClientError>) => ClientError;
+
+export const newError: ErrorMaker = (...args) => new ClientError(...args);

@@ -87,7 +87,7 @@ function sizeHint(thrown: unknown, kind: ClientErrorKind): string | undefined {
 
 function http2Hint(why: string): string | undefined {
   if (!why.includes('ERR_NO_HTTP2')) return undefined;
-  return 'gRPC needs HTTP/2: if the server uses TLS, write https:// before its address; if it has no HTTP/2, use another binding';
+  return 'gRPC needs HTTP/2: write https:// before an address with TLS, or use another binding';
 }
 
 const NETWORK_WORDS: Readonly<Partial<Record<ClientErrorKind, string>>> = {
@@ -120,7 +120,7 @@ export function ofStatus({ status, mediaType }: NotA2A, details: ClientErrorDeta
   if (status >= 500)
     return new ClientError('server-error', `${at} failed with HTTP ${status}`, {
       ...all,
-      hint: 'this is the server’s fault: try again later, or tell its operator',
+      hint: 'try again later, or tell its operator',
     });
   // Before the media type: the error page of a web server is HTML.
   if (status === 404 || status === 405 || status === 410) return notFound(at, all);
@@ -132,7 +132,7 @@ export function ofStatus({ status, mediaType }: NotA2A, details: ClientErrorDeta
   if (status >= 400) return new ClientError('http-error', `${at} refuses the request with HTTP ${status}`, all);
   return new ClientError('garbage', `${at} answers with something that is not A2A`, {
     ...all,
-    hint: 'run `parley doctor` on this address to see what it supports',
+    hint: 'see what it supports: `parley doctor`',
   });
 }
 
@@ -167,7 +167,7 @@ function silent(why: string, details: { readonly url: string; readonly cause: un
   return new ClientError('timeout', `no answer in time from ${hostOf(details.url)}`, {
     ...details,
     why,
-    hint: 'allow more time (timeoutMs, idleMs), or stream: long work shows its progress there',
+    hint: 'allow more time (timeoutMs, idleMs), or stream the answer',
   });
 }
 
@@ -186,7 +186,7 @@ function ofKind(error: A2AError, url: string): A2AError | ClientError {
         url,
         why,
         cause: error,
-        hint: 'it may use another dialect: run `parley doctor` on it, or set the option `dialect`',
+        hint: 'it may use another dialect: run `parley doctor`, or set `dialect`',
       });
     default:
       return error;
