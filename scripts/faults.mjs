@@ -8,7 +8,20 @@ import { ensureInstalled, ROOT, runTool } from './install.mjs';
 /** `npm run faults -- operate`: what an operator does with a node that is in use. `cluster`: several nodes on one database. */
 const GROUPS = {
   operate: ['test/faults/operate.test.ts', 'test/faults/operate-load.test.ts'],
-  cluster: ['test/faults/postgres-cluster.test.ts'],
+  cluster: [
+    'test/faults/postgres-cluster.test.ts',
+    ...[
+      'r1-killed',
+      'r2-r3-isolated',
+      'r4-database',
+      'r4-standby',
+      'r4-space',
+      'r5-r6-commits',
+      'r6-agents',
+      'r7-clocks',
+      'r8-rolling',
+    ].map((name) => `test/faults/${name}.test.ts`),
+  ],
   soak: ['test/faults/operate-load.test.ts'],
 };
 const SOAK_MINUTES = '30';
@@ -32,6 +45,11 @@ process.env['PARLEY_FAULTS'] = 'full';
 if (given[0] === 'soak') {
   process.env['PARLEY_OPERATE_MINUTES'] = optionIn(given, '--minutes') ?? SOAK_MINUTES;
   given.splice(1);
+}
+// `npm run faults -- cluster --long`: nodes are killed for an hour.
+if (given[0] === 'cluster' && given.includes('--long')) {
+  process.env['PARLEY_CLUSTER_MINUTES'] = '60';
+  given.splice(given.indexOf('--long'), 1);
 }
 // Figures are taken from the package as users install it.
 const built = runTool('tsc', ['-p', 'tsconfig.build.json']);

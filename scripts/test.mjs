@@ -14,12 +14,6 @@ const given = args.filter((arg) => arg !== '--rest');
 /** Folders of test/peers. The run fails if one of them is left out. */
 const PEERS = ['js', 'go', 'python', 'promptkit', 'society', 'cortex', 'coding-agent', 'sam'];
 
-/**
- * On processors with memory protection keys, V8 may end the process ("Check failed: jit_page.has_value()") while several threads load and
- * free WebAssembly, as the tests on PGlite do (nodejs/node issue 64500). Without the keys it does not.
- */
-const NODE_FLAGS = ['--no-memory-protection-keys'];
-
 await ensureInstalled();
 const steps = tier === 'all' ? [...(isRest ? [] : [vitest('default')]), consoleFiles, vitest('rest'), codingAgents, peers] : [vitest(tier)];
 /** Every step appends its failures here, so that the end of a long run names all of them. */
@@ -38,8 +32,9 @@ function repeatFailures() {
 }
 
 function vitest(name) {
-  const program = [...NODE_FLAGS, join(ROOT, 'node_modules/vitest/vitest.mjs')];
-  return () => runTool('node', [...program, 'run', ...given], { env: environment({ PARLEY_TIER: name }) }).status ?? 1;
+  return () =>
+    runTool('node', [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...given], { env: environment({ PARLEY_TIER: name }) }).status ??
+    1;
 }
 
 /** Builds the console once. Otherwise every browser test that starts first would build it, at the same time. */

@@ -41,7 +41,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
       'test/client/restart.test.ts',
     ],
   },
-  { what: 'the store on a real Postgres', files: ['test/contracts/postgres.test.ts', 'test/faults/postgres-*.test.ts'] },
+  { what: 'the store on a real Postgres', files: ['test/contracts/postgres.test.ts', 'test/faults/{postgres,r?}-*.test.ts'] },
   { what: 'a thousand seeds of simulated replicas', files: ['test/simulator/simulator.test.ts'] },
   {
     what: 'large inputs and searches',

@@ -118,7 +118,8 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Opened>(
   }
   const note = conversation.takeNote();
   if (note !== undefined) yield note;
-  const last = await checkedReturn(shownTo(turn, result), skill);
+  const checked = checkedReturn(shownTo(turn, result), skill);
+  const last = checked instanceof Promise ? await checked : checked;
   if (last !== undefined) yield last;
 }
 

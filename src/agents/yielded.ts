@@ -39,11 +39,14 @@ export function checkedYield(
  * output schema every other value is the result; without one, a value that looks like parts is read as
  * parts.
  */
-export async function checkedReturn(value: unknown, skill: SkillDefinition | undefined): Promise<AgentOutput | undefined> {
+export function checkedReturn(
+  value: unknown,
+  skill: SkillDefinition | undefined,
+): AgentOutput | undefined | Promise<AgentOutput | undefined> {
   if (value === undefined) return undefined;
   if (typeof value === 'string' && skill?.output === undefined) return { kind: 'text', text: value };
   if (isLastWord(value)) return value;
-  if (skill?.output !== undefined) return { kind: 'data', data: (await checkOutput(skill, value)) as Json };
+  if (skill?.output !== undefined) return checkOutput(skill, value).then((data) => ({ kind: 'data', data: data as Json }));
   if (isOutput(value) || isPart(value) || isParts(value)) return toOutput(value);
   return { kind: 'data', data: value as Json };
 }

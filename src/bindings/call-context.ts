@@ -23,7 +23,15 @@ export function contextOf(httpRequest: HttpRequest, { dialect, caller, operation
   if (request !== undefined) ctx.request = request;
   const idempotencyKey = httpRequest.header('idempotency-key');
   if (idempotencyKey !== undefined && idempotencyKey !== '') ctx.idempotencyKey = idempotencyKey;
-  if (httpRequest.forwarded !== undefined) ctx.retryKey = httpRequest.forwarded.retryKey;
+  const { elsewhere } = httpRequest;
+  if (elsewhere !== undefined) {
+    ctx.retryKey = elsewhere.key;
+    ctx.onElsewhere = (cell, agent) => {
+      elsewhere.cell = cell;
+      elsewhere.agent ??= agent;
+    };
+    if (elsewhere.agent !== undefined) ctx.forAgent = elsewhere.agent;
+  }
   const trace = traceOf(httpRequest);
   if (trace !== undefined) ctx.trace = trace;
   // Only the delivery of a send's response matters. A closure for each of thousands of subscribers would cost memory for nothing.

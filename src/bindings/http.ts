@@ -7,6 +7,8 @@ import { readBytes } from './body.ts';
  * small call (docs/server.md has the figures).
  */
 export interface HttpRequest {
+  /** The id in `X-Request-Id` of the response. The server sets it when it first needs it. */
+  id?: string | undefined;
   /** In capital letters, for example `POST`. */
   readonly method: string;
   /** Scheme and host of the URL, for example `http://127.0.0.1:41242`. The caller chooses it: trust it only after the server's host check. */
@@ -21,6 +23,8 @@ export interface HttpRequest {
   readonly peer?: Peer | undefined;
   /** Set if another replica of this node has received the request. */
   readonly forwarded?: ForwardedRequest | undefined;
+  /** Present if another replica may answer the request. */
+  readonly elsewhere?: ElsewhereMark | undefined;
   /** Fires when the caller disconnects. */
   readonly signal: AbortSignal;
   /** The value of a header, by its name in lower case. */
@@ -37,6 +41,19 @@ export interface HttpRequest {
 export interface ForwardedRequest {
   /** The same for each repetition of the request. See `CallContext.retryKey`. */
   readonly retryKey: string;
+}
+
+/** Stands for the cell of a request that any other replica may answer. */
+export const ANY_CELL = -1;
+
+/** Tells the server that a request belongs to another replica, which has to answer it instead. */
+export interface ElsewhereMark {
+  /** See `CallContext.onElsewhere`. `ANY_CELL`: this replica ends, and another one has to answer. Undefined: this one does. */
+  cell: number | undefined;
+  /** The agent that the request is for. See `CallContext.forAgent`. Undefined: this replica has not found out yet. */
+  agent: string | undefined;
+  /** The same for each repetition of the request. See `CallContext.retryKey`. */
+  readonly key: string;
 }
 
 /** The other end of the connection. */
@@ -89,6 +106,8 @@ export interface ResponseStream {
   readonly isDocument?: boolean;
   /** The stream reached its own end: it was neither cancelled nor finished early. */
   readonly isWhole: boolean;
+  /** Set when the stream has ended because another replica has the rest of it: the events after this number. */
+  readonly movedAfter?: number | undefined;
   /** Called once when the stream has ended, for any reason. */
   onEnd(listener: (flow: ResponseStream) => void): void;
 }

@@ -12,7 +12,7 @@ export type { Binding, ClientBinding } from './binding.ts';
 export { type HttpRequest, type HttpResponse, respondTo, toHttpRequest } from './http.ts';
 export { jsonRpcLink } from './jsonrpc/link.ts';
 export { serveJsonRpc } from './jsonrpc/serve.ts';
-export type { LinkOptions } from './link-service.ts';
+export type { DirectInit, LinkOptions } from './link-service.ts';
 export { findBinding, type ProtocolBinding } from './links.ts';
 export type { BindingServeOptions, Caller } from './options.ts';
 export { BINDINGS } from './registry.ts';

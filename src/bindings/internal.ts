@@ -5,6 +5,7 @@ export * from './body.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
 export { jsonBody, textStream } from './document-stream.ts';
 export * from './failures.ts';
+export { GRPC_MARK_FLAG, GRPC_MARKED } from './grpc/framing.ts';
 export type {
   AdmittedCall,
   CallRecording,
@@ -17,6 +18,8 @@ export { grpcInterfaces } from './grpc/interfaces.ts';
 export { isGrpcWeb, platformFetch } from './grpc/platform-fetch.ts';
 export { AGENT_METADATA, GRPC_OPERATOR_SERVICES, GRPC_SERVICES, isConnectType, isGrpcTrailer, isGrpcType } from './grpc/services.ts';
 export {
+  ANY_CELL,
+  type ElsewhereMark,
   type ForwardedRequest,
   type HttpRequest,
   type HttpResponse,
@@ -38,7 +41,7 @@ export {
   requestText,
   resultText,
 } from './jsonrpc/wire.ts';
-export { type LinkHeaders, type LinkOptions, type LinkTransport, serviceOver } from './link-service.ts';
+export { type DirectInit, type LinkHeaders, type LinkOptions, type LinkTransport, serviceOver } from './link-service.ts';
 export { bindingOf, bindingWords, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding, type ProtocolBinding } from './links.ts';
 export { type ChatMemory, createChatMemory } from './openai/memory.ts';
 export type { ResponsesOptions } from './openai/responses/call.ts';

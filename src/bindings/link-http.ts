@@ -4,7 +4,7 @@ import type { ParsedJson } from './body.ts';
 import { parseJson, readTimed } from './body.ts';
 import { CallAborted, CutOff, LargeSend, NotA2A, TimedOut, TooLarge } from './failures.ts';
 import { IdleTimer } from './idle-timer.ts';
-import type { LinkHeaders, LinkOptions } from './link-service.ts';
+import type { DirectInit, LinkHeaders, LinkOptions } from './link-service.ts';
 import { JSON_TYPE } from './media.ts';
 
 /** 16 MiB. */
@@ -67,8 +67,8 @@ export async function send({ url, method, headers, body }: LinkRequest, options:
   const ended = new AbortController();
   const timer = new IdleTimer({ signal: ctx.signal, idleMs: options.timeoutMs }, () => ended.abort(ctx.signal.reason));
   try {
-    const init: RequestInit = { method, headers, signal: ended.signal, redirect: 'manual' };
-    if (body !== undefined) init.body = body;
+    const common = { method, headers, signal: ended.signal, redirect: 'manual' } as const;
+    const init: DirectInit = body === undefined ? common : { ...common, body };
     const response = await (options.direct === undefined ? options.fetch(kept(new Request(url, init))) : options.direct(url, init));
     return { response, timer };
   } catch (cause) {

@@ -17,6 +17,16 @@ import { contextId, DEFAULT_READ_LIMITS, externalId, randomIds } from '#protocol
 /** HTTP headers by name. */
 export type LinkHeaders = Readonly<Record<string, string>>;
 
+/** What a link asks a fetch for, besides the address. */
+export interface DirectInit {
+  readonly method: string;
+  readonly headers: LinkHeaders;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly signal: AbortSignal;
+  /** Links follow no redirects. */
+  readonly redirect: 'manual';
+}
+
 /** How a link reaches its agent. */
 export interface LinkOptions {
   /** Endpoint of the agent. HTTP+JSON appends its paths to it. */
@@ -29,7 +39,7 @@ export interface LinkOptions {
    * The platform's own fetch, used instead of `fetch` to avoid creating a `Request`. Give it only if no
    * code has to see the `Request`.
    */
-  readonly direct?: (url: string, init: RequestInit) => Promise<Response>;
+  readonly direct?: (url: string, init: DirectInit) => Promise<Response>;
   /** Headers for every request, such as credentials. A function is called for each request. */
   readonly headers?: LinkHeaders | ((ctx: CallContext) => LinkHeaders | Promise<LinkHeaders>);
   /** Source of task names and message ids. Default: random UUIDs. */

@@ -6,6 +6,7 @@ export const JSON_TYPE = 'application/json';
  * x=application/json` to another origin without a preflight request.
  */
 export function isMediaType(header: string | null | undefined, types: readonly string[]): boolean {
+  if (typeof header === 'string' && types.includes(header)) return true; // most clients send the type alone
   const [type, ...parameters] = (header ?? '').toLowerCase().split(';');
   if (!types.includes((type ?? '').trim())) return false;
   return parameters.every((parameter) => {

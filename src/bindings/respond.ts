@@ -118,7 +118,7 @@ async function stream(incoming: IncomingCall, operation: StreamOperation, respon
     const isResumed = operation === 'subscribe' && !isReset && resumeAfter(httpRequest) !== undefined;
     return eventAnswer(
       isResumed && dialect.wire.snapshotAsEvents === true ? afterSnapshot(events, writer) : events,
-      new Wire(incoming.options, { service, writer, responseWriter, disconnect, ctx, isReset }),
+      new Wire(incoming.options, { service, writer, responseWriter, disconnect, ctx, isReset, elsewhere: httpRequest.elsewhere }),
       headersFor(incoming, ctx),
     );
   } catch (thrown) {
@@ -147,6 +147,7 @@ interface WireParts {
   readonly disconnect: DisconnectSignal;
   readonly ctx: CallContext;
   readonly isReset: boolean;
+  readonly elsewhere: HttpRequest['elsewhere'];
 }
 
 /** A class, because closures for each method would be most of the memory of thousands of waiting streams. */
@@ -158,8 +159,10 @@ class Wire implements EventWire {
   readonly #responseWriter: ResponseWriter;
   readonly #disconnect: DisconnectSignal;
   readonly #ctx: CallContext;
+  readonly #elsewhere: HttpRequest['elsewhere'];
 
-  constructor(options: BindingServeOptions, { service, writer, responseWriter, disconnect, ctx, isReset }: WireParts) {
+  constructor(options: BindingServeOptions, parts: WireParts) {
+    const { service, writer, responseWriter, disconnect, ctx, isReset } = parts;
     this.writer = writer;
     this.isReset = isReset;
     this.#service = service;
@@ -167,6 +170,7 @@ class Wire implements EventWire {
     this.#responseWriter = responseWriter;
     this.#disconnect = disconnect;
     this.#ctx = ctx;
+    this.#elsewhere = parts.elsewhere;
   }
 
   get keepAliveMs(): number {
@@ -179,6 +183,10 @@ class Wire implements EventWire {
 
   errorFrame(thrown: unknown): Frame {
     return this.#responseWriter.errorFrame(toCallerError(thrown, this.#options));
+  }
+
+  isMoved(): boolean {
+    return this.#elsewhere?.cell !== undefined;
   }
 
   taskAtEnd(id: TaskId): Promise<Task | undefined> {

@@ -1,10 +1,12 @@
 import { statSync, unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
-import type { AuditRecord } from '#protocol';
 import type { AuditProblem } from '../server/adapters/audit-file.ts';
 import { auditFiles, auditLines, filesAfter, verifyAudit, verifyLog } from '../server/adapters/audit-file.ts';
 import { dataFolder } from '../server/adapters/data-folder.ts';
 import { isThere } from '../server/adapters/folders.ts';
+import type { TailOptions } from './audit/options.ts';
+import { isWithin, rangeIn, tailIn, wrongCall } from './audit/options.ts';
+import { print, recordIn } from './audit/print.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { asCliError } from './data/folder.ts';
@@ -13,13 +15,15 @@ import type { ParsedFlags } from './flags/parse.ts';
 import { listOf, parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { unknownSubcommand } from './flags/subcommands.ts';
+import { settingsFor } from './serve.ts';
 
 const SPEC: CommandSpec = {
   name: 'audit',
   summary: 'show, verify and export the log of work, rejected callers and administrative changes.',
   args: [{ name: 'COMMAND' }],
   usage: ['parley audit tail [OPTIONS]', 'parley audit verify [OPTIONS]', 'parley audit export [OPTIONS]'],
-  details: `A node writes audit.jsonl beside its tasks, and moves it to the folder audit when it is full or old. Give the same --data as to
+  details: `Nodes on a Postgres database write their records into it: with --store, those of all nodes are read, in the order of their times. Any other
+node writes audit.jsonl beside its tasks, and moves it to the folder audit when it is full or old. Give the same --data as to
 parley serve, or start in the same project; all files are read, in order. Each record holds a hash over itself and all records before it, also across files. verify finds
 the first record that was changed, removed or inserted, an empty log, and an unfinished last line. Records that were cut off at the end show only if you kept
 the head that an earlier verify printed: check it with --head. export prints all records as JSON lines, oldest first.`,
@@ -30,6 +34,13 @@ the head that an earlier verify printed: check it with --head. export prints all
       value: 'DIR',
       default: 'PARLEY_DATA, or the folder of this project',
       doc: 'The data folder of parley serve.',
+    },
+    {
+      name: 'store',
+      kind: 'text',
+      value: 'URL',
+      default: 'PARLEY_STORE, or that of the configuration; none with --data or --file',
+      doc: 'The Postgres database of the nodes.',
     },
     { name: 'file', kind: 'list', value: 'FILE', doc: 'The log file. Give a log that was moved away in parts with the oldest file first.' },
     { name: 'count', short: 'n', aliases: ['n'], kind: 'text', value: 'N', default: '20', doc: 'tail: the number of records.' },
@@ -60,15 +71,26 @@ async function run(args: readonly string[]): Promise<number> {
   if (action !== 'tail' && action !== 'verify' && action !== 'export')
     throw unknownSubcommand('audit', action, ['tail', 'verify', 'export']);
   try {
+    const store = await storeNamed(flags);
+    if (store !== undefined) return await (await import('./audit/database.ts')).runOnDatabase(action, store, flags);
     const log = logNamed(flags);
     if (action === 'verify') return await verify(log, textOf(flags, 'head'), switchOf(flags, 'json'));
     if (action === 'export') return await exportRecords(log, flags);
-    const count = textOf(flags, 'count') ?? '20';
-    if (!/^\d{1,9}$/.test(count)) throw wrongCall(`-n ${count}: must be a number`);
-    return await tail(log, { count: Number(count), json: switchOf(flags, 'json'), follow: switchOf(flags, 'follow') });
+    return await tail(log, tailIn(flags));
   } catch (thrown) {
     throw asCliError(thrown);
   }
+}
+
+/** The database of several nodes. A file or a folder that is named counts before that of the environment and the configuration. */
+async function storeNamed(flags: ParsedFlags): Promise<string | undefined> {
+  const url = textOf(flags, 'store');
+  const isPlaced = listOf(flags, 'file').length > 0 || textOf(flags, 'data') !== undefined;
+  const isFolderSet = (process.env['PARLEY_DATA'] ?? '') !== '' && (process.env['PARLEY_STORE'] ?? '') === '';
+  if (url !== undefined && isPlaced) throw wrongCall('--store excludes --data and --file: remove one of them');
+  if (url !== undefined || isPlaced || isFolderSet) return url;
+  const { store, memory } = await settingsFor({ settings: new Map(), config: undefined });
+  return memory ? undefined : store;
 }
 
 function logNamed(flags: ParsedFlags): NamedLog {
@@ -87,31 +109,21 @@ function logNamed(flags: ParsedFlags): NamedLog {
 }
 
 function noLog(path: string): CliError {
-  return new CliError(`there is no audit log ${path}`, { hint: 'name it with --file, or its folder with --data' });
+  return new CliError(`there is no audit log ${path}`, {
+    hint: 'name it with --file, its folder with --data, or the database of the nodes with --store',
+  });
 }
 
 /** Prints the records of all files, unchanged. */
 async function exportRecords({ files, path }: NamedLog, flags: ParsedFlags): Promise<number> {
-  const after = textOf(flags, 'after') ?? '0';
-  if (!/^\d{1,15}$/.test(after)) throw wrongCall(`--after ${after}: must be a number`);
-  const [since, until] = [timeIn(flags, 'since'), timeIn(flags, 'until')];
-  for (const file of path === undefined ? files : filesAfter(path, Number(after))) {
+  const range = rangeIn(flags);
+  for (const file of path === undefined ? files : filesAfter(path, range.after)) {
     for await (const { line, isTorn } of auditLines(file)) {
       const record = isTorn ? undefined : recordIn(line);
-      if (record === undefined || record.seq <= Number(after)) continue;
-      const at = Date.parse(record.time);
-      if (at >= (since ?? at) && at < (until ?? Number.POSITIVE_INFINITY)) process.stdout.write(`${line}\n`);
+      if (record !== undefined && isWithin(record, range)) process.stdout.write(`${line}\n`);
     }
   }
   return 0;
-}
-
-function timeIn(flags: ParsedFlags, name: string): number | undefined {
-  const text = textOf(flags, name);
-  if (text === undefined) return undefined;
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) throw wrongCall(`--${name} ${text}: must be a time such as 2026-03-12T08:30:00Z`);
-  return at;
 }
 
 /** Checks the hash chain. With `--head`, also that the log still has the record with that hash. */
@@ -156,14 +168,8 @@ async function holds(files: readonly string[], hash: string): Promise<boolean> {
   return false;
 }
 
-interface Tail {
-  readonly count: number;
-  readonly json: boolean;
-  readonly follow: boolean;
-}
-
 /** Prints the last records, then new ones with `--follow`. */
-async function tail({ files, path }: NamedLog, { count, json, follow }: Tail): Promise<number> {
+async function tail({ files, path }: NamedLog, { count, json, follow }: TailOptions): Promise<number> {
   const last: string[] = [];
   for (const file of files) {
     for await (const { line } of auditLines(file)) {
@@ -203,37 +209,4 @@ async function following(file: string, after: number, json: boolean): Promise<vo
 
 function seqOf(line: string | undefined): number {
   return line === undefined ? 0 : (recordIn(line)?.seq ?? 0);
-}
-
-function print(line: string, json: boolean): void {
-  const record = json ? undefined : recordIn(line);
-  process.stdout.write(`${record === undefined ? line : forPeople(record)}\n`);
-}
-
-function recordIn(line: string): AuditRecord | undefined {
-  try {
-    return JSON.parse(line) as AuditRecord;
-  } catch {
-    return undefined;
-  }
-}
-
-/** One record on one line. */
-function forPeople({ seq, time, principal, tenant, action, object, agent, decision, reason, client, repeats }: AuditRecord): string {
-  const who = `${principal === '' ? '-' : principal}${tenant === undefined ? '' : ` of ${tenant}`}`;
-  const what = [action, agent, object].filter((word) => word !== undefined).join(' ');
-  const why = reason === undefined ? '' : ` (${reason})`;
-  const from = client === undefined ? '' : ` from ${client}`;
-  return clean(
-    `${seq}  ${time}  ${decision.padEnd(7)}  ${who}  ${what}${why}${from}${repeats === undefined ? '' : `, ${repeats} times more`}`,
-  );
-}
-
-/** Paths and ids come from callers. Control characters in them are made visible. */
-function clean(text: string): string {
-  return text.replaceAll(/\p{Cc}|\p{Cf}/gu, '?');
-}
-
-function wrongCall(words: string): CliError {
-  return new CliError(words, { hint: 'try: parley help audit', exit: 2 });
 }

@@ -60,7 +60,7 @@ export const devCommand: Command = {
       return readKeys(keys, (line) => process.stdout.write(`${line}\n`));
     };
     try {
-      return await serveAgents({ ...flags, settings }, { find: reloader.find, onCall: callLine, onServed });
+      return await serveAgents({ ...flags, settings }, { find: reloader.find, onCall: callLine, onServed, alone: 'parley dev' });
     } finally {
       reloader.close();
     }

@@ -86,9 +86,10 @@ function writerTo(folder: string, isLines: boolean): Write {
 }
 
 async function writeLines(pages: AsyncIterable<AdminExportPage>, write: Write, shown: Shown): Promise<void> {
-  for await (const { tasks, directAnswers = [] } of pages) {
+  for await (const { tasks, directAnswers = [], conversationNames = [] } of pages) {
     for (const task of tasks) write(`${JSON.stringify(shown(task))}\n`);
     for (const answer of directAnswers) write(`${JSON.stringify({ directAnswer: answer })}\n`);
+    for (const name of conversationNames) write(`${JSON.stringify({ conversationName: name })}\n`);
   }
 }
 
@@ -101,14 +102,16 @@ async function writeDocument(pages: AsyncIterable<AdminExportPage>, write: Write
   write(`${JSON.stringify(head).slice(0, -1)},\n"tasks":[`);
   let separator = '\n';
   let answers: AdminExportPage['directAnswers'] = [];
+  let names: AdminExportPage['conversationNames'] = [];
   for await (const page of pages) {
     for (const task of page.tasks) {
       write(`${separator}${JSON.stringify(shown(task))}`);
       separator = ',\n';
     }
     answers = page.directAnswers ?? answers;
+    names = page.conversationNames ?? names;
   }
-  write(`],\n"directAnswers":${JSON.stringify(answers)}}\n`);
+  write(`],\n"directAnswers":${JSON.stringify(answers)},\n"conversationNames":${JSON.stringify(names)}}\n`);
 }
 
 /** The task with its files outside the JSON: a part names its file in place of `raw`. */

@@ -1,8 +1,10 @@
-import { CALLER_SCOPES, ConfigError, isKnownScope, type KeyRecord } from '#server';
-import { createKey, isActive, listKeys, revokeKey } from '../server/adapters/api-keys-file.ts';
-import { authFolder } from '../server/adapters/secret-files.ts';
+import { CALLER_SCOPES, isKnownScope, type KeyRecord } from '#server';
+import { isActive } from '../server/adapters/api-keys-file.ts';
 import type { Command } from './command.ts';
 import { CliError, readStdin } from './command.ts';
+import { asCliError } from './data/folder.ts';
+import type { KeyPlace } from './data/key-place.ts';
+import { keyPlaceIn } from './data/key-place.ts';
 import { helpFor } from './flags/help.ts';
 import type { ParsedFlags } from './flags/parse.ts';
 import { listOf, parse, switchOf, textOf } from './flags/parse.ts';
@@ -11,11 +13,12 @@ import { unknownSubcommand } from './flags/subcommands.ts';
 
 const SPEC: CommandSpec = {
   name: 'keys',
-  summary: "API keys for the callers of this machine's nodes.",
+  summary: "API keys for the callers of this machine's nodes, or of the nodes on a Postgres database.",
   args: [{ name: 'COMMAND' }, { name: 'NAME', optional: true }],
   usage: ['parley keys create NAME [OPTIONS]', 'parley keys list [--json]', 'parley keys revoke ID [--json]'],
   details: `A key is shown once, when it is created; only its hash is stored. Callers send it as "Authorization: Bearer KEY" or "X-API-Key: KEY". Their
-tasks belong to key:NAME, so two keys with one name are one caller. Running nodes accept a new key, and reject a revoked one, within a second.`,
+tasks belong to key:NAME, so two keys with one name are one caller. Running nodes accept a new key, and reject a revoked one, within a second.
+Nodes on a Postgres database share the keys in it, unless they have an --auth-folder: then name the same one here.`,
   flags: [
     {
       name: 'scope',
@@ -34,6 +37,13 @@ tasks belong to key:NAME, so two keys with one name are one caller. Running node
       default: 'PARLEY_AUTH_FOLDER, or where the platform keeps configuration',
       doc: 'Where keys are stored.',
     },
+    {
+      name: 'store',
+      kind: 'text',
+      value: 'URL',
+      default: 'PARLEY_STORE, or that of the configuration; none with an auth folder',
+      doc: 'The Postgres database whose nodes use the keys.',
+    },
     { name: 'json', kind: 'switch', doc: 'Print JSON.' },
   ],
   examples: ['parley keys create ci --scope tasks:read,tasks:write --expires-in 90'],
@@ -46,35 +56,41 @@ export const keysCommand: Command = { name: 'keys', help: helpFor(SPEC), spec: S
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   const [action, name, ...more] = flags.positionals;
-  const folder = authFolder(textOf(flags, 'auth-folder') ?? (process.env['PARLEY_AUTH_FOLDER'] || undefined));
   if (more.length > 0) throw wrongCall(`${more.join(' ')}: one name is enough`);
+  let place: KeyPlace | undefined;
   try {
     switch (action) {
       case 'create':
-        return await create(folder, named(name, 'create NAME'), flags);
+        named(name, 'create NAME');
+        place = await keyPlaceIn(flags);
+        return await create(place, name, flags);
       case 'ls':
       case 'list':
-        return list(folder, switchOf(flags, 'json'));
+        place = await keyPlaceIn(flags);
+        return await list(place, switchOf(flags, 'json'));
       case 'revoke':
-        return revoke(folder, named(name, 'revoke ID'), switchOf(flags, 'json'));
+        named(name, 'revoke ID');
+        place = await keyPlaceIn(flags);
+        return await revoke(place, name, switchOf(flags, 'json'));
       default:
         throw unknownSubcommand('keys', action, ['create', 'list', 'revoke']);
     }
   } catch (thrown) {
-    if (thrown instanceof ConfigError) throw new CliError(thrown.message);
-    throw thrown;
+    throw asCliError(thrown);
+  } finally {
+    await place?.close();
   }
 }
 
 /** Creates a key. Its secret is printed once and stored only as a hash. */
-async function create(folder: string, name: string, flags: ParsedFlags): Promise<number> {
+async function create(place: KeyPlace, name: string, flags: ParsedFlags): Promise<number> {
   const given = listOf(flags, 'scope');
   const scopes = given.length === 0 ? CALLER_SCOPES : given.flatMap((text) => text.split(',')).filter((scope) => scope !== '');
   for (const scope of scopes) checkScope(scope);
   const [days, tenant] = [textOf(flags, 'expires-in'), textOf(flags, 'tenant')];
   const expiresAt = days === undefined ? undefined : expiry(days);
   const token = switchOf(flags, 'stdin') ? (await readStdin()).trim() : undefined;
-  const { key, secret } = createKey(folder, {
+  const { key, secret } = await place.create({
     name,
     scopes,
     ...(tenant === undefined ? {} : { tenant }),
@@ -86,8 +102,8 @@ async function create(folder: string, name: string, flags: ParsedFlags): Promise
   return say(token === undefined ? `${about}. It is shown only now:\n\n  ${secret}\n` : `${about}.`);
 }
 
-function list(folder: string, json: boolean): number {
-  const keys = listKeys(folder);
+async function list(place: KeyPlace, json: boolean): Promise<number> {
+  const keys = await place.list();
   if (json) return say(JSON.stringify(keys));
   if (keys.length === 0) return say('There are no keys. Make one with: parley keys create NAME');
   const width = Math.max(...keys.map((key) => nameOf(key).length));
@@ -104,8 +120,8 @@ function line(key: KeyRecord, width: number): string {
   return `${key.id}  ${state}  ${nameOf(key).padEnd(width)}  since ${key.createdAt.slice(0, 10)}${until}  ${key.scopes.join(',')}`;
 }
 
-function revoke(folder: string, id: string, json: boolean): number {
-  const key = revokeKey(folder, id);
+async function revoke(place: KeyPlace, id: string, json: boolean): Promise<number> {
+  const key = await place.revoke(id);
   return say(json ? JSON.stringify(key) : `Key ${key.id} for ${key.name} is revoked.`);
 }
 
@@ -127,9 +143,8 @@ function expiry(days: string): string {
   return new Date(Date.now() + count * DAY_MS).toISOString();
 }
 
-function named(name: string | undefined, usage: string): string {
+function named(name: string | undefined, usage: string): asserts name is string {
   if (name === undefined) throw wrongCall(`a name is missing: parley keys ${usage}`);
-  return name;
 }
 
 function wrongCall(words: string): CliError {

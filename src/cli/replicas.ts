@@ -12,10 +12,10 @@ import { settingsFor } from './serve.ts';
 
 const SPEC: CommandSpec = {
   name: 'replicas',
-  summary: 'the nodes that use a Postgres database: which one serves, and which stand by.',
+  summary: 'the nodes that use a Postgres database, and how many cells each owns.',
   args: [],
   usage: ['parley replicas [OPTIONS]'],
-  details: `One node serves the tasks of a database. The others stand by: they forward requests to it, and one of them takes over when it ends. A node that has crashed is listed until its lease ends. With --json each has the address at which other nodes reach it (link).`,
+  details: `The tasks of a database are divided into cells, and each node serves a share of them. When a node ends, the others take its cells over. A node that has crashed is listed until its lease ends. With --json each has the address at which other nodes reach it (link).`,
   flags: [
     { name: 'store', kind: 'text', value: 'URL', default: 'PARLEY_STORE, or that of the configuration', doc: 'The Postgres database.' },
     JSON_FLAG,
@@ -33,7 +33,11 @@ async function run(args: readonly string[]): Promise<number> {
   if (url === undefined) throw new CliError('which database?', { hint: 'name it with --store postgres://…, or in PARLEY_STORE', exit: 2 });
   try {
     const rows = await listReplicas(url);
-    process.stdout.write(switchOf(flags, 'json') ? `${JSON.stringify(rows)}\n` : tableOf(rows));
+    process.stdout.write(
+      switchOf(flags, 'json')
+        ? `${JSON.stringify(rows, (name, value: unknown) => (name === 'owned' ? undefined : value))}\n`
+        : tableOf(rows),
+    );
     return 0;
   } catch (thrown) {
     throw asCliError(thrown);
@@ -42,8 +46,8 @@ async function run(args: readonly string[]): Promise<number> {
 
 function tableOf(rows: readonly ReplicaRow[]): string {
   if (rows.length === 0) return 'No node uses this database.\n';
-  const lines = rows.map(({ replica, url, started, leaseMs, cells }) => {
-    const state = leaseMs < 0 ? 'lapsed' : cells > 0 ? 'serves' : 'stands by';
+  const lines = rows.map(({ replica, url, started, leaseMs, cells, isLeaving }) => {
+    const state = leaseMs < 0 ? 'lapsed' : isLeaving === true ? 'leaves' : 'serves';
     return [String(replica), state, `${cells} cells`, `lease ${Math.round(leaseMs / 100) / 10} s`, `since ${started}`, plain(url)];
   });
   const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0))) ?? [];

@@ -1,4 +1,4 @@
-import type { AgentLike, CallRecord, Log, McpMount, Metrics, Settings } from '#server';
+import type { AgentLike, CallRecord, Log, LogOptions, McpMount, Metrics, Settings } from '#server';
 import { ConfigError, createMetrics, METRICS, resolveConfig } from '#server';
 import { loadConfigFile } from '../server/adapters/config-file.ts';
 import { createConsole, createDocs } from '../server/adapters/console.ts';
@@ -23,10 +23,10 @@ import type { ServeFlags } from './serve/flags.ts';
 import { readServeFlags, serveFlags } from './serve/flags.ts';
 import { boundYoungHeap } from './serve/heap-limit.ts';
 import { lameDuck, reloadOnHangUp, untilSignal } from './serve/signals.ts';
-import { standBy } from './serve/standing-by.ts';
 import { asServeFailure } from './serve/start-errors.ts';
 import { guardProcess } from './serve/uncaught-errors.ts';
 import { readyLine, stoppingText, welcome } from './serve/welcome.ts';
+import type { ThisWorker } from './serve/worker.ts';
 
 const SPEC: CommandSpec = {
   name: 'serve',
@@ -74,6 +74,8 @@ export interface ServeSource extends Pick<ServeConfiguredOptions, 'signer'> {
   readonly command?: readonly string[];
   /** Called after each call of an agent. */
   readonly onCall?: (call: CallRecord, serving: Pick<StartedNode, 'log'>) => void;
+  /** A command that can't run as several workers, by name. */
+  readonly alone?: string;
   /** Called when the node is ready. Returns what to do when it stops. */
   readonly onServed?: (serving: StartedNode) => () => void;
 }
@@ -86,16 +88,26 @@ export interface StartedNode {
 }
 
 /** Serves until a signal arrives. Returns the exit code. */
-export async function serveAgents(flags: ServeFlags, { find, command, onCall, onServed, ...more }: ServeSource): Promise<number> {
+export async function serveAgents(flags: ServeFlags, { find, command, onCall, onServed, alone, ...more }: ServeSource): Promise<number> {
+  const worker = await workerHere();
+  const read = async (again: boolean): Promise<Settings> => {
+    const shared = await settingsFor(flags, again);
+    return worker?.settings(shared) ?? shared;
+  };
+  const settings = await read(false);
+  if (settings.workers !== undefined && worker === undefined) return await serveWithWorkers(flags, settings, alone);
   boundYoungHeap();
-  const settings = await settingsFor(flags);
   checkRules(settings);
   const found = await foundAgents(settings, { find, command, isAlone: !flags.settings.has('agents') });
   // A reload replaces these.
   const live = { log: settings.log, a2a: settings.a2a, token: settings.token, lameDuckMs: settings.lameDuckMs };
   const telemetry = createTelemetry(process.env);
   const lines = countErrorLines();
-  const log = terminalLog(live, flags, { onLine: telemetry.onLine, write: lines.write });
+  const log = terminalLog(live, flags, {
+    onLine: telemetry.onLine,
+    write: lines.write,
+    ...(worker && { fields: { worker: worker.slot } }),
+  });
   if (settings.trustLocalUsers)
     log.warn('DANGEROUS: every program of your user on this machine may call without a token (--trust-local-users)');
   if (settings.run.approveAll) log.warn('DANGEROUS: every permission is granted without asking (--approve-all, AGENT_FORCE)');
@@ -109,45 +121,51 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   const guard = guardProcess(log);
   const metrics = metricsWith(lines);
   telemetry.start(metrics, log);
-  // A node on a database that another one serves may be stopped before it is ready.
-  const standing = settings.store === undefined ? undefined : standBy(flags);
+  const say = (text: string): void => void (worker === undefined && process.stdout.write(text));
+  const sayReady = worker?.ready ?? say;
   const served = await startServing(found, settings, {
     ...{ metrics, ...(telemetry.otel === undefined ? {} : { otel: telemetry.otel }) },
+    ...(worker === undefined ? {} : { metricsText: worker.shareMetrics(metrics) }),
     ...{ log, onBroken, aroundRun: guard.aroundRun, mcp: mountMcp, ...ownPages(log) },
     ...(onCall === undefined ? {} : { onCall: (call) => onCall(call, { log }) }),
-    ...(standing === undefined ? {} : { standby: standing.hooks }),
     ...more,
-  }).catch(standing?.ended ?? rethrow);
-  if (served === undefined) {
-    await telemetry.close();
-    endSoon(0);
-    return 0;
-  }
+  });
   // Before the ready line: a signal right after it must be handled too.
-  const stopped = standing?.stopped ?? untilSignal();
+  const stopped = untilSignal();
   const isFirst = command === undefined && !flags.settings.has('agents') && settings.agents[0] === 'demo';
-  process.stdout.write(flags.json ? readyLine(served) : welcome(served, settings, isFirst));
+  sayReady(flags.json ? readyLine(served) : welcome(served, settings, isFirst));
   const ending = onServed?.({ served, settings, log });
   const onApplied = ({ log: level, lameDuckMs }: Settings): void => void Object.assign(live, { log: level, lameDuckMs });
-  reloadOnHangUp({ served, log, read: () => settingsFor(flags, true), onApplied });
+  reloadOnHangUp({ served, log, read: () => read(true), onApplied });
   const end = await Promise.race([stopped, broken.promise, guard.broken.then(() => 1)]);
   await lameDuck(end, served, live.lameDuckMs);
   const code = typeof end === 'number' ? end : 0;
   ending?.();
-  process.stdout.write(flags.json ? '{"event":"stopping"}\n' : stoppingText(served.handler.activity(), settings));
+  say(flags.json ? '{"event":"stopping"}\n' : stoppingText(served.handler.activity(), settings));
   // An agent that waits for nothing but itself would otherwise end the process, with exit code 13, before its task is saved.
   const awake = setInterval(() => undefined, 60_000);
   await served.close();
   await Promise.all(found.map(({ agent }) => letGo(agent)));
   await telemetry.close();
   clearInterval(awake);
-  process.stdout.write(flags.json ? '{"event":"stopped"}\n' : 'Stopped.\n');
+  say(flags.json ? '{"event":"stopped"}\n' : 'Stopped.\n');
   endSoon(code);
   return code;
 }
 
-function rethrow(thrown: unknown): never {
-  throw thrown;
+/** This process, if `--workers` of another one has started it. */
+async function workerHere(): Promise<ThisWorker | undefined> {
+  return process.env['PARLEY_SLOT'] === undefined ? undefined : (await import('./serve/worker.ts')).thisWorker();
+}
+
+/** Starts the workers, which serve, and waits for them. */
+async function serveWithWorkers(flags: ServeFlags, settings: Settings, alone: string | undefined): Promise<number> {
+  if (alone !== undefined) throw new CliError(`${alone} has no --workers`, { hint: 'use: parley serve --workers N', exit: 2 });
+  const { runWorkers, workersFor } = await import('./serve/workers.ts');
+  const count = workersFor(settings, flags);
+  outliveReader();
+  const log = terminalLog(settings, flags, { write: countErrorLines().write });
+  return await runWorkers(count, settings, { json: flags.json, log });
 }
 
 /** The console and the documentation. */
@@ -163,7 +181,7 @@ export function metricsWith({ lost }: ErrorLines): Metrics {
   return metrics;
 }
 
-type LineTakers = Pick<Telemetry, 'onLine'> & Pick<ErrorLines, 'write'>;
+type LineTakers = Partial<Pick<Telemetry, 'onLine'>> & Pick<ErrorLines, 'write'> & Pick<LogOptions, 'fields'>;
 
 /** On a terminal the log is text for people. With `--json`, or without a terminal, it is JSON lines. */
 function terminalLog(settings: Pick<Settings, 'log' | 'a2a' | 'token'>, { json }: ServeFlags, takers: LineTakers): Log {

@@ -1,6 +1,8 @@
 import type { Agent, Dialect, DialectId } from '#protocol';
 import { createRegistry, DIALECTS, isTerminal, LET_GO, randomIds, semanticsOfDialect, systemClock } from '#protocol';
 import type { AdminParts } from './admin/admin.ts';
+import type { CellStates } from './cells/own-cells.ts';
+import { createOwnCells } from './cells/own-cells.ts';
 import { createCommits } from './commit/group-commit.ts';
 import { createEngineClock } from './engine-clock.ts';
 import type { EngineLifecycle } from './lifecycle.ts';
@@ -10,18 +12,22 @@ import type { Outbox, OutboxParts } from './outbox/outbox.ts';
 import { createOutbox } from './outbox/outbox.ts';
 import { progressOf } from './outbox/queue.ts';
 import { LargeReads } from './read/large-reads.ts';
+import type { RecentSends } from './send/idempotency.ts';
 import { endReservations, newRecentSends } from './send/idempotency.ts';
 import type { ServiceParts } from './service.ts';
 import { createKeys } from './tasks/key-ranges.ts';
 import type { LiveTask } from './tasks/live-task.ts';
 import type { RetentionParts } from './tasks/retention.ts';
+import type { TaskTable } from './tasks/table.ts';
 import { createTaskTable } from './tasks/table.ts';
+import type { TaskParts } from './tasks/task-parts.ts';
 import type { Unsaved } from './tasks/unsaved.ts';
 import type { WaitingTasks } from './tasks/waiting-tasks.ts';
 import { createWaitingTasks } from './tasks/waiting-tasks.ts';
 import { systemTimers } from './timers.ts';
 import { createConversations } from './turns/conversations.ts';
 import type { DrainParts } from './turns/drain.ts';
+import type { CellParts } from './turns/follow-cells.ts';
 import { createQuotas } from './turns/quotas.ts';
 import { createSlots } from './turns/slots.ts';
 import { detachRun, stopTask } from './turns/stop.ts';
@@ -31,7 +37,8 @@ import { createTurns } from './turns/turns.ts';
 interface Assembled {
   readonly service: ServiceParts;
   readonly admin: Omit<AdminParts, 'scope'>;
-  readonly turns: DrainParts;
+  readonly turns: DrainParts & CellParts;
+  readonly cells: CellStates | undefined;
   readonly retention: RetentionParts;
   readonly outbox: Outbox;
   readonly lifecycle: EngineLifecycle;
@@ -52,6 +59,7 @@ export function assemble(options: EngineOptions): Assembled {
   const waiting = createWaitingTasks();
   const recentSends = newRecentSends();
   const keys = createKeys(store);
+  const cells = store.cells === undefined ? undefined : createOwnCells(store.cells);
 
   const commits = createCommits({
     store,
@@ -64,33 +72,19 @@ export function assemble(options: EngineOptions): Assembled {
     },
     onStalled: (cause) => options.onStalled?.(cause),
   });
-  const onSaved = (task: LiveTask, saved: Unsaved): void => {
-    counts.events += saved.entries.length;
-    endReservations(recentSends, saved.reserved);
-    if (saved.hasDirect) tasks.endDeleting(task.row.id);
-    tellEnd(options, task, saved);
-    if (task.isGone) return;
-    if (saved.entries.length > 0) waiting.note(task.row);
-    tellOutbox(outbox, task, saved);
-    tellFollower(options, task, saved);
-  };
-  const onWithdrawn = (task: LiveTask, unsaved: Unsaved): void => {
-    endReservations(recentSends, unsaved.reserved);
-    tasks.drop(task);
-    detachRun(turnParts, task, LET_GO);
-  };
-  const tasks = createTaskTable({ store, limits, clock, commits, timers, onSaved, onWithdrawn });
+  const hooks = taskHooks({ options, counts, recentSends, waiting }, () => ({ tasks, outbox, turnParts }));
+  const tasks = createTaskTable({ store, limits, clock, commits, timers, cells, ...hooks });
   const { webhookSender, replyPublisher, vault, semanticsOf = semanticsOfDialect } = options;
   const outbox = createOutbox(() => outboxParts, { webhookSender, replyPublisher, vault });
   const known = knownDialects();
   const largeReads = new LargeReads();
   const base = {
     ...{ store, blobs, timers, largeReads, report, limits, clock, ids },
-    ...{ agents, lifecycle, commits, tasks, outbox, semanticsOf, waiting },
+    ...{ agents, lifecycle, commits, tasks, outbox, semanticsOf, waiting, cells },
   };
   const ports = { random, webhookSender, replyPublisher, vault };
-  const outboxParts: OutboxParts = { ...base, ...ports, webhookOf: (dialect) => known(dialect).webhook };
-  const turnParts: DrainParts = { ...base, ...runParts(options, base) };
+  const outboxParts: OutboxParts = { ...base, ...ports, nextKey: keys.next, webhookOf: (dialect) => known(dialect).webhook };
+  const turnParts: DrainParts & CellParts = { ...base, ...runParts(options, base) };
   const retention: RetentionParts = { ...base, stopTask: (task, reason) => stopTask(turnParts, task, reason) };
   const service: ServiceParts = {
     ...base,
@@ -103,13 +97,17 @@ export function assemble(options: EngineOptions): Assembled {
     service,
     admin: { ...service, ...base, retention, conversations: turnParts.conversations, missingAgents: turnParts.missingAgents },
     turns: turnParts,
+    cells,
     retention,
     outbox,
     lifecycle,
     counts,
     waiting,
     startKeys: keys.start,
-    addAgent: (name, agent) => void agents.set(name, agent),
+    addAgent: (name, agent) => {
+      agents.set(name, agent);
+      store.cells?.serve([...agents.keys()]);
+    },
   };
 }
 
@@ -123,9 +121,47 @@ function runParts(options: EngineOptions, { limits, clock, report }: Pick<DrainP
     tellCauses: options.tellCauses === true,
     missingAgents: options.missingAgents ?? 'fail',
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
-    quotas: createQuotas(options.runningTasksMaxOf),
+    quotas: createQuotas(options.runningTasksMaxOf, options.runningElsewhere),
     conversations: createConversations({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
     runs: new Map(),
+  };
+}
+
+interface HookParts {
+  readonly options: EngineOptions;
+  readonly counts: { events: number };
+  readonly recentSends: RecentSends;
+  readonly waiting: WaitingTasks;
+}
+
+/** Parts that exist once the table of tasks does. */
+interface LateParts {
+  readonly tasks: TaskTable;
+  readonly outbox: Outbox;
+  readonly turnParts: DrainParts;
+}
+
+/** What happens when a task was saved, or will never be. */
+function taskHooks({ options, counts, recentSends, waiting }: HookParts, late: () => LateParts): Pick<TaskParts, 'onSaved' | 'onDropped'> {
+  return {
+    onSaved: (task, saved) => {
+      const { tasks, outbox } = late();
+      counts.events += saved.entries.length;
+      endReservations(recentSends, saved.reserved);
+      if (saved.hasDirect) tasks.endDeleting(task.row.id);
+      tellEnd(options, task, saved);
+      if (task.isGone) return;
+      if (saved.entries.length > 0) waiting.note(task.row);
+      tellOutbox(outbox, task, saved);
+      tellFollower(options, task, saved);
+    },
+    onDropped: (task, unsaved) => {
+      const { tasks, turnParts } = late();
+      endReservations(recentSends, unsaved.reserved);
+      tasks.endDeleting(task.row.id);
+      tasks.drop(task);
+      detachRun(turnParts, task, LET_GO);
+    },
   };
 }
 

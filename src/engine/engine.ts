@@ -2,11 +2,14 @@ import type { A2AService, AdminService, Agent } from '#protocol';
 import { A2AError } from '#protocol';
 import { createAdmin } from './admin/admin.ts';
 import { assemble } from './assemble.ts';
+import { tellElsewhere } from './cells/tell-elsewhere.ts';
 import type { EngineOptions } from './options.ts';
 import type { WebhookStats } from './outbox/outbox.ts';
 import { createService } from './service.ts';
 import type { WaitingCount } from './tasks/waiting-tasks.ts';
 import { drain } from './turns/drain.ts';
+import type { FollowedCells } from './turns/follow-cells.ts';
+import { followCells } from './turns/follow-cells.ts';
 import { followLease } from './turns/lost-lease.ts';
 import type { Recovered } from './turns/recovery.ts';
 import { recover } from './turns/recovery.ts';
@@ -75,10 +78,14 @@ export interface EngineStats {
  * ```
  */
 export function createEngine(options: EngineOptions): Engine {
-  const { service, admin, turns, retention, outbox, lifecycle, counts, waiting, startKeys, addAgent } = assemble(options);
-  const serviceFor = (name: string): A2AService => createService(service, name, options.extendedCard);
+  const { service, admin, turns, cells, retention, outbox, lifecycle, counts, waiting, startKeys, addAgent } = assemble(options);
+  const serviceFor = (name: string): A2AService => {
+    const made = createService(service, name, options.extendedCard);
+    return cells === undefined ? made : tellElsewhere(made, cells, name);
+  };
   const services = new Map(Object.keys(options.agents).map((name) => [name, serviceFor(name)]));
   let stopSweeping: () => void = () => {};
+  let followed: FollowedCells | undefined;
   return {
     serviceOf: (agent) => {
       const found = services.get(agent);
@@ -97,20 +104,25 @@ export function createEngine(options: EngineOptions): Engine {
       if (lifecycle.phase !== 'new') throw new Error('the engine was already started');
       await startKeys();
       lifecycle.phase = 'starting';
-      const checkLease = options.store.lease === undefined ? undefined : followLease(turns, options.store.lease);
+      const { lease, cells: all } = options.store;
+      const checkLease = lease === undefined ? undefined : followLease(turns, lease);
       await outbox.start();
-      const recovered = await recover(turns);
+      if (all !== undefined && cells !== undefined) {
+        all.serve(Object.keys(options.agents));
+        followed = followCells(turns, all, cells);
+      } else await outbox.load();
+      const recovered = await (followed?.started ?? recover(turns));
       lifecycle.phase = 'open';
       checkLease?.();
       const onDeleted = (deleted: number): void => {
         counts.deleted += deleted;
       };
-      stopSweeping = keepSweeping({ turns, retention, commits: service.commits, onDeleted });
+      stopSweeping = keepSweeping({ turns, retention, commits: service.commits, onDeleted, lookAgain: followed?.lookAgain });
       return recovered;
     },
     stop: async ({ ms = 10_000 } = {}) => {
       stopSweeping();
-      await drain(turns, ms);
+      await drain(turns, ms, followed);
     },
     stats: () => ({
       running: turns.slots.running,

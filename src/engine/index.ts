@@ -8,6 +8,8 @@
  * const { task } = await engine.serviceOf('echo').send({ message: createUserMessage('hello') }, ctx);
  * ```
  */
+export type { CellEvents, StoreCells } from './cells.ts';
+export { CellsLostError, ElsewhereError } from './cells.ts';
 export type { KeyRange, TakenNames } from './commit/outcome.ts';
 export { CommitUnknownError } from './commit/outcome.ts';
 export type { Engine, EngineStats } from './engine.ts';
@@ -21,6 +23,9 @@ export type { WebhookStats } from './outbox/outbox.ts';
 export type {
   Blobs,
   ContextFilter,
+  ConversationName,
+  ConversationNames,
+  ConversationOwner,
   EntryRange,
   ListFilter,
   ListPosition,
@@ -32,6 +37,7 @@ export type {
   OutboxRow,
   Owner,
   PushRow,
+  QuietRange,
   SearchQuery,
   SearchTerm,
   SemanticsOf,
@@ -50,5 +56,5 @@ export type { WaitingCount } from './tasks/waiting-tasks.ts';
 export { timeOrderedIds } from './time-ordered-ids.ts';
 export type { Timers } from './timers.ts';
 export { systemTimers } from './timers.ts';
-export type { RunningTasksMaxOf } from './turns/quotas.ts';
+export type { RunningElsewhere, RunningTasksMaxOf } from './turns/quotas.ts';
 export type { Recovered } from './turns/recovery.ts';

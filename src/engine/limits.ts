@@ -45,8 +45,14 @@ export const ENGINE_LIMITS = {
     doc: "A run that has waited this long for its caller is stopped. The caller's answer starts it again.",
   },
   runGraceMs: { default: 10_000, doc: 'A stopped run that has not ended after this long loses its slot to another.' },
-  windowEvents: { default: 512, doc: 'Maximum number of events of one run that are not yet on disk. Then the run waits.' },
-  windowBytes: { default: 262_144, doc: 'Maximum content of one run that is not yet on disk. Then the run waits.' },
+  windowEvents: {
+    default: 512,
+    doc: 'Maximum number of events of one run that wait for a commit, beside those in the one under way. Then the run waits.',
+  },
+  windowBytes: {
+    default: 262_144,
+    doc: 'Maximum content of one run that waits for a commit, beside that in the one under way. Then the run waits.',
+  },
   tailEvents: { default: 1024, doc: 'Number of newest events of a live task that are kept in memory for its readers.' },
   tailBytes: { default: 4_194_304, doc: 'Content of a live task that is kept in memory for its readers.' },
   firstOutputMs: {

@@ -4,7 +4,7 @@ import type { ReplyPublisher, Vault, WebhookSender } from './outbox/delivery.ts'
 import type { Blobs, LogEntry, SemanticsOf, Store, TaskRow } from './ports.ts';
 import type { CallOrigin, ReportFailure } from './report.ts';
 import type { Timers } from './timers.ts';
-import type { RunningTasksMaxOf } from './turns/quotas.ts';
+import type { RunningElsewhere, RunningTasksMaxOf } from './turns/quotas.ts';
 
 /** Wraps every run of an agent. It calls `run` with the given turn or one of its own. */
 export type AroundRun = (run: (turn: Turn) => AsyncIterable<AgentOutput>, turn: Turn, agent: string) => AsyncIterable<AgentOutput>;
@@ -27,6 +27,8 @@ export interface EngineOptions {
   readonly limits?: Partial<EngineLimits>;
   /** The maximum number of running tasks of a principal. Above it a send fails with RATE_LIMITED. */
   readonly runningTasksMaxOf?: RunningTasksMaxOf;
+  /** Running tasks in other processes on the same store, which count too. Absent: none. */
+  readonly runningElsewhere?: RunningElsewhere;
   /**
    * `messageId`: a repeated message id always attaches to the first task. Default `key`: see
    * docs/engine.md.

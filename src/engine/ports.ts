@@ -1,13 +1,16 @@
 import type { ContextId, DialectId, DialectSemantics, ExternalId, PushConfigId, Seq, TaskId, TaskState } from '#protocol';
+import type { StoreCells } from './cells.ts';
 import type { KeyRange, TakenNames } from './commit/outcome.ts';
 import type { StoreLease } from './lease.ts';
+import type { ConversationNames } from './names.ts';
 import type { Owner, TaskScope } from './owners.ts';
-import type { LogEntry, OutboxEntry, OutboxRow, PushRow, SendName, SendRecord, TaskKey, TaskRow } from './records.ts';
+import type { ContextFilter, LogEntry, OutboxEntry, OutboxRow, PushRow, SendName, SendRecord, TaskKey, TaskRow } from './records.ts';
 import type { SearchTerm } from './search/terms.ts';
 
+export type { ConversationName, ConversationNames, ConversationOwner } from './names.ts';
 export type { Owner, TaskScope, TenantScope } from './owners.ts';
 
-export type { LogEntry, OutboxEntry, OutboxRow, PushRow, SendName, SendRecord, TaskKey, TaskRow } from './records.ts';
+export type { ContextFilter, LogEntry, OutboxEntry, OutboxRow, PushRow, SendName, SendRecord, TaskKey, TaskRow } from './records.ts';
 export { taskKey } from './records.ts';
 export type { SearchTerm } from './search/terms.ts';
 
@@ -19,6 +22,8 @@ export interface OutboxQuery {
   readonly n?: number;
   /** Only queues with a higher number. */
   readonly after?: number;
+  /** Only queues of tasks in these cells. Without `Store.cells` it is ignored. */
+  readonly cells?: readonly number[];
   /** Maximum number of queues. */
   readonly limit: number;
 }
@@ -115,6 +120,7 @@ export interface Store {
   /**
    * Like `commit`, for a store that several processes write to. The first to use a name of a send or an alias has it. A new task with a name that
    * was taken is not made. A delivered send, one of the task `was`, and the alias of the task `follows` may be replaced. Absent: one process writes.
+   * With `cells`, it fails with a CellsLostError if a cell of the batch belongs to another process by now.
    */
   claim?(batch: readonly Write[]): Promise<TakenNames>;
   /** The highest key ever used. The engine assigns the next ones, unless the store has `reserveKeys`. */
@@ -123,6 +129,8 @@ export interface Store {
   reserveKeys?(): MaybePromise<KeyRange>;
   /** Absent: no other process can take the store over. With a lease, a commit of nothing asks whether this process may still write. */
   readonly lease?: StoreLease;
+  /** Absent: this process owns all tasks of the store. A store with cells has `claim`, and no `lease`. */
+  readonly cells?: StoreCells;
   /** A task by its id. Undefined for tasks outside the scope. */
   task(scope: TaskScope, id: TaskId): MaybePromise<TaskRow | undefined>;
   /** The newest task of that name. */
@@ -143,14 +151,16 @@ export interface Store {
   pushConfigs(task: TaskKey): MaybePromise<readonly PushRow[]>;
   /** By number, lowest first, without those of damaged tasks. */
   outbox(query: OutboxQuery): MaybePromise<readonly OutboxEntry[]>;
-  /** The highest number in use, and the number of dead letters. */
-  outboxStats(): MaybePromise<{ readonly last: number; readonly dead: number }>;
-  /** For recovery: every unfinished task. */
-  unfinished(): MaybePromise<readonly TaskRow[]>;
+  /** The highest number in use, and the number of dead letters. `cells`: of these cells, as in `OutboxQuery`. */
+  outboxStats(cells?: readonly number[]): MaybePromise<{ readonly last: number; readonly dead: number }>;
+  /** For recovery: every unfinished task, or those in these cells. */
+  unfinished(cells?: readonly number[]): MaybePromise<readonly TaskRow[]>;
   /** For retention: at most `limit` tasks whose last status is older than `before`, oldest first. */
-  quiet(phase: 'finished' | 'waiting', range: { readonly before: number; readonly limit: number }): MaybePromise<readonly TaskRow[]>;
-  /** The number of finished tasks. */
-  finished(): MaybePromise<number>;
+  quiet(phase: 'finished' | 'waiting', range: QuietRange): MaybePromise<readonly TaskRow[]>;
+  /** The number of finished tasks, or of those in these cells. */
+  finished(cells?: readonly number[]): MaybePromise<number>;
+  /** The names of conversations. Absent: the store keeps none. */
+  readonly names?: ConversationNames;
   /** Full-text search. Absent: the store has none. */
   readonly search?: TaskSearch;
   /** Rewrites the files, so that they hold nothing that was deleted. Commits wait meanwhile, reads do not. Absent: there are no files. */
@@ -159,14 +169,14 @@ export interface Store {
   close(): MaybePromise<void>;
 }
 
-/** One conversation of one caller with one agent. */
-export interface ContextFilter {
-  /** The caller. */
-  readonly owner: Owner;
-  /** Name of the agent. */
-  readonly agent: string;
-  /** The conversation. */
-  readonly contextId: ContextId;
+/** Which tasks retention looks at. */
+export interface QuietRange {
+  /** Only tasks whose last status is older, in milliseconds. */
+  readonly before: number;
+  /** Maximum number of tasks. */
+  readonly limit: number;
+  /** Only tasks in these cells. Without `Store.cells` it is ignored. */
+  readonly cells?: readonly number[];
 }
 
 /** A section of a log. */

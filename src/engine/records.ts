@@ -23,6 +23,16 @@ export interface LogEntry {
   readonly spilled?: readonly number[];
 }
 
+/** One conversation of one caller with one agent. */
+export interface ContextFilter {
+  /** The caller. */
+  readonly owner: Owner;
+  /** Name of the agent. */
+  readonly agent: string;
+  /** The conversation. */
+  readonly contextId: ContextId;
+}
+
 /** What the engine knows of a task without reading its log. */
 export interface TaskRow {
   /** Short internal name, counted up by the engine. Never reused. */

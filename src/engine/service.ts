@@ -6,7 +6,7 @@ import type { PushServiceParts } from './outbox/push-configs.ts';
 import { createPushService } from './outbox/push-configs.ts';
 import { readConversation } from './read/conversation.ts';
 import type { TaskRequest } from './read/find.ts';
-import { dialectOf, withTask } from './read/find.ts';
+import { dialectOf, withTask, withTaskRead } from './read/find.ts';
 import { foldTo, withHistory } from './read/fold.ts';
 import type { ListParts } from './read/list.ts';
 import { listTasks } from './read/list.ts';
@@ -65,7 +65,8 @@ type GetCall = TaskRequest & { readonly request: GetRequest };
 /** The task as it is on disk, with as much history as the caller wants. */
 async function get(parts: ServiceParts, asked: GetCall): Promise<Task> {
   const { request, ctx } = asked;
-  return withTask(parts, asked, async (task) => {
+  const find = request.currentGeneration === undefined ? withTaskRead : withTask;
+  return find(parts, asked, async (task) => {
     if (request.currentGeneration !== undefined) await waitForNews(parts, task, asked);
     const folded = await foldTo(parts, task, task.committed);
     return renameTask(withHistory(folded, request.historyLength), nameFor(task.row, ctx.semantics));
@@ -85,6 +86,7 @@ async function waitForNews({ timers, limits, lifecycle, commits }: ServiceParts,
   });
   try {
     while (task.committed <= known && !isFinished(task) && !isOverdue && !ctx.signal.aborted && lifecycle.phase !== 'off') {
+      task.checkHere();
       commits.check();
       await task.nextCommit(ctx.signal);
     }
@@ -121,7 +123,7 @@ async function cancel(parts: ServiceParts, asked: TaskRequest): Promise<Task> {
 async function forget(parts: ServiceParts, asked: TaskRequest): Promise<void> {
   const row = await withTask(parts, asked, async (task) => {
     if (!isTerminal(task.row.state)) parts.turns.stop(task, 'canceled');
-    await parts.commits.settled();
+    await parts.commits.settled('request', task.row);
     return { ...task.row };
   });
   await deleteNow(parts.retention, [row]);

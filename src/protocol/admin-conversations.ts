@@ -8,11 +8,25 @@ export interface AdminConversations {
   conversations(request: AdminConversationsRequest): Promise<AdminConversationPage>;
   /** How tasks began. Tasks that do not exist are left out. At most 100 ids. */
   words(ids: readonly TaskId[]): Promise<readonly AdminWords[]>;
+  /** Names a conversation. An empty name deletes the name. Returns the conversation. */
+  rename(request: AdminRenameRequest): Promise<AdminConversation>;
+}
+
+/** A new name for a conversation. */
+export interface AdminRenameRequest {
+  readonly contextId: ContextId;
+  /** Owner of the tasks. Needed only if several callers have used the same context id. */
+  readonly principal?: string;
+  readonly tenant?: TenantId;
+  /** At most 120 characters, on one line. */
+  readonly name: string;
 }
 
 /** Filters and page of an operator's list of conversations. */
 export interface AdminConversationsRequest {
   readonly agent?: string;
+  /** Only conversations whose name contains this text, in any case. All of them are on one page, at most 100. */
+  readonly name?: string;
   /** Default 50, maximum 100. */
   readonly pageSize?: number;
   /** `nextPageToken` of the page before. */
@@ -35,6 +49,8 @@ export interface AdminConversation {
   readonly tenant?: TenantId;
   /** The agent of the newest task. */
   readonly agent: string;
+  /** The name that a person gave it. */
+  readonly name?: string;
   /** The start of the first message, on one line. */
   readonly words: string;
   /** Time of the first message. */
@@ -49,7 +65,7 @@ export interface AdminConversation {
   readonly tasks: number;
 }
 
-/** How a task began. */
+/** How a task began, and why it failed. */
 export interface AdminWords {
   readonly id: TaskId;
   /** The start of the first message, on one line. */
@@ -57,4 +73,6 @@ export interface AdminWords {
   readonly startedAt: Timestamp;
   /** The tasks that the first message refers to, for example the one that it repeats. */
   readonly references?: readonly TaskId[];
+  /** Of a failed or rejected task: the start of its last message, on one line. Empty if it gave none. */
+  readonly cause?: string;
 }

@@ -35,6 +35,8 @@ export interface AdminExportPage {
   readonly tasks: readonly AdminExportedTask[];
   /** On the last page: answers without a task. */
   readonly directAnswers?: readonly AdminDirectAnswer[];
+  /** On the last page: the names that people gave to the conversations. */
+  readonly conversationNames?: readonly { readonly contextId: ContextId; readonly name: string }[];
   /** Empty on the last page. */
   readonly nextPageToken: string;
 }

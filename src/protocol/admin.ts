@@ -3,6 +3,7 @@ import type { AdminConversations } from './admin-conversations.ts';
 import type { AdminErased, AdminEraseRequest, AdminExportPage, AdminOwner } from './admin-erase.ts';
 import type { AdminMesh } from './admin-mesh.ts';
 import type { AdminDelivery, AdminPushLog } from './admin-push.ts';
+import type { AdminReplica } from './admin-replicas.ts';
 import type { AdminSearch } from './admin-search.ts';
 import type { AdminStore } from './admin-store.ts';
 import type { AdminListRequest, AdminTask, AdminWholeTask } from './admin-task.ts';
@@ -73,6 +74,8 @@ export interface AdminService extends AdminConversations, AdminPushLog, AdminSea
   health?(): AdminHealth;
   /** The mesh as this node sees it. Absent when the node is not connected to a mesh. */
   mesh?(): AdminMesh;
+  /** The nodes on the database of this one, oldest first. Absent when this node has a store of its own. */
+  replicas?(): Promise<readonly AdminReplica[]>;
   /** The traffic recorder. Absent when this node has none. */
   readonly wire?: AdminWire;
   /** What takes the space of the node's data folder, or frees it. Absent when the node's data is not in a folder. */

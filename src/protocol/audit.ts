@@ -5,8 +5,14 @@ import type { Timestamp } from './task.ts';
  * bodies or secrets.
  */
 export interface AuditRecord {
-  /** Counts from 1, without gaps. */
+  /** Counts from 1, without gaps. In a page of several nodes' records it counts all of them, in the order in which they were written. */
   readonly seq: number;
+  /** The chain of the record, where several nodes write one log: each process has its own. */
+  readonly chain?: number;
+  /** The number of the record in its chain. Absent: `seq`. */
+  readonly chainSeq?: number;
+  /** The address of the node that wrote the record, where several nodes write one log. */
+  readonly node?: string;
   readonly time: Timestamp;
   /** Empty for an unauthenticated request. */
   readonly principal: string;

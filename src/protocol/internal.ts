@@ -7,6 +7,7 @@ export * from './admin-conversations.ts';
 export * from './admin-erase.ts';
 export * from './admin-mesh.ts';
 export * from './admin-push.ts';
+export * from './admin-replicas.ts';
 export * from './admin-search.ts';
 export * from './admin-store.ts';
 export * from './admin-wire.ts';

@@ -48,8 +48,9 @@ export type WorkReport =
   | { readonly kind: 'plan'; readonly entries: readonly PlanStep[] }
   | { readonly kind: 'thought'; readonly text: string }
   /** Another agent works for this one. */
-  | { readonly kind: 'delegated'; readonly id: string; readonly agent: string; readonly description?: string }
-  | { readonly kind: 'returned'; readonly id: string; readonly error?: string }
+  | { readonly kind: 'delegated'; readonly id: string; readonly agent: string; readonly description?: string; readonly taskId?: string }
+  /** `taskId`: the task of the other agent, if it is known. */
+  | { readonly kind: 'returned'; readonly id: string; readonly error?: string; readonly taskId?: string }
   /** Words for people. */
   | { readonly kind: 'note'; readonly text: string };
 
@@ -81,7 +82,8 @@ const READERS: Readonly<Record<string, Reader>> = {
     if (id === undefined) return undefined;
     const agent = textIn(data, 'agent');
     const title = textIn(data, 'title');
-    if (agent !== undefined) return { kind: 'delegated', id, agent, ...(title === undefined ? {} : { description: title }) };
+    if (agent !== undefined)
+      return { kind: 'delegated', id, agent, ...(title === undefined ? {} : { description: title }), ...taskIn(data) };
     const [toolKind, paths] = [textIn(data, 'kind'), data['paths']];
     return {
       ...{ kind: 'tool_use', id, tool: textIn(data, 'tool') ?? 'tool' },
@@ -98,7 +100,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     const [agent, tool] = [textIn(data, 'agent'), textIn(data, 'tool') ?? textIn(data, 'tool_name')];
     const isError = data['isError'] === true;
     const output = wordsOf(data['output'] ?? data['result_data']);
-    if (agent !== undefined) return { kind: 'returned', id, ...(isError ? { error: output || 'failed' } : {}) };
+    if (agent !== undefined) return { kind: 'returned', id, ...(isError ? { error: output || 'failed' } : {}), ...taskIn(data) };
     return { kind: 'tool_result', id, ...(tool === undefined ? {} : { tool }), output, isError, ...diffsIn(data) };
   },
   plan: (data) => {
@@ -122,14 +124,21 @@ const READERS: Readonly<Record<string, Reader>> = {
   workflow_node_execution_start: (data) => {
     const id = nodeOf(data);
     const agent = textIn(data, 'agent_name');
-    return id === undefined || agent === undefined ? undefined : { kind: 'delegated', id, agent, description: id };
+    return id === undefined || agent === undefined ? undefined : { kind: 'delegated', id, agent, description: id, ...taskIn(data) };
   },
   workflow_node_execution_result: (data) => {
     const id = nodeOf(data);
     if (id === undefined) return undefined;
-    return { kind: 'returned', id, ...(data['status'] === 'error' ? { error: textIn(data, 'error_message') ?? 'failed' } : {}) };
+    const isError = data['status'] === 'error';
+    return { kind: 'returned', id, ...(isError ? { error: textIn(data, 'error_message') ?? 'failed' } : {}), ...taskIn(data) };
   },
 };
+
+/** `sub_task_id` is the name of Solace Agent Mesh. */
+function taskIn(data: JsonObject): { readonly taskId?: string } {
+  const taskId = textIn(data, 'taskId') ?? textIn(data, 'sub_task_id');
+  return taskId === undefined ? {} : { taskId };
+}
 
 function diffsIn({ diffs }: JsonObject): { readonly diffs?: readonly ReportedDiff[] } {
   if (!Array.isArray(diffs)) return {};

@@ -109,6 +109,11 @@ export interface CallContext {
   readonly idempotencyKey?: string;
   /** Identifies a send that a replica repeats, if it has neither an idempotency key nor a message id that identifies it. */
   readonly retryKey?: string;
+  /**
+   * The task on whose behalf an agent of the same process makes this call. Where several processes share the tasks, a new conversation then
+   * belongs to the process that has this task, also if it moves to another one.
+   */
+  readonly beside?: TaskId;
   /** Aborted when the caller disconnects. The task continues. */
   readonly signal: AbortSignal;
   /** The caller's trace context, if it sent one. */
@@ -123,6 +128,13 @@ export interface CallContext {
   onDelivered?(mark: () => void): void;
   /** A service calls it when it has accepted the message of a send, with the task that the message went to. */
   onAdmitted?(task: TaskId): void;
+  /**
+   * A service calls it just before it fails because another process of the cluster has to deal with the call, with the cell that the call
+   * belongs to and the name of its agent. Nothing was changed or answered, so the same request can be sent to the owner of that cell.
+   */
+  onElsewhere?(cell: number, agent: string): void;
+  /** Set for a call that another process of the cluster has forwarded: the name of the agent that it is for. No other agent answers it. */
+  readonly forAgent?: string;
   /**
    * Additional address for the answer to a send, in a form that only the service's own outbox
    * understands. It is stored with the message, so that the answer is sent even after a crash. Only
@@ -159,10 +171,10 @@ export interface A2AService {
   /** The card for authenticated callers. */
   extendedCard(request: ExtendedCardRequest, ctx: CallContext): Promise<AgentCard>;
   /**
-   * Dialect in which a task was created, for requests whose form does not reveal a dialect. Absent: the
-   * service does not store it.
+   * Dialect in which a task was created, for requests whose form does not reveal a dialect. A promise if
+   * the service has to read it first. Absent: the service does not store it.
    */
-  originOf?(task: TaskId, ctx: CallContext): DialectId | undefined;
+  originOf?(task: TaskId, ctx: CallContext): DialectId | undefined | Promise<DialectId | undefined>;
   /**
    * The messages of one of the caller's contexts, newest page first. Not an operation of A2A: bridges to
    * other protocols use it. Absent: the service stores no messages.

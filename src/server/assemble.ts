@@ -71,7 +71,7 @@ export interface ServedNode extends NodeLifecycle, Pick<AgentList, 'add' | 'remo
 /** Creates the parts of a node from its options, connects them, and starts the engine. */
 export function assembleNode(options: HandlerOptions): ServedNode {
   const limits: ServerLimits = { ...DEFAULT_SERVER_LIMITS, ...options.limits };
-  const { log = SILENT, metrics = createMetrics() } = options;
+  const { log = SILENT, metrics = createMetrics(), callerCounts: counts } = options;
   const [tracing, openStreams, changed]: [Tracing, OpenStreams, Date] = [{ recorder: undefined }, trackOpenStreams(), new Date()];
   const given = namedAgents(options);
   checkCommands(given, options);
@@ -100,7 +100,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     extended,
     onEnded,
   });
-  const capacity = createCapacity({ streamsMax: limits.streamsMax, isOverloaded: options.isOverloaded, quotaOf, metrics });
+  const capacity = createCapacity({ streamsMax: limits.streamsMax, isOverloaded: options.isOverloaded, quotaOf, metrics, counts });
   const list = createAgentList(given, { engine, measure: measuring(meter(metrics, capacity), options, log), audit, options });
   const { agents } = list;
   metrics.gauge(METRICS.streamsOpen, () => openStreams.count);
@@ -114,7 +114,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     admin: adminOf(engine, options, { log, health, traffic, mesh, deliveryLog }),
     adminOf: (tenant) => engine?.adminOf(tenant),
     onMesh: (name) => mesh?.find(name),
-    ...{ metrics, log },
+    ...{ metrics, log, metricsText: options.metricsText },
     jwks: signer.jwks,
     baseOf: where.of,
     noteBase: where.note,
@@ -130,6 +130,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     mcp: options.mcp && mountedOnce(options.mcp),
     phase: lifecycle.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
+    replicaState: options.replicaState,
   };
   const { add, remove } = list;
   const activity = (): NodeActivity => activityOf(engine, openStreams.count);
@@ -206,7 +207,7 @@ interface AdminParts extends Pick<ServedNode, 'log' | 'health' | 'traffic'> {
  */
 function adminOf(
   engine: Engine | undefined,
-  { audit, backups, storeFiles }: HandlerOptions,
+  { audit, backups, storeFiles, replicas }: HandlerOptions,
   { log, health, traffic, mesh, deliveryLog }: AdminParts,
 ): AdminService | undefined {
   if (engine === undefined) return undefined;
@@ -228,6 +229,7 @@ function adminOf(
     wire: traffic,
     ...(mesh === undefined ? {} : { mesh: mesh.shown }),
     ...(backups === undefined ? {} : { backups }),
+    ...(replicas === undefined ? {} : { replicas }),
     ...(storeFiles === undefined ? {} : { store: storeFiles }),
     ...(audit === undefined ? {} : { audit: (request) => audit.read(request) }),
     ...(log.recent === undefined ? {} : { logs: ({ after = 0, limit = 1000 }) => log.recent?.(after, limit) ?? [] }),

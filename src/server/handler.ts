@@ -95,7 +95,7 @@ export function createHandler(options: HandlerOptions): Handler {
       if (unrecorded !== undefined) return { route, response: unrecorded, caller, isRefused: true };
     }
     const response = await respondOn(routing, { httpRequest, place: found.path, route, agent: found.agent, caller });
-    if (isAdmin) access.recordAdminRequest(request, response, caller);
+    if (isAdmin && request.elsewhere?.cell === undefined) access.recordAdminRequest(request, response, caller);
     return { route, response: request.method === 'HEAD' ? headOf(response) : response, caller, agent: found.agent.name };
   };
   const respond = async (received: HttpRequest): Promise<HttpResponse> => {
@@ -104,6 +104,8 @@ export function createHandler(options: HandlerOptions): Handler {
     try {
       const outcome = await handle(request);
       const { route, response, caller } = outcome;
+      // Another replica answers: its response is counted and recorded there.
+      if (request.elsewhere?.cell !== undefined) return response;
       requests.add([route?.name ?? 'none', String(response.status)]);
       if (outcome.isRefused === true && options.onCall !== undefined)
         options.onCall(refusedCall(request, { status: response.status, caller, began }));

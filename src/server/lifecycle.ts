@@ -95,6 +95,8 @@ export function startLifecycle({ options, engine, agents, log, limits, tracing, 
     },
     leave: () => {
       if (phase === 'open') phase = 'leaving';
+      // Other nodes on the same database begin to take what nobody uses here.
+      options.store?.cells?.stopTaking();
       log.info('the node drains soon: it still serves, and /readyz says draining');
     },
     refuseRequests: () => {

@@ -1,9 +1,10 @@
 import type { Caller, HttpResponse, OnHangUp } from '#bindings';
 import type { AroundRun, Blobs, EngineLimits, ReplyPublisher, Store } from '#engine';
-import type { AdminBackups, AdminMesh, AdminStore, Agent, CardSigner, Fetch } from '#protocol';
+import type { AdminBackups, AdminMesh, AdminReplica, AdminStore, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuthMethod } from './access/authentication/auth-method.ts';
 import type { Authenticate } from './access/authentication/caller.ts';
 import type { HostOriginOptions } from './access/host-origin.ts';
+import type { CallerCounts } from './access/limits/caller-counts.ts';
 import type { AgentLike, ServedAgent } from './agents/served-agent.ts';
 import type { AuditLog } from './audit/audit.ts';
 import type { ServerLimits } from './limits.ts';
@@ -31,6 +32,16 @@ export interface MeshPort {
   shown(): AdminMesh;
   /** An agent of the mesh that operators can call through this node. */
   agent(name: string): Agent | undefined;
+}
+
+/** One of several nodes on a database, as its readiness probe shows it. */
+export interface ReplicaState {
+  /** Number of nodes on the database, with this one. */
+  readonly replicas: number;
+  /** Number of cells that this node owns. */
+  readonly cells: number;
+  /** Milliseconds until its lease ends, unless it renews it. */
+  readonly leaseMs: number;
 }
 
 /** What `createHandler` and `serve` have in common. */
@@ -93,10 +104,18 @@ export interface ServingOptions extends HostOriginOptions {
   readonly backups?: AdminBackups;
   /** The files of the store, for the admin API. */
   readonly storeFiles?: AdminStore;
+  /** What callers use on other nodes of the same database. Limits of each caller hold for all nodes together. Absent: for this node. */
+  readonly callerCounts?: CallerCounts;
+  /** The nodes on the same database, for the admin API. */
+  readonly replicas?: () => Promise<readonly AdminReplica[]>;
+  /** This node among those on the same database, for `/readyz`. Undefined: it has not joined them yet. */
+  readonly replicaState?: () => ReplicaState | undefined;
   /** Default: nothing is logged. */
   readonly log?: Log;
   /** Default: a new set, which `/metrics` serves. */
   readonly metrics?: Metrics;
+  /** What `/metrics` serves, for a node that is one of several workers. Default: the text of `metrics`. */
+  readonly metricsText?: () => Promise<string>;
   /** Default: `@opentelemetry/api`, if it is installed. `false` turns tracing off. */
   readonly otel?: OtelApi | false;
   /** Wraps every run of an agent, for example to set an `AsyncLocalStorage`. */

@@ -46,7 +46,18 @@ async function* execute(workflow: Workflow, turn: Turn, given: Required<Workflow
   const { signal } = linkSignals([turn.signal, stop.signal]);
   const out = createOutputChannel<AgentOutput>();
   const results = resultsIn(turn.task);
-  const run: Running = { workflow, input, turn, signal, ...given, out, results, isStopping: false, asking: Promise.resolve() };
+  const run: Running = {
+    workflow,
+    input,
+    turn,
+    signal,
+    ...given,
+    out,
+    results,
+    tasks: new Map(),
+    isStopping: false,
+    asking: Promise.resolve(),
+  };
   const last = runWorkflow(run).finally(() => out.end());
   last.catch(() => undefined); // awaited below; this keeps it from being an unhandled rejection until then
   try {

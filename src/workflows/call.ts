@@ -94,6 +94,7 @@ async function send(
     dialect: CURRENT_DIALECT,
     extensions: [],
     idempotencyKey: message.messageId,
+    beside: run.turn.task.id,
     signal: disconnect.signal,
   };
   const fold = startFold();
@@ -112,6 +113,7 @@ async function send(
         fold.add(event);
         if (known !== undefined || event.task === undefined) continue;
         known = event.task.id;
+        run.tasks.set(call.path, known);
         if (call.signal.aborted) stop();
       }
     }

@@ -27,6 +27,8 @@ export interface Running {
   readonly out: OutputChannel<AgentOutput>;
   /** By path: `check`, `each[3]`, `again#2`. Contains the results of a run before a restart. */
   readonly results: Map<string, NodeResult>;
+  /** By path: the task of the agent that the node called last. */
+  readonly tasks: Map<string, string>;
   /** A node has failed, and no new node starts. */
   isStopping: boolean;
   /** The question that is being asked: only one at a time. */
@@ -52,12 +54,14 @@ export async function storeResult(run: Running, path: string, node: WorkflowNode
   const id = artifactId(`${NODE_ARTIFACT}${path}`);
   const metadata = { workflowNode: node.id, status: result.status };
   await run.out.send({ kind: 'artifact', id, name: path, parts: [createDataPart(jsonOf(result))], last: true, metadata });
+  const taskId = run.tasks.get(path);
   await report(run, `${path}: ${result.status === 'error' ? `failed: ${result.error}` : result.status}`, {
     type: 'workflow_node_execution_result',
     node_id: node.id,
     path,
     status: result.status,
     ...(result.status === 'error' ? { error_message: result.error } : {}),
+    ...(taskId === undefined ? {} : { sub_task_id: taskId }),
   });
   await run.turn.durable();
   return result;

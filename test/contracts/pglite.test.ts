@@ -1,6 +1,8 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStoreOn } from '../../src/engine/adapters/postgres.ts';
 import { InProcessPostgres } from '../support/pglite.ts';
+import { rowOf, seqOf } from './rows.ts';
+import { found, saying } from './search.ts';
 import { storeContract } from './store.ts';
 
 const server = new InProcessPostgres();
@@ -8,6 +10,39 @@ beforeAll(() => server.ready(), 120_000);
 afterAll(() => server.close());
 
 let schemas = 0;
+
+it('keeps no index with search: false, and makes it later', async () => {
+  const schema = 'unsearched';
+  let store = await openStoreOn(server.database(), { schema, search: false });
+  expect(store.search).toBeUndefined();
+  await store.commit([saying(1, 'written without an index')]);
+  await store.close();
+  store = await openStoreOn(server.database(), { schema });
+  expect(await found(store, 'without')).toEqual([1]);
+  await store.close();
+});
+
+it('indexes a task again that changes while it is being indexed', async () => {
+  const database = server.database();
+  let change: (() => Promise<void>) | undefined;
+  const read: typeof database.read = async (sql, values) => {
+    const due = sql.name === 'search-put' ? change : undefined;
+    if (due !== undefined) change = undefined;
+    await due?.();
+    return database.read(sql, values);
+  };
+  const store = await openStoreOn({ ...database, read }, { schema: 'changing' });
+  await store.commit([saying(1, 'before')]);
+  change = async () => {
+    const { entries } = saying(1, 'after');
+    await store.commit([
+      { kind: 'task', row: rowOf(1, { last: seqOf(2) }), isNew: false, entries: entries.map((entry) => ({ ...entry, seq: seqOf(2) })) },
+    ]);
+  };
+  expect(await found(store, 'before after')).toEqual([1]);
+  expect(change).toBeUndefined();
+  await store.close();
+});
 
 storeContract({
   name: 'postgres, in this process',

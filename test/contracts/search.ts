@@ -30,7 +30,11 @@ function chunk(at: number, text: string, append: boolean): LogEntry {
 }
 
 /** A new task with a text. */
-export function saying(key: number, said: string | readonly LogEntry[], more: Partial<TaskRow> = {}): Write {
+export function saying(
+  key: number,
+  said: string | readonly LogEntry[],
+  more: Partial<TaskRow> = {},
+): Extract<Write, { readonly kind: 'task' }> {
   const entries = typeof said === 'string' ? [words(1, said)] : said;
   return { kind: 'task', row: rowOf(key, { last: seq(entries.length), ...more }), isNew: true, entries };
 }
@@ -88,6 +92,23 @@ export function searchContract(check: Check): void {
     expect(await found(store, 'apples')).toEqual([2]);
     await store.compact?.();
     expect(await found(store, 'apples')).toEqual([2]);
+  });
+
+  check('finds tasks that one commit makes and finishes, also if they change or end before they are indexed', async (store) => {
+    const done = { state: 'TASK_STATE_COMPLETED' } as const;
+    const log = [
+      words(1, 'question'),
+      chunk(2, 'an ans', false),
+      chunk(3, 'wer', true),
+      entry(4, chunk(4, 'blob', true).event, { spilled: [0] }),
+    ];
+    await store.commit([saying(1, log, done), saying(2, 'plums', done), saying(3, 'plums', done)]);
+    await store.commit([{ kind: 'task', row: rowOf(2, { last: seq(2), ...done }), isNew: false, entries: [words(2, 'cherries')] }]);
+    await store.commit([{ kind: 'forget', task: 3 as TaskKey }]);
+    expect(await found(store, 'question answer')).toEqual([1]);
+    expect(await found(store, 'blob')).toEqual([]);
+    expect(await found(store, 'plums')).toEqual([2]);
+    expect(await found(store, 'cherries')).toEqual([2]);
   });
 
   check('pages through a search, the newest task first', async (store) => {

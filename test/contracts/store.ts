@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store, TaskKey } from '#engine';
-import { externalId, taskId } from '#protocol';
+import { contextId, externalId, taskId } from '#protocol';
 import type { Check } from './check.ts';
+import { namesContract, namesIn } from './names.ts';
 import { anOutbox, outboxContract } from './outbox.ts';
 import { ALICE, aPush, aSend, aTask, entriesOf, rowOf, seqOf } from './rows.ts';
 import { found, saying, searchContract } from './search.ts';
@@ -41,6 +42,7 @@ export function storeContract({ name, open, reopen, histories = 60 }: StoreContr
     leaving(check);
     outboxContract(check);
     searchContract(check);
+    namesContract(check);
     if (reopen !== undefined) testReopen(reopen);
     storeModel(() => store, histories);
   });
@@ -48,6 +50,7 @@ export function storeContract({ name, open, reopen, histories = 60 }: StoreContr
   function testReopen(reopenStore: NonNullable<StoreContract['reopen']>): void {
     check('keeps everything across close and open', async () => {
       await store.commit([aTask(1, { alias: externalId('thread') }, 3), aSend(1), aPush(1, 'p'), anOutbox(5, 1, 'p')]);
+      await namesIn(store).put({ owner: ALICE, contextId: contextId('c'), name: 'the first one' });
       const before = await everythingOf(store);
       store = await reopenStore(store);
       expect(await everythingOf(store)).toEqual(before);
@@ -79,5 +82,6 @@ async function everythingOf(store: Store): Promise<unknown> {
     outbox: [await store.outbox({ limit: 10 }), await store.outboxStats()],
     list: await store.list({ owner: ALICE, agent: 'echo', limit: 10 }),
     unfinished: await store.unfinished(),
+    names: await namesIn(store).within('any'),
   };
 }

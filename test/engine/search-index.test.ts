@@ -24,7 +24,7 @@ function freshPath(): string {
 function wordsIn(path: string): readonly string[] {
   const db = new DatabaseSync(`${path}.search`);
   try {
-    db.exec(`CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'said', 'row')`);
+    db.exec(`CREATE VIRTUAL TABLE temp.terms USING fts5vocab('main', 'said_0', 'row')`);
     return db
       .prepare('SELECT term FROM temp.terms')
       .all()
@@ -86,6 +86,37 @@ it('makes the index of an older store, and a damaged one, again', async () => {
   }
 });
 
+it('searches tasks whose keys are far apart, the newest first, page by page', async () => {
+  const store = open(freshPath());
+  const keys = [1, 131_071, 131_072, 500_000, 2_000_000];
+  await store.commit(keys.map((key) => saying(key, `common k${key}`)));
+  expect(await found(store, 'common')).toEqual(keys.toReversed());
+  expect(await found(store, 'comm*', { limit: 2 })).toEqual([2_000_000, 500_000]);
+  expect(await found(store, 'common', { limit: 2, before: 500_000 as TaskKey })).toEqual([131_072, 131_071]);
+  expect(await found(store, 'k1')).toEqual([1]);
+  await store.commit([{ kind: 'forget', task: 131_072 as TaskKey }]);
+  await store.compact?.();
+  expect(await found(store, 'common')).toEqual([2_000_000, 500_000, 131_071, 1]);
+  await store.close();
+});
+
+it('makes an index again in which a search finds damage', async () => {
+  const path = freshPath();
+  let store = open(path);
+  await store.commit(Array.from({ length: 2000 }, (_, at) => saying(at + 1, `some words n${at}`)));
+  await found(store, 'words');
+  await store.close();
+  // The index is marked as complete, so only a search reads these pages.
+  const file = `${path}.search`;
+  const bytes = readFileSync(file);
+  writeFileSync(file, Buffer.concat([bytes.subarray(0, 8 * 4096), Buffer.alloc(bytes.length - 8 * 4096, 0x5a)]));
+
+  store = open(path);
+  await expect(found(store, 'n7')).rejects.toThrow('the search index can’t be read now');
+  expect(await found(store, 'n7')).toEqual([8]);
+  await store.close();
+});
+
 it('follows a database that was replaced by an older copy of it', async () => {
   const path = freshPath();
   let store = open(path);
@@ -104,4 +135,13 @@ it('follows a database that was replaced by an older copy of it', async () => {
   expect(await found(store, 'another')).toEqual([2]);
   expect(await found(store, 'first')).toEqual([1]);
   await store.close();
+});
+
+it('reports no trouble when a store closes', async () => {
+  const reports: string[] = [];
+  const store = openSqliteStore(freshPath(), { ballastBytes: 0, search: true, report: (what) => void reports.push(what) });
+  await store.commit([saying(1, 'words')]);
+  await found(store, 'words');
+  await store.close();
+  expect(reports).toEqual([]);
 });

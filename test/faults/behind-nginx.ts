@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { freePort } from '../support/brokers.ts';
 import { createAuthority } from '../support/certificates.ts';
+import { freePort } from '../support/free-port.ts';
 import type { RunningNginx } from '../support/nginx.ts';
 import { startNginx } from '../support/nginx.ts';
 import type { Parley } from '../support/parley.ts';

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect } from 'vitest';
-import { freePort } from '../support/brokers.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { launchServe } from '../support/parley.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import type { Child } from '../support/processes.ts';
 
 export const NODES = 3;
+const CELLS = 128;
 /** A busy machine may stop a process for a second. */
 const LEASE_MS = 3000;
 
@@ -25,11 +26,12 @@ export interface ClusterOptions {
   readonly args?: readonly string[];
 }
 
-/** Several nodes on one database. One owns the tasks; the others forward to it. As a supervisor does, it starts a node again that has ended. */
+/** Several nodes on one database, each of which owns some of the cells. As a supervisor does, it starts a node again that has ended. */
 export class Cluster {
   readonly #nodes: ClusterNode[] = [];
   readonly #start: (at: number) => ClusterNode;
   #isOver = false;
+  #turn = 0;
 
   constructor(start: (at: number) => ClusterNode) {
     this.#start = start;
@@ -44,14 +46,17 @@ export class Cluster {
     });
   }
 
-  /** The node that owns the tasks. */
+  /** A node that is ready, another one each time. */
   async serving(): Promise<ClusterNode> {
     let found: ClusterNode | undefined;
+    this.#turn += 1;
+    const inTurn = this.#nodes.map((_, at) => (at + this.#turn) % this.#nodes.length);
     await eventually(async () => {
-      for (const node of this.#nodes) {
-        const answer = await fetch(`${node.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
-        const text = await answer?.text().catch(() => undefined);
-        if (answer?.ok === true && text?.includes('standby') === false) found = node;
+      for (const at of inTurn) {
+        const node = this.#nodes[at];
+        const answer = await fetch(`${node?.url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+        await answer?.arrayBuffer().catch(() => undefined);
+        if (answer?.ok === true) found ??= node;
       }
       if (found === undefined)
         throw new Error(`no node is ready: ${this.#nodes.map((node) => node?.child.errors().slice(-1500)).join('\n\n')}`);
@@ -77,15 +82,28 @@ export class Cluster {
     return node;
   }
 
-  /** What a node says that serves from the beginning to the end of `ask`. */
+  /** What a node says that lives from the beginning to the end of `ask`. */
   async asked<T>(ask: (url: string) => Promise<T>): Promise<T> {
     for (;;) {
       const node = await this.serving();
-      const said = await ask(node.url).catch((thrown: unknown) => ({ thrown }));
-      if ((await this.serving()) !== node) continue;
-      if (typeof said === 'object' && said !== null && 'thrown' in said) throw said.thrown;
-      return said;
+      try {
+        return await ask(node.url);
+      } catch (thrown) {
+        if (this.#nodes.includes(node)) throw thrown;
+      }
     }
+  }
+
+  /** Resolves when each node owns cells, and all cells have an owner. */
+  async divided(): Promise<void> {
+    await this.allReady();
+    await eventually(async () => {
+      const counts: number[] = [];
+      for (const { url } of this.#nodes)
+        counts.push(Number(/^parley_replica_cells (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1]));
+      expect(counts.reduce((sum, each) => sum + each, 0)).toBe(CELLS);
+      expect(Math.min(...counts)).toBeGreaterThanOrEqual(Math.floor(CELLS / NODES) - 1);
+    });
   }
 
   async stop(): Promise<void> {

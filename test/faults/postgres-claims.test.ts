@@ -137,6 +137,6 @@ suiteNeeding('postgresql', hasPostgres, 'names that several replicas use', () =>
 function inOwnCell(store: PostgresStore, row: TaskRow): TaskRow {
   for (let at = 0; ; at += 1) {
     const candidate = { ...row, contextId: contextId(`c${at}`) };
-    if (store.cells.includes(store.cellOf(candidate))) return candidate;
+    if (store.owned.includes(store.cellOf(candidate))) return candidate;
   }
 }

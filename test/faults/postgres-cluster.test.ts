@@ -7,7 +7,7 @@ import { startNode } from '../support/processes.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { freshName, pause, sendTask, tasksWhere } from './client.ts';
 import type { Cluster, ClusterOptions } from './cluster.ts';
-import { NODES, startCluster } from './cluster.ts';
+import { startCluster } from './cluster.ts';
 import type { Job, Ledger } from './ledger.ts';
 import { newJob, work } from './ledger.ts';
 import { childFile } from './parley.ts';
@@ -30,7 +30,7 @@ function afterFault(job: Job, thrown: unknown, isHonest: boolean): Job {
   return job;
 }
 
-/** Clients that go to the node that serves, and continue with the same job after a fault. `isHonest`: false for the control. */
+/** Clients of all nodes, which continue with the same job at another one after a fault. `isHonest`: false for the control. */
 function startLoad(cluster: Cluster, isHonest: boolean): Load {
   const ledger: Ledger = new Map();
   const jobs: Job[] = [];
@@ -90,8 +90,7 @@ suiteNeeding('postgresql', hasPostgres, 'three nodes on one database', () => {
     for (let kill = 0; kill < kills; kill += 1) {
       const before = ledger.size;
       await eventually(() => ledger.size > before + CLIENTS.length);
-      // A node that stands by may die as well; every second time it is the one that serves.
-      const { child } = kill % 2 === 0 ? await cluster.serving() : cluster.random();
+      const { child } = cluster.random();
       child.process.kill('SIGKILL');
       await child.ended;
     }
@@ -109,26 +108,36 @@ suiteNeeding('postgresql', hasPostgres, 'three nodes on one database', () => {
   });
 
   it('lose events in the control, which acknowledges before it commits', { timeout: 900_000 }, async () => {
-    expect((await killRandom('lying', times(4, 12), childFile('lying-server.ts'))).lost).toBeGreaterThan(0);
+    // A kill loses something only if it comes between an answer and its commit.
+    let lost = 0;
+    for (let round = 1; lost === 0 && round <= 8; round += 1)
+      lost = (await killRandom(`lying_${round}`, times(4, 12), childFile('lying-server.ts'))).lost;
+    expect(lost).toBeGreaterThan(0);
   });
 
-  it('take over from one that is paused beyond its lease; it ends when it continues', { timeout: 300_000 }, async () => {
+  it('take over from one that is paused beyond its lease; it takes part again when it continues', { timeout: 300_000 }, async () => {
     const cluster = await clusterOn('paused');
+    await cluster.divided();
     const { ledger, end } = startLoad(cluster, true);
     await eventually(() => ledger.size > CLIENTS.length);
     const old = await cluster.serving();
+    const { contextId } = await sendTask(old.url, 'chunks=1');
     old.child.process.kill('SIGSTOP');
-    await eventually(async () => expect((await cluster.serving()).url).not.toBe(old.url));
-    await eventually(async () => sendTask((await cluster.serving()).url, 'chunks=1', { messageId: freshName('after') }));
+    // Another node continues what was in a cell of the paused one.
+    const other = cluster.nodes.find((node) => node !== old);
+    if (other === undefined || contextId === undefined) throw new Error('there is one node only');
+    await eventually(async () => sendTask(other.url, 'chunks=1', { messageId: freshName('after'), contextId }));
     old.child.process.kill('SIGCONT');
-    expect((await old.child.ended).code).not.toBe(0);
+    await cluster.divided();
+    expect((await sendTask(old.url, 'chunks=1')).status.state).toBe('TASK_STATE_COMPLETED');
     await end();
     expect(await cluster.asked((url) => verifyAll(url, ledger))).toEqual(NOTHING);
     await cluster.stop();
   });
 
-  it('hand over when the one that serves is stopped, and are listed by parley replicas', { timeout: 300_000 }, async () => {
+  it('hand over when one of them is stopped, and are listed by parley replicas', { timeout: 300_000 }, async () => {
     const cluster = await clusterOn('handover', { leaseMs: 60_000 });
+    await cluster.divided();
     const first = await cluster.serving();
     const { id } = await sendTask(first.url, 'ask');
     const listed = async (): Promise<readonly { readonly url: string; readonly cells: number }[]> => {
@@ -137,8 +146,9 @@ suiteNeeding('postgresql', hasPostgres, 'three nodes on one database', () => {
       expect((await child.ended).code).toBe(0);
       return JSON.parse(child.lines()[0] ?? '[]') as readonly { readonly url: string; readonly cells: number }[];
     };
-    await eventually(async () => expect(await listed()).toHaveLength(NODES));
-    expect((await listed()).filter(({ cells }) => cells > 0).map(({ url }) => url)).toEqual([first.url]);
+    const rows = await listed();
+    expect(rows.map(({ url }) => url).toSorted()).toEqual(cluster.nodes.map(({ url }) => url).toSorted());
+    expect(rows.every(({ cells }) => cells > 0)).toBe(true);
     first.child.process.kill('SIGTERM');
     expect((await first.child.ended).code).toBe(0);
     const answered = await cluster.asked((url) => sendTask(url, 'yes', { taskId: id }));

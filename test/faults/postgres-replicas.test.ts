@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { AdminReplica } from '#protocol';
 import { eventually } from '../support/eventually.ts';
 import { grpcClient } from '../support/grpc.ts';
 import { suiteNeeding } from '../support/needs.ts';
@@ -43,7 +44,7 @@ async function readStream(response: Response): Promise<{ readonly id: string; re
 
 const portOf = ({ url }: ClusterNode): number => Number(new URL(url).port);
 
-suiteNeeding('postgresql', hasPostgres, 'a node that stands by', () => {
+suiteNeeding('postgresql', hasPostgres, 'a node that does not own a task', () => {
   const [folder, data] = [postgresFolder(), scratchFolder()];
   let postgres: PostgresServer;
   beforeAll(async () => {
@@ -54,36 +55,54 @@ suiteNeeding('postgresql', hasPostgres, 'a node that stands by', () => {
   interface Pair {
     readonly cluster: Cluster;
     readonly owner: ClusterNode;
-    readonly standby: ClusterNode;
+    readonly other: ClusterNode;
+    /** A conversation in a cell of the owner. */
+    readonly contextId: string;
   }
 
   const started = async (database: string, options: ClusterOptions = {}): Promise<Pair> => {
     const cluster = await startCluster(postgres, { database, data }, options);
-    await cluster.allReady();
-    const owner = await cluster.serving();
-    const standby = cluster.nodes.find((node) => node !== owner);
-    if (standby === undefined) throw new Error('there is one node only');
-    return { cluster, owner, standby };
+    await cluster.divided();
+    const [owner, other] = cluster.nodes;
+    if (owner === undefined || other === undefined) throw new Error('there is one node only');
+    // A new conversation begins in a cell of the node that gets it.
+    const { contextId = '' } = await sendTask(owner.url, 'chunks=1');
+    return { cluster, owner, other, contextId };
   };
 
   it('answers every binding as the owner does', { timeout: 300_000 }, async () => {
-    const { cluster, standby, owner } = await started('forwards');
-    const { url } = standby;
-    const task = await sendTask(url, 'chunks=3');
+    const { cluster, other, owner, contextId } = await started('forwards');
+    const { url } = other;
+    const forwards = async (): Promise<number> =>
+      Number(/^parley_replica_forwards_total\{outcome="ok"\} (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1] ?? 0);
+    // A send that names neither a task nor a conversation is answered where it arrives.
+    await sendTask(url, 'chunks=1');
+    expect(await forwards()).toBe(0);
+    const task = await sendTask(url, 'chunks=3', { contextId });
+    expect(await forwards()).toBe(1);
     expect(await getTask(owner.url, task.id)).toEqual(task);
-    expect((await readStream(await fetch(`${url}/message:stream`, sendInit('chunks=20')))).text).toContain('chunk 20');
-    const message = { kind: 'message', messageId: 'm-03', role: 'user', parts: [{ kind: 'text', text: 'chunks=1' }] };
+    expect(await getTask(url, task.id)).toEqual(task);
+    expect(await forwards()).toBe(1);
+    expect((await readStream(await fetch(`${url}/message:stream`, sendInit('chunks=20', { contextId })))).text).toContain('chunk 20');
+    const message = { kind: 'message', messageId: 'm-03', contextId, role: 'user', parts: [{ kind: 'text', text: 'chunks=1' }] };
     expect((await rpc(url, 'message/send', { message })).result?.kind).toBe('task');
+    expect((await sendNamed(owner.url, 'named', 'chunks=1')).result?.id).toBe('named');
     expect((await sendNamed(url, 'named', 'chunks=1')).result?.id).toBe('named');
-    const grpc = grpcClient(portOf(standby));
+    expect(await forwards()).toBe(4);
+    const asking = await sendTask(owner.url, 'ask');
+    expect((await sendTask(url, 'yes', { taskId: asking.id })).status.state).toBe('TASK_STATE_COMPLETED');
+    const sleeping = await sendTask(owner.url, 'sleep=600000', { returnImmediately: true });
+    expect((await fetch(`${url}/tasks/${sleeping.id}:cancel`, { method: 'POST' })).status).toBe(200);
+    expect((await getTask(url, sleeping.id)).status.state).toBe('TASK_STATE_CANCELED');
+    const grpc = grpcClient(portOf(other));
     // A busy owner may refuse a call. The message id makes a repetition the same send.
-    const message10 = { messageId: 'm-grpc', role: 'ROLE_USER', parts: [{ text: 'chunks=2' }] };
+    const message10 = { messageId: 'm-grpc', contextId, role: 'ROLE_USER', parts: [{ text: 'chunks=2' }] };
     await eventually(async () => {
       const sent = await grpc.call('send', { message: message10 } as never);
       expect(sent.task?.status.state).toBe('TASK_STATE_COMPLETED');
     });
     grpc.close();
-    expect((await tasksWhere(url, `contextId=${task.contextId}`)).map(({ id }) => id)).toEqual([task.id]);
+    expect((await tasksWhere(url, `contextId=${task.contextId}`)).map(({ id }) => id)).toContain(task.id);
     // The card names the address that the caller used.
     expect(JSON.stringify(await getJson(`${url}/.well-known/agent-card.json`))).toContain(`${url}/`);
     expect((await fetch(`${url}/tasks/none`)).status).toBe(404);
@@ -93,10 +112,14 @@ suiteNeeding('postgresql', hasPostgres, 'a node that stands by', () => {
     expect((await fetch(`${url}/tasks/${task.id}`, { headers: { 'Parley-Link-Facts': 'e30', 'Parley-Link-Proof': 'x' } })).status).toBe(
       200,
     );
-    expect(await getJson(`${url}/readyz`)).toEqual({ status: 'ready', role: 'standby', owner: owner.url });
-    const metrics = await (await fetch(`${url}/metrics`)).text();
-    expect(metrics).toContain('parley_replica_role{role="standby"} 1');
-    expect(metrics).toMatch(/parley_replica_forwards_total\{outcome="ok"\} \d\d/);
+    expect(await getJson(`${url}/readyz`)).toEqual({
+      status: 'ready',
+      replica: { replicas: cluster.nodes.length, cells: expect.any(Number), leaseMs: expect.any(Number) },
+    });
+    const { replicas } = (await getJson(`${url}/api/parley/v1/replicas`)) as { readonly replicas: readonly AdminReplica[] };
+    expect(replicas.reduce((sum, { cells }) => sum + cells, 0)).toBe(128);
+    expect(replicas.find(({ isThis }) => isThis)?.url).toBe(url);
+    expect(replicas.map((each) => each.url).toSorted()).toEqual(cluster.nodes.map((each) => each.url).toSorted());
     await cluster.stop();
   });
 
@@ -114,13 +137,14 @@ suiteNeeding('postgresql', hasPostgres, 'a node that stands by', () => {
   };
 
   it.each(['SIGKILL', 'SIGTERM'] as const)('continues requests and streams after %s of the owner', { timeout: 300_000 }, async (signal) => {
-    const { cluster, owner, standby } = await started(`owner_${signal.toLowerCase()}`);
-    const { url } = standby;
-    const streaming = fetch(`${url}/message:stream`, sendInit('chunks=25 delay=100')).then(readStream);
-    const blocking = sendTask(url, 'sleep=2000 chunks=2');
+    const { cluster, owner, other, contextId } = await started(`owner_${signal.toLowerCase()}`);
+    const { url } = other;
+    await sendNamed(owner.url, 'named', 'chunks=1');
+    const streaming = fetch(`${url}/message:stream`, sendInit('chunks=25 delay=100', { contextId })).then(readStream);
+    const blocking = sendTask(url, 'sleep=2000 chunks=2', { contextId });
     const named = sendNamed(url, 'named', 'sleep=2500');
     const begun = async (): Promise<void> => {
-      while ((await tasksWhere(url, 'pageSize=10')).length < 3) await new Promise((resolve) => setTimeout(resolve, 50));
+      while ((await tasksWhere(url, 'pageSize=10')).length < 5) await new Promise((resolve) => setTimeout(resolve, 50));
     };
     await begun();
     owner.child.process.kill(signal);
@@ -134,12 +158,13 @@ suiteNeeding('postgresql', hasPostgres, 'a node that stands by', () => {
   });
 
   it('sends a message twice in the control, which repeats it under another key', { timeout: 300_000 }, async () => {
-    const { cluster, owner, standby } = await started('keyless', { entry: childFile('keyless-replica.ts') });
-    const named = sendNamed(standby.url, 'named', 'sleep=2500');
-    while ((await tasksWhere(standby.url, 'pageSize=10')).length < 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    const { cluster, owner, other } = await started('keyless', { entry: childFile('keyless-replica.ts') });
+    await sendNamed(owner.url, 'named', 'chunks=1');
+    const named = sendNamed(other.url, 'named', 'sleep=2500');
+    while ((await tasksWhere(other.url, 'pageSize=10')).length < 3) await new Promise((resolve) => setTimeout(resolve, 50));
     owner.child.process.kill('SIGKILL');
     expect((await named).result?.status.state).toBe('completed');
-    expect(await messagesIn(standby.url, 'named')).toBe(2);
+    expect(await messagesIn(other.url, 'named')).toBe(2);
     await cluster.stop();
   });
 });

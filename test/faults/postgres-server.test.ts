@@ -119,7 +119,7 @@ suiteNeeding('postgresql', hasPostgres, 'a node on Postgres', () => {
       await refused.arrayBuffer();
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     });
-    await eventually(() => expect(server.errors()).toContain('all runs are stopped'));
+    await eventually(async () => expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('parley_tasks_running 0'));
     proxy.heal();
     await eventually(() => sendTask(server.url, 'chunks=1'));
     const attempt = `SELECT attempt FROM parley.tasks WHERE id = '${id}'`;

@@ -219,6 +219,6 @@ const ORPHANED = (schema: string): string =>
 function inOwnCell(store: PostgresStore, row: TaskRow): TaskRow {
   for (let at = 0; ; at += 1) {
     const candidate = { ...row, contextId: contextId(`c${at}`) };
-    if (store.cells.includes(store.cellOf({ ...candidate, owner: ALICE }))) return candidate;
+    if (store.owned.includes(store.cellOf({ ...candidate, owner: ALICE }))) return candidate;
   }
 }

@@ -11,6 +11,7 @@ const IDS = [
   ...count('H', ...upTo(17)),
   ...count('I', ...upTo(8)),
   ...count('O', ...upTo(5)),
+  ...count('R', ...upTo(8)),
   ...count('W', ...upTo(12)),
   ...count('S', ...upTo(4), ...[6, 7, 8, 9, 10, 11, 12, 13]),
 ];

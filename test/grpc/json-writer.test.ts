@@ -30,7 +30,9 @@ for (const [name, codec] of [
         fc.assert(
           fc.property(SHAPES[`${operation}.result`] as fc.Arbitrary<Results[UnaryOperation]>, (value) => {
             if (schema === undefined) throw new Error(`no ${operation}`);
-            expect(codec.encodeResult(operation, value)).toEqual(toBinary(schema, codec.writeResult(operation, value)));
+            const bytes = toBinary(schema, codec.writeResult(operation, value));
+            expect(codec.encodeResult(operation, value)).toEqual(bytes);
+            expect(toBinary(schema, codec.packResult(operation, value))).toEqual(bytes);
           }),
           { numRuns: RUNS },
         );
@@ -42,7 +44,9 @@ for (const [name, codec] of [
       fc.assert(
         fc.property(event, (value) => {
           if (schema === undefined) throw new Error('no stream');
-          expect(codec.encodeEvent({ event: value }, false)).toEqual(toBinary(schema, codec.writeEvent({ event: value }, false)));
+          const bytes = toBinary(schema, codec.writeEvent({ event: value }, false));
+          expect(codec.encodeEvent({ event: value }, false)).toEqual(bytes);
+          expect(toBinary(schema, codec.packEvent({ event: value }, false))).toEqual(bytes);
         }),
         { numRuns: RUNS },
       );

@@ -89,7 +89,8 @@ suiteNeeding('openssl', hasOpenssl, 'HTTP/1.1, HTTP/2 and gRPC over TLS on one p
       ['-e', transport === 'jsonrpc' ? `${server.url}/a2a` : server.url],
     ]) {
       const ran = await run(['send', ...target, ...trust, 'hello']);
-      expect([ran.code, ran.err, ran.out]).toEqual([0, '', expect.stringContaining('hello')]);
+      const said = ran.err.replace(/^waiting for an answer of .*\n/, ''); // on a busy machine
+      expect([ran.code, said, ran.out]).toEqual([0, '', expect.stringContaining('hello')]);
     }
   });
 

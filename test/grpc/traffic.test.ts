@@ -102,6 +102,9 @@ describe('the traffic of a node', () => {
     expect(await recorded()).toMatchObject([{ target: '/lf.a2a.v1.A2AService/ListTasks', grpcStatus: 'OK', body: '{"pageSize":1}' }]);
     await caller.getTask({ id: 'nope' }, { headers: KEY }).catch(() => undefined);
     expect(await recorded()).toMatchObject([{ grpcStatus: 'NOT_FOUND' }]);
+    const inProtobuf = createClient(A2AService, createConnectTransport({ baseUrl: server.url, httpVersion: '1.1', useBinaryFormat: true }));
+    await inProtobuf.listTasks({ pageSize: 1 }, { headers: KEY });
+    expect(JSON.parse((await recorded())[0]?.answer ?? '')).toMatchObject({ pageSize: 1 });
     const broken = { method: 'POST', headers: { ...KEY, 'Content-Type': 'application/proto' }, body: Uint8Array.of(0xff) };
     await (await fetch(`${server.url}/lf.a2a.v1.A2AService/GetTask`, broken)).text();
     expect(await recorded()).toMatchObject([{ grpcStatus: 'INVALID_ARGUMENT' }]);

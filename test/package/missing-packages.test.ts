@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { launchServe, parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
@@ -52,6 +53,15 @@ describe('peer packages, which people install themselves', () => {
     const run = launchServe({ args: ['echo', ...args], node: without(name), env });
     expect([(await run.ended).code, run.errors()]).toEqual([1, expect.stringContaining(words)]);
     expect(run.errors()).toContain(`npm install ${name}`);
+  });
+
+  it('parley store copy says that pg is missing', async () => {
+    const source = join(data, 'source');
+    mkdirSync(source);
+    await openSqliteStore(join(source, 'tasks.db')).close();
+    const args = ['--conditions=our-src', ...without('pg'), MAIN, 'store', 'copy', `sqlite:${source}`, 'postgres://127.0.0.1:1/x'];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('a store on Postgres needs the package pg: npm install pg')]);
   });
 });
 

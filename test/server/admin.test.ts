@@ -35,6 +35,23 @@ describe('the admin API', () => {
     expect(await ids(`pageSize=1&pageToken=${encodeURIComponent(String(first.body['nextPageToken']))}`)).toEqual([one.id]);
   });
 
+  it('lists the nodes on the same database, if there are any', async () => {
+    expect((await call('GET', '/replicas')).body).toEqual({ replicas: null });
+    const one = {
+      id: 7,
+      url: 'http://10.0.0.5:4001',
+      startedAt: '2026-11-16T10:00:00.000Z',
+      leaseMs: 9000,
+      cells: 2,
+      owned: [3, 9],
+      isThis: true,
+    };
+    const replicated = handlerOf({ replicas: async () => [{ ...one, forwards: 3, takeovers: 1 }] });
+    const response = await replicated.fetch(new Request(`${BASE}/api/parley/v1/replicas`));
+    expect(await response.json()).toEqual({ replicas: [{ ...one, forwards: 3, takeovers: 1 }] });
+    await replicated.close();
+  });
+
   it('finds tasks by their words, page by page', async () => {
     const one = await send('Zebra crossing', 'echo');
     const two = await send('a zebra, again', 'echo');

@@ -41,8 +41,8 @@ const AUTH_KEYS = Object.keys(AUTH_CHECKS);
 /** Effects that show only after a crash, or in memory and speed: engine-limits.test.ts tests that the engine gets them. */
 const INSIDE = ['attemptsMax', 'retryMs', 'windowEvents', 'windowBytes', 'tailEvents', 'tailBytes'].map((name) => `limits.${name}`);
 
-/** What the command itself does: test/cli/reload.test.ts tests it. */
-const BY_COMMAND = ['lameDuckMs'];
+/** What the command itself does: test/cli/reload.test.ts and test/faults/postgres-workers.test.ts test it. */
+const BY_COMMAND = ['lameDuckMs', 'workers'];
 
 describe('a node that ignores a setting fails its test', () => {
   it('for every setting of the table', () => {

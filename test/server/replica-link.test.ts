@@ -6,12 +6,13 @@ import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpRequest } from '#bindings';
 import { DEFAULT_SERVER_LIMITS } from '#server';
+import { figuresOf } from '../../src/server/adapters/replicas/figures.ts';
 import { createLinks } from '../../src/server/adapters/replicas/link-client.ts';
 import type { LinkHost } from '../../src/server/adapters/replicas/link-host.ts';
 import { openLinkHost } from '../../src/server/adapters/replicas/link-host.ts';
 import type { LinkKeys } from '../../src/server/adapters/replicas/link-keys.ts';
 import { LINK_IDENTITY, LINK_TLS, makeLinkKeys } from '../../src/server/adapters/replicas/link-keys.ts';
-import { AWAY, FACTS, PROOF, writeFacts } from '../../src/server/adapters/replicas/link-wire.ts';
+import { AWAY, FACTS, LACKS, PROOF, writeFacts } from '../../src/server/adapters/replicas/link-wire.ts';
 import { SILENT } from '../../src/server/observability/log.ts';
 
 const SECRET = randomBytes(32);
@@ -30,7 +31,7 @@ async function hostFor(
 ): Promise<{ readonly host: LinkHost; readonly receiver: LinkKeys }> {
   const members = { isAlive: async (publicKey: string) => alive.some((keys) => keys.publicKey === publicKey) };
   const options = { host: '127.0.0.1', port: 0, secret: SECRET, publicKey: receiver.publicKey, log: SILENT, limits: DEFAULT_SERVER_LIMITS };
-  const host = await openLinkHost({ ...options, members: () => members });
+  const host = await openLinkHost({ ...options, members: () => members, figures: () => '{"forwards":4,"takeovers":1}' });
   closing.push(() => host.close());
   return { host, receiver };
 }
@@ -41,7 +42,7 @@ function echoing(isServing = () => true): Parameters<LinkHost['serve']>[0] {
     const seen = { method, path, query, origin, address: peer?.address, certificate: peer?.certificate, forwarded, mountedAt };
     return { status: 200, headers: {}, body: JSON.stringify({ ...seen, link: header === undefined }) };
   };
-  return { respond, isServing, admit: () => Promise.reject(new Error('no gRPC here')) };
+  return { respond, isServing, agents: [], admit: () => Promise.reject(new Error('no gRPC here')) };
 }
 
 interface Answer {
@@ -76,6 +77,15 @@ describe('the link between replicas', () => {
       ...{ method: 'GET', path: '/tasks', query: 'x=1', origin: 'https://agents.example', address: '203.0.113.9' },
       ...{ forwarded: { retryKey: 'k' }, mountedAt: '/parley', link: false },
     });
+  });
+
+  it('says that its replica does not have the agent of a request, and answers nothing', async () => {
+    const sender = makeLinkKeys();
+    const { host, receiver } = await hostFor([sender]);
+    host.serve(echoing());
+    const facts = writeFacts({ key: 'k', agent: 'script', origin: 'https://agents.example' });
+    const { headers, body } = await answerOf(await linksOf(sender).request(addressOf(host, receiver), { ...HEAD, [FACTS]: facts }));
+    expect([headers[AWAY], headers[LACKS], body]).toEqual(['1', '1', '']);
   });
 
   it('refuses programs that do not know the secret of the database', async () => {
@@ -124,16 +134,23 @@ describe('the link between replicas', () => {
     expect(await statusWith(third, sender.prove(third, other.publicKey))).toBe(401);
   });
 
-  it('sends the sender elsewhere unless the node serves', async () => {
+  it('tells other replicas what this one counts, also before it serves, and nobody else', async () => {
+    const [sender, stranger] = [makeLinkKeys(), makeLinkKeys()];
+    const { host, receiver } = await hostFor([sender]);
+    expect(await figuresOf(linksOf(sender), addressOf(host, receiver))).toEqual({ forwards: 4, takeovers: 1 });
+    expect(await figuresOf(linksOf(stranger), addressOf(host, receiver))).toBe(undefined);
+    const address = addressOf(host, receiver);
+    await host.close();
+    expect(await figuresOf(linksOf(sender), address)).toBe(undefined);
+  });
+
+  it('sends the sender elsewhere until the node serves', async () => {
     const sender = makeLinkKeys();
     const { host, receiver } = await hostFor([sender]);
     const links = linksOf(sender);
     const away = async (): Promise<unknown> => (await answerOf(await links.request(addressOf(host, receiver), HEAD))).headers[AWAY];
     expect(await away()).toBe('1');
-    let isServing = true;
-    host.serve(echoing(() => isServing));
+    host.serve(echoing(() => true));
     expect(await away()).toBe(undefined);
-    isServing = false;
-    expect(await away()).toBe('1');
   });
 });

@@ -70,6 +70,31 @@ it('finds no task of another tenant, for any method', async () => {
   expect(await listed('- node-admin', '?tenant=other')).toEqual([[ids.get('other')], 1]);
 });
 
+it('renames conversations of the tenant only', async () => {
+  const { conversations } = (await (await call('- node-admin', '/api/parley/v1/conversations')).json()) as {
+    conversations: { contextId: string; tenant?: string }[];
+  };
+  const rename = (who: string, tenant: string | undefined, body: object): Promise<Response> =>
+    call(
+      who,
+      `/api/parley/v1/conversations/${conversations.find((one) => one.tenant === tenant)?.contextId}:rename`,
+      'POST',
+      JSON.stringify(body),
+    );
+  expect((await rename('acme admin', 'other', { name: 'x' })).status).toBe(404);
+  expect((await rename('acme tasks:write', 'acme', { name: 'x' })).status).toBe(403);
+  for (const body of [{}, { name: 1 }, { name: 'x', principal: 2 }, { name: 'x'.repeat(121) }])
+    expect((await rename('acme admin', 'acme', body)).status).toBe(400);
+  expect(await (await rename('acme admin', 'acme', { name: 'Lunch' })).json()).toMatchObject({
+    tenant: 'acme',
+    name: 'Lunch',
+    words: 'ask',
+  });
+  const named = async (who: string): Promise<unknown> =>
+    ((await (await call(who, '/api/parley/v1/conversations?name=lun')).json()) as { conversations: unknown[] }).conversations.length;
+  expect([await named('acme admin'), await named('other admin'), await named('- node-admin')]).toEqual([1, 0, 1]);
+});
+
 it('keeps the node’s own routes for operators of the node', async () => {
   for (const path of ['logs', 'health', 'mesh', 'wire', 'audit', 'push/deliveries', 'relay?url=http://127.0.0.1/', 'tasksx'])
     for (const who of ['acme admin', 'acme *', 'acme admin node-admin'])

@@ -37,6 +37,7 @@ export class SimulatedClient {
     for (let sent = 0; sent < REQUESTS; sent += 1) {
       await scheduler.sleep(WORLD, random.chance(0.3) ? random.whole(0, 20) : random.whole(150, 2000), `${this.#name} thinks`);
       this.#world.requests += 1;
+      if (random.chance(0.5)) this.#slot = random.whole(0, REPLICAS - 1);
       await this.#request();
     }
     this.isDone = true;
@@ -191,7 +192,7 @@ export class SimulatedClient {
 
   /** One name, one task: a repeated send must get the same answer. */
   #learn(task: Task, agent: AgentName, message: string): KnownTask {
-    this.#world.acknowledged(`${this.#name} ${message}`, task.id);
+    this.#world.acknowledged(this.#name, message, task.id);
     const known = this.#known.find(({ id }) => id === task.id);
     if (known !== undefined) {
       known.messages.add(message);

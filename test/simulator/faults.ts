@@ -7,6 +7,7 @@ import type { SimulatedWorld } from './world.ts';
 const KINDS = [
   'crash',
   'crash of the owner',
+  'stopped with SIGTERM',
   'pause within the lease',
   'pause beyond the lease',
   'owner paused beyond the lease',
@@ -23,6 +24,8 @@ export type FaultKind = (typeof KINDS)[number];
 /** The faults that are chosen at a time. The network adds its own to single messages. */
 export class Faults {
   readonly #world: SimulatedWorld;
+  /** Processes that finish their work. */
+  readonly #stopping = new WeakSet<SimulatedProcess>();
   injected = 0;
 
   constructor(world: SimulatedWorld) {
@@ -50,8 +53,9 @@ export class Faults {
   /** False if there is nobody to whom it can happen. */
   #inject(kind: FaultKind): boolean {
     const { random } = this.#world;
-    const owner = this.#world.processes().find(({ isServing, pausedUntil }) => isServing && pausedUntil <= this.#world.scheduler.now);
     const all = this.#world.processes();
+    const awake = all.filter(({ isServing, pausedUntil }) => isServing && pausedUntil <= this.#world.scheduler.now);
+    const owner = awake[random.whole(0, Math.max(0, awake.length - 1))];
     const any = all[random.whole(0, Math.max(0, all.length - 1))];
     if (kind === 'database restart') return this.#restartDatabase();
     const target = /^(crash|pause|cut off)/.test(kind) && kind !== 'crash of the owner' ? any : owner;
@@ -66,6 +70,8 @@ export class Faults {
       case 'crash of the owner':
         this.#world.end(target, 'crash');
         return true;
+      case 'stopped with SIGTERM':
+        return this.#stop(target);
       case 'pause within the lease':
         target.pause(scheduler.now + random.whole(50, LEASE_MS / 2));
         return true;
@@ -81,6 +87,16 @@ export class Faults {
         target.line.nextFault = COMMIT_FAULTS[kind];
         return true;
     }
+  }
+
+  #stop(target: SimulatedProcess): boolean {
+    if (this.#stopping.has(target)) return false;
+    this.#stopping.add(target);
+    const end = (): void => {
+      if (target.isAlive) this.#world.end(target, 'crash');
+    };
+    target.leave().then(end, end);
+    return true;
   }
 
   #restartDatabase(): boolean {

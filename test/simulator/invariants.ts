@@ -4,6 +4,9 @@ export const INVARIANTS = {
   'durable-before-shown': 'What an answer, an event, a webhook or a get shows was durable before, and stays so.',
   'burial-is-final': 'After the burial of a replica, no write of its writers becomes visible.',
   'one-owner': 'A cell is taken only from nobody, and only its owner writes to it.',
+  'cells-shared':
+    'When the faults are over, every cell has a live owner, and every live replica owns cells, unless the others need theirs for work that continues.',
+  'one-hop': 'A call is forwarded at most once, and its task belongs to the caller whom the entry has authenticated.',
   'one-name-one-task': 'A name has one task for ever, and that task exists.',
   'one-run-writes':
     'Once a later run of a turn has written, no earlier run of it writes. A restart has its attempt on disk. A `fail` agent never starts twice.',

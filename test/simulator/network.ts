@@ -1,8 +1,11 @@
 import type { A2AService, CallContext, EventStream, Logged } from '#protocol';
 import { dialectId, isA2AError } from '#protocol';
 import type { AgentName } from './agents.ts';
+import type { EntryCall } from './forward.ts';
+import { Forwarding } from './forward.ts';
 import type { SimulatedProcess } from './process.ts';
 import { WORLD } from './scheduler.ts';
+import { REPLICAS } from './settings.ts';
 import type { SimulatedWorld } from './world.ts';
 
 /** How one attempt of a call ended. `refused`: nobody serves there. `lost`: no answer came. */
@@ -35,9 +38,11 @@ const TIMEOUT_MS = 6000;
 /** The network between clients and replicas: messages are delayed, lost and repeated. */
 export class SimulatedNetwork {
   readonly #world: SimulatedWorld;
+  readonly #forwarding: Forwarding;
 
   constructor(world: SimulatedWorld) {
     this.#world = world;
+    this.#forwarding = new Forwarding(world);
   }
 
   /** One attempt at one replica. */
@@ -51,7 +56,7 @@ export class SimulatedNetwork {
           if (isFirst) done({ kind: 'refused' }, process);
           return;
         }
-        call.run(service, contextOf(call.principal, abort.signal)).then(
+        this.#forwarding.call(process, this.#entryCall(call, abort.signal), call.run).then(
           (value) => {
             if (!process.isAlive) return;
             call.onAnswer(value);
@@ -63,7 +68,9 @@ export class SimulatedNetwork {
       arrive((process) => {
         deliver(process, true);
         if (!this.#world.occurs('message repeated', 0.06)) return;
-        scheduler.later(process, random.whole(1, 800), `${call.what} repeated`, () => deliver(process, false));
+        // A repeated message may arrive at another node: two nodes race for its name.
+        const other = this.#world.processAt(random.whole(0, REPLICAS - 1)) ?? process;
+        scheduler.later(other, random.whole(0, 800), `${call.what} repeated`, () => deliver(other, false));
       });
     });
   }
@@ -75,7 +82,7 @@ export class SimulatedNetwork {
       arrive((process) => {
         const service = this.#serviceAt(process, call.agent);
         if (service === undefined) done({ kind: 'refused' }, process);
-        else void this.#pump(process, call, { service, done, abort });
+        else void this.#pump(process, call, { done, abort });
       });
     });
   }
@@ -83,19 +90,20 @@ export class SimulatedNetwork {
   async #pump(
     process: SimulatedProcess,
     call: StreamCall,
-    { service, done, abort }: { service: A2AService; done: Attempt<void>['done']; abort: AbortController },
+    { done, abort }: { done: Attempt<void>['done']; abort: AbortController },
   ): Promise<void> {
     const { scheduler } = this.#world;
     let arrivesAt = 0;
     try {
-      for await (const batch of call.open(service, contextOf(call.principal, abort.signal))) {
+      for await (const batch of this.#forwarding.stream(process, this.#entryCall(call, abort.signal), call.open)) {
         call.onShown(batch);
         if (this.#world.occurs('stream cut', 0.03)) {
           abort.abort();
           done({ kind: 'lost' }, process);
           return;
         }
-        arrivesAt = Math.max(arrivesAt, scheduler.now + this.#latency());
+        // A little later than the batch before: equal times could be rounded to another order.
+        arrivesAt = Math.max(arrivesAt + 0.001, scheduler.now + this.#latency());
         scheduler.later(WORLD, arrivesAt - scheduler.now, `${call.what} batch`, () => {
           if (!abort.signal.aborted) call.onBatch(batch);
         });
@@ -104,6 +112,13 @@ export class SimulatedNetwork {
     } catch (thrown) {
       done(errorOf(thrown), process, arrivesAt - scheduler.now);
     }
+  }
+
+  #entryCall({ what, principal, agent }: Pick<Call<unknown>, 'what' | 'principal' | 'agent'>, signal: AbortSignal): EntryCall {
+    return {
+      ...{ what, principal, serviceAt: (process) => this.#serviceAt(process, agent) },
+      contextOf: (named) => contextOf(named, signal),
+    };
   }
 
   #serviceAt(process: SimulatedProcess, agent: AgentName): A2AService | undefined {

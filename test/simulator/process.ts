@@ -1,4 +1,4 @@
-import type { Engine, EngineOptions, Store, Write } from '#engine';
+import type { Engine, EngineOptions, Store, TakenNames, Write } from '#engine';
 import { CommitUnknownError, createEngine } from '#engine';
 import { openStoreOn } from '../../src/engine/adapters/postgres.ts';
 import { simulatedAgents } from './agents.ts';
@@ -29,6 +29,7 @@ export class SimulatedProcess implements Actor {
   readonly #skew: number;
   readonly #onEnd = new Set<() => void>();
   #ids = 0;
+  #store: Store | undefined;
 
   constructor(world: SimulatedWorld, n: number, slot: number) {
     this.#world = world;
@@ -42,13 +43,13 @@ export class SimulatedProcess implements Actor {
     this.line = { actor: this, process: n, cutUntil: 0, nextFault: undefined, onCommit };
   }
 
-  /** Opens the store, which may mean to stand by, and serves. */
+  /** Opens the store, and serves. */
   async start(): Promise<void> {
     const { scheduler } = this.#world;
     const store = await openStoreOn(simulatedDatabase(this.#world.wires, this.line), {
       leaseMs: LEASE_MS,
       cells: this.#world.server.tables.cells.length,
-      onStandby: () => scheduler.note(`${this.name} stands by`),
+      share: 'fair',
       ...(this.#world.defect.verdicts === undefined ? {} : { verdicts: this.#world.defect.verdicts }),
       clock: {
         now: () => ({ ticks: this.#ticks(), wall: this.#wall() }),
@@ -57,10 +58,18 @@ export class SimulatedProcess implements Actor {
       },
     });
     const given = this.#world.defect.store?.(store) ?? store;
+    this.#store = given;
     this.engine = createEngine(this.#options(watchedStore(this.#world, this, given)));
     await this.engine.start();
     this.isServing = true;
     scheduler.note(`${this.name} serves`);
+  }
+
+  /** Ends as after SIGTERM: it finishes its work, and hands its cells over. */
+  async leave(): Promise<void> {
+    await this.engine?.stop({ ms: 500 });
+    this.isServing = false;
+    await this.#store?.close();
   }
 
   /** The process is gone: nothing of it happens any more. */
@@ -133,9 +142,9 @@ export class SimulatedProcess implements Actor {
 
 /** Tells the checker what becomes of commits of unknown outcome. */
 function watchedStore({ checker }: SimulatedWorld, process: SimulatedProcess, store: Store): Store {
-  const commit = async (batch: readonly Write[]): Promise<void> => {
+  const claim = async (batch: readonly Write[]): Promise<TakenNames> => {
     try {
-      await store.commit(batch);
+      return await claimOf(store)(batch);
     } catch (thrown) {
       if (!(thrown instanceof CommitUnknownError)) throw thrown;
       const n = process.lastCommit;
@@ -146,7 +155,13 @@ function watchedStore({ checker }: SimulatedWorld, process: SimulatedProcess, st
       });
     }
   };
-  return { ...store, commit };
+  return { ...store, claim };
+}
+
+/** A store beside others claims. */
+export function claimOf({ claim }: Store): NonNullable<Store['claim']> {
+  if (claim === undefined) throw new Error('the store has no claims');
+  return claim;
 }
 
 /** Only then a batch that is written twice would change something. */

@@ -1,29 +1,41 @@
 import type { SeedResult } from './world.ts';
 
-/** What happened how often, over all seeds. */
-export function reportOf(results: readonly SeedResult[]): string {
-  const counts = new Map<string, number>();
-  const checks = new Map<string, number>();
-  const sum = (key: 'steps' | 'requests' | 'faults'): number => results.reduce((total, result) => total + result[key], 0);
-  for (const result of results) {
-    for (const [what, n] of result.counts) counts.set(what, (counts.get(what) ?? 0) + n);
-    for (const [invariant, n] of result.checks) checks.set(invariant, (checks.get(invariant) ?? 0) + n);
+/** What happened how often, over all seeds. It keeps no single result but those that failed. */
+export class Totals {
+  seeds = 0;
+  readonly failed: Pick<SeedResult, 'seed' | 'violation'>[] = [];
+  readonly #sums = { steps: 0, requests: 0, faults: 0 };
+  readonly #counts = new Map<string, number>();
+  readonly #checks = new Map<string, number>();
+  #hash = '';
+
+  add({ seed, violation, counts, checks, hash, ...sums }: SeedResult): void {
+    this.seeds += 1;
+    this.#hash = hash;
+    if (violation !== undefined) this.failed.push({ seed, violation });
+    for (const key of ['steps', 'requests', 'faults'] as const) this.#sums[key] += sums[key];
+    for (const [what, n] of counts) this.#counts.set(what, (this.#counts.get(what) ?? 0) + n);
+    for (const [invariant, n] of checks) this.#checks.set(invariant, (this.#checks.get(invariant) ?? 0) + n);
   }
-  const failed = results.filter(({ violation }) => violation !== undefined);
-  const lines = [
-    `${results.length} seeds, ${sum('steps')} steps, ${sum('requests')} requests, ${sum('faults')} faults at a chosen time`,
-    '',
-    'How often each fault occurred:',
-    ...table(counts),
-    '',
-    'How often each invariant was checked:',
-    ...table(checks),
-    '',
-    ...failed.map(({ seed, violation }) => `seed ${seed}: ${violation?.invariant}: ${violation?.what}`),
-    failed.length === 0 ? 'Every invariant held.' : `${failed.length} seeds failed. Replay one: npm run simulate -- --seed N --trace`,
-    ...(results.length === 1 ? [`hash ${results[0]?.hash}`] : []),
-  ];
-  return `${lines.join('\n')}\n`;
+
+  report(): string {
+    const { steps, requests, faults } = this.#sums;
+    const failed = this.failed.toSorted((left, right) => left.seed - right.seed);
+    const lines = [
+      `${this.seeds} seeds, ${steps} steps, ${requests} requests, ${faults} faults at a chosen time`,
+      '',
+      'How often each fault occurred:',
+      ...table(this.#counts),
+      '',
+      'How often each invariant was checked:',
+      ...table(this.#checks),
+      '',
+      ...failed.map(({ seed, violation }) => `seed ${seed}: ${violation?.invariant}: ${violation?.what}`),
+      failed.length === 0 ? 'Every invariant held.' : `${failed.length} seeds failed. Replay one: npm run simulate -- --seed N --trace`,
+      ...(this.seeds === 1 ? [`hash ${this.#hash}`] : []),
+    ];
+    return `${lines.join('\n')}\n`;
+  }
 }
 
 function table(counts: ReadonlyMap<string, number>): readonly string[] {

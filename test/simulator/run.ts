@@ -1,17 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { DEFECTS } from './defects.ts';
-import { reportOf } from './report.ts';
+import { Totals } from './report.ts';
+import type { SeedRun } from './seeds.ts';
 import { runSeeds } from './seeds.ts';
 import type { SeedResult } from './world.ts';
 import { simulate } from './world.ts';
 
-const HELP = `npm run simulate -- [--seeds N] [--from N] [--workers N]   run seeds (default 1000, from 1), and print what happened how often
+const HELP = `npm run simulate -- [--seeds N] [--from N] [--jobs N]   run seeds (default 1000, from 1) on N cores (default: all), and print what happened how often
 npm run simulate -- --seed N [--trace]                     run one seed, and print each step
 npm run simulate -- --defects [--write]                    plant each known defect, and print after how many seeds it is found
 `;
 const PAGE = new URL('../../docs/replicas-invariants.md', import.meta.url);
 const DEFECT_SEEDS = 1000;
+const PROGRESS = 1000;
 
 process.exitCode = await main();
 
@@ -20,7 +23,7 @@ async function main(): Promise<number> {
     options: {
       seeds: { type: 'string', default: '1000' },
       from: { type: 'string', default: '1' },
-      workers: { type: 'string', default: '2' },
+      jobs: { type: 'string', default: String(availableParallelism()) },
       seed: { type: 'string' },
       trace: { type: 'boolean', default: false },
       defects: { type: 'boolean', default: false },
@@ -32,11 +35,24 @@ async function main(): Promise<number> {
   if (values.defects) return findDefects(values.write);
   if (values.seed !== undefined) {
     const result = await simulate(Number(values.seed), undefined, values.trace ? (line) => process.stdout.write(`${line}\n`) : undefined);
-    return print(reportOf([result]), result.violation === undefined ? 0 : 1);
+    const totals = new Totals();
+    totals.add(result);
+    return print(totals.report(), result.violation === undefined ? 0 : 1);
   }
-  const results = await runSeeds(Number(values.from), Number(values.seeds), Number(values.workers));
-  const failed = results.filter(({ violation }) => violation !== undefined);
-  return print(reportOf(results), failed.length === 0 ? 0 : 1);
+  return await runMany({ from: Number(values.from), seeds: Number(values.seeds), jobs: Number(values.jobs) });
+}
+
+/** Tells on standard error how far it is, and which seeds have failed. */
+async function runMany(range: Omit<SeedRun, 'onResult'>): Promise<number> {
+  const totals = new Totals();
+  const onResult = (result: SeedResult): void => {
+    totals.add(result);
+    const { violation, seed } = result;
+    if (violation !== undefined) process.stderr.write(`seed ${seed}: ${violation.invariant}: ${violation.what}\n`);
+    if (totals.seeds % PROGRESS === 0) process.stderr.write(`${totals.seeds} of ${range.seeds} seeds, ${totals.failed.length} failed\n`);
+  };
+  await runSeeds({ ...range, onResult });
+  return print(totals.report(), totals.failed.length === 0 && totals.seeds === range.seeds ? 0 : 1);
 }
 
 function print(text: string, code: number): number {

@@ -8,22 +8,27 @@ export interface SeedRange {
   readonly by: number;
 }
 
-/** Runs seeds on several cores, each seed on one. */
-export async function runSeeds(from: number, seeds: number, workers: number): Promise<readonly SeedResult[]> {
-  const parts = Array.from({ length: Math.max(1, workers) }, (_, part) => ({
-    from: from + part,
-    to: from + seeds,
-    by: Math.max(1, workers),
-  }));
-  const found = await Promise.all(parts.map(runRange));
-  return found.flat().sort((left, right) => left.seed - right.seed);
+export interface SeedRun {
+  readonly from: number;
+  readonly seeds: number;
+  /** How many threads run seeds at the same time, each seed on one. */
+  readonly jobs: number;
+  /** Called with each result, in no particular order. */
+  readonly onResult: (result: SeedResult) => void;
 }
 
-function runRange(range: SeedRange): Promise<readonly SeedResult[]> {
+/** Runs seeds on several cores. */
+export async function runSeeds({ from, seeds, jobs, onResult }: SeedRun): Promise<void> {
+  const by = Math.max(1, jobs);
+  await Promise.all(Array.from({ length: by }, (_, job) => runRange({ from: from + job, to: from + seeds, by }, onResult)));
+}
+
+function runRange(range: SeedRange, onResult: (result: SeedResult) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { workerData: range, execArgv: ['--conditions=our-src', '--disable-warning=ExperimentalWarning'] };
     const worker = new Worker(new URL('./worker.ts', import.meta.url), options);
-    worker.once('message', resolve);
+    worker.on('message', onResult);
     worker.once('error', reject);
+    worker.once('exit', () => resolve());
   });
 }

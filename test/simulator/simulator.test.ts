@@ -4,6 +4,7 @@ import { DEFECTS } from './defects.ts';
 import { INVARIANTS } from './invariants.ts';
 import { runSeeds } from './seeds.ts';
 import { FAULTS, REPLICAS } from './settings.ts';
+import type { SeedResult } from './world.ts';
 import { simulate } from './world.ts';
 
 const SEEDS = 1000;
@@ -14,7 +15,8 @@ const DEFECT_SEEDS = 1000;
 
 describe('the simulator of replicas', () => {
   it('finds no violation of an invariant in the first seeds, and checks every one', { timeout: TIMEOUT_MS }, async () => {
-    const results = await runSeeds(1, SEEDS, 2);
+    const results: SeedResult[] = [];
+    await runSeeds({ from: 1, seeds: SEEDS, jobs: 2, onResult: (result) => results.push(result) });
     expect(results).toHaveLength(SEEDS);
     expect(results.filter(({ violation }) => violation !== undefined).map(({ seed, violation }) => ({ seed, violation }))).toEqual([]);
     const checked = new Set(results.flatMap(({ checks }) => [...checks.keys()]));

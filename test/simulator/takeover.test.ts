@@ -1,11 +1,22 @@
 import { expect, it } from 'vitest';
+import type { Write } from '#engine';
+import { CommitUnknownError } from '#engine';
 import { openStoreOn, type PostgresStore } from '../../src/engine/adapters/postgres.ts';
 import { StoreError } from '../../src/engine/adapters/shared/store-error.ts';
-import { aTask } from '../contracts/rows.ts';
+import { CellsLostError } from '../../src/engine/cells.ts';
+import { aTask, entriesOf, rowOf, seqOf } from '../contracts/rows.ts';
 import { Checker } from './checker/checker.ts';
-import { type SimulatedConnection, simulatedDatabase } from './database/connection.ts';
+import { type Line, type SimulatedConnection, simulatedDatabase } from './database/connection.ts';
 import { SimulatedServer } from './database/server.ts';
+import { claimOf } from './process.ts';
 import { type Actor, Scheduler } from './scheduler.ts';
+
+const SECOND_ENTRY: Write = { kind: 'task', row: rowOf(1, { last: seqOf(2) }), isNew: false, entries: entriesOf(2, 2) };
+
+interface NodeOptions {
+  readonly line?: Line;
+  readonly share?: 'all' | 'fair';
+}
 
 /** Two nodes on one simulated server, in virtual time. */
 function nodes() {
@@ -24,7 +35,7 @@ function nodes() {
     await scheduler.run(() => isOver);
     return promise;
   };
-  const open = (actor: Actor, process: number): Promise<PostgresStore> => {
+  const open = (actor: Actor, process: number, options: NodeOptions = {}): Promise<PostgresStore> => {
     const every = (ms: number, work: () => void): (() => void) => {
       const again = (): void => {
         work();
@@ -37,8 +48,8 @@ function nodes() {
       later: (ms: number, work: () => void) => scheduler.later(actor, ms, 'timer', work),
       every,
     };
-    const line = { actor, process, cutUntil: 0, nextFault: undefined, onCommit: () => {} };
-    return until(openStoreOn(simulatedDatabase(wires, line), { leaseMs: 2000, cells: 4, clock, onStandby: () => {} }));
+    const { line = { actor, process, cutUntil: 0, nextFault: undefined, onCommit: () => {} }, share = 'all' } = options;
+    return until(openStoreOn(simulatedDatabase(wires, line), { leaseMs: 2000, cells: 4, share, clock, onStandby: () => {} }));
   };
   return { scheduler, server, open, until };
 }
@@ -62,4 +73,24 @@ it('a node can write nothing any more once another one has owned its store, also
   expect(refused).toMatchObject({ fault: 'locked' });
   expect(server.tables.tasks.size).toBe(1);
   expect(server.tables.cells.every(({ replica }) => replica === undefined)).toBe(true);
+});
+
+it('a node that was paused while it looked for the outcome of a commit does not take the entries of the next owner for its own', async () => {
+  const { scheduler, server, open, until } = nodes();
+  const first = { name: 'first', isAlive: true, pausedUntil: 0 };
+  const line: Line = { actor: first, process: 1, cutUntil: 0, nextFault: undefined, onCommit: () => {} };
+  const store = await open(first, 1, { line, share: 'fair' });
+  await until(claimOf(store)([aTask(1, {}, 1)]));
+  line.nextFault = 'lost before';
+  const unknown = await until(claimOf(store)([SECOND_ENTRY]).catch((thrown: unknown) => thrown));
+  if (!(unknown instanceof CommitUnknownError)) throw new Error('the outcome is known');
+  const verdict = unknown.verdict().catch((thrown: unknown) => thrown);
+  // It is paused between the new row of its writer and the look.
+  const before = server.tables.lastWriter;
+  await scheduler.run(() => server.tables.lastWriter > before);
+  first.pausedUntil = scheduler.now + 8000;
+  const second = await open({ name: 'second', isAlive: true, pausedUntil: 0 }, 2, { share: 'fair' });
+  await scheduler.run(() => second.cells?.own().length === 4);
+  await until(claimOf(second)([SECOND_ENTRY]));
+  expect(await until(verdict)).toBeInstanceOf(CellsLostError);
 });

@@ -1,4 +1,5 @@
 import type { Store } from '#engine';
+import { FIRST_FINISHED, WAITING_CODES } from '../../src/engine/adapters/shared/state-codes.ts';
 import { Checker } from './checker/checker.ts';
 import { SimulatedClient } from './client.ts';
 import type { SimulatedConnection } from './database/connection.ts';
@@ -6,6 +7,7 @@ import type { ServerDefects } from './database/server.ts';
 import { SimulatedServer } from './database/server.ts';
 import type { FaultKind } from './faults.ts';
 import { Faults } from './faults.ts';
+import type { ForwardDefects } from './forward.ts';
 import type { Findings, InvariantName, Violation } from './invariants.ts';
 import { SimulatedNetwork } from './network.ts';
 import { SimulatedProcess } from './process.ts';
@@ -22,6 +24,7 @@ export interface Defect {
   readonly server?: ServerDefects;
   readonly verdicts?: 'plain';
   readonly store?: (store: Store) => Store;
+  readonly forward?: ForwardDefects;
 }
 
 /** What one seed gave. */
@@ -122,8 +125,35 @@ export class SimulatedWorld {
     return true;
   }
 
+  /**
+   * Every cell has an owner that is alive. A node without cells is right only if no other could give it one: cells with work stay, and so do those
+   * with questions of an agent that can't be started again.
+   */
+  #checkCells(): void {
+    const { cells, replicas, tasks, realms } = this.server.tables;
+    const owned = Map.groupBy(cells.keys(), (cell) => cells[cell]?.replica);
+    const agents = new Map([...realms.values()].map(({ realm, agent }) => [realm, agent]));
+    const isAtRest = (state: number, realm: number): boolean => WAITING_CODES.includes(state) && agents.get(realm) !== 'fail';
+    const working = [...tasks.values()].filter(({ state, realm }) => state < FIRST_FINISHED && !isAtRest(state, realm));
+    const inUse = new Set(working.map(({ cell }) => cell));
+    const live = [...replicas].filter(([, until]) => until > this.scheduler.now).map(([replica]) => replica);
+    const share = Math.ceil(cells.length / live.length);
+    const couldGive = [...owned.values()].some((own) => own.length > share && own.some((cell) => !inUse.has(cell)));
+    for (const [cell, { replica }] of cells.entries()) {
+      const isOwned = replica !== undefined && replicas.has(replica);
+      this.findings.check('cells-shared', isOwned, () => `cell ${cell} has no owner at the end`);
+    }
+    for (const replica of live)
+      this.findings.check('cells-shared', owned.has(replica) || !couldGive, () => `replica ${replica} owns no cell`);
+  }
+
   /** A client got this task for the name of its send. */
-  acknowledged(name: string, task: string): void {
+  acknowledged(principal: string, message: string, task: string): void {
+    const name = `${principal} ${message}`;
+    const { ids, tasks, realms } = this.server.tables;
+    const realm = tasks.get(ids.get(task) ?? 0)?.realm;
+    const owner = [...realms.values()].find((row) => row.realm === realm);
+    this.findings.check('one-hop', owner?.principal === principal, () => `task ${task} of ${principal} belongs to ${owner?.principal}`);
     const first = this.#acknowledged.get(name) ?? task;
     this.#acknowledged.set(name, first);
     this.findings.check('one-name-one-task', first === task, () => `${name} was acknowledged as ${first} and as ${task}`);
@@ -148,6 +178,7 @@ export class SimulatedWorld {
 
   #finish(): void {
     this.checker.finish();
+    this.#checkCells();
     const { pushes, tasks, outbox } = this.server.tables;
     const queued = [...outbox.values()];
     for (const { task, after } of pushes.values()) {

@@ -21,6 +21,8 @@ export interface PostgresProxy {
   /** Cuts every connection, and refuses new ones until `heal`. */
   partition(): void;
   heal(): void;
+  /** Cuts every connection. New ones go to another server, as after a failover. */
+  switchTo(port: number): void;
   close(): Promise<void>;
 }
 
@@ -32,13 +34,16 @@ export async function startPostgresProxy(serverPort: number): Promise<PostgresPr
   let next: CommitCut | undefined;
   let cuts = 0;
   let isPartitioned = false;
+  let target = serverPort;
   let held: (() => void)[] = [];
+  /** Sockets to the server that wait for bytes on their way. They outlive a partition. */
+  const waiting = new Set<Socket>();
   const carry = (client: Socket): void => {
     if (isPartitioned) {
       client.destroy();
       return;
     }
-    const server = connect({ port: serverPort, host: '127.0.0.1', noDelay: true });
+    const server = connect({ port: target, host: '127.0.0.1', noDelay: true });
     let isCut = false;
     for (const socket of [client, server]) {
       open.add(socket);
@@ -60,13 +65,18 @@ export async function startPostgresProxy(serverPort: number): Promise<PostgresPr
         server.destroy();
       } else if (how === 'late') {
         client.destroy();
+        waiting.add(server);
         held.push(() => void server.write(bytes));
       } else server.write(bytes);
     });
     // With `reply` the server has answered, so the commit is durable when the client loses its connection.
     server.on('data', (bytes) => {
       if (!isCut) client.write(bytes);
-      else client.destroy();
+      else {
+        client.destroy();
+        // The server ends its session. Without this, some hundred cuts would use up all of its connections.
+        server.end();
+      }
     });
     client.on('close', () => {
       if (!isCut) server.destroy();
@@ -88,13 +98,18 @@ export async function startPostgresProxy(serverPort: number): Promise<PostgresPr
     deliver: () => {
       for (const send of held) send();
       held = [];
+      waiting.clear();
     },
     partition: () => {
       isPartitioned = true;
-      for (const socket of open) socket.destroy();
+      for (const socket of open) if (!waiting.has(socket)) socket.destroy();
     },
     heal: () => {
       isPartitioned = false;
+    },
+    switchTo: (port) => {
+      target = port;
+      for (const socket of open) socket.destroy();
     },
     close: async () => {
       for (const socket of open) socket.destroy();

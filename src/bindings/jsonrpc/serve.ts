@@ -11,7 +11,6 @@ import { accepts, isMediaType, JSON_TYPE } from '../media.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
-import type { RequestTarget } from '../request-target.ts';
 import { checkVersion, requestTarget, requestTargetForError } from '../request-target.ts';
 import { respond } from '../respond.ts';
 import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
@@ -57,7 +56,7 @@ export async function serveJsonRpc(request: Request, service: A2AService, option
 }
 
 /** Like `serveJsonRpc`, for hosts that do not use `Request` and `Response`. */
-async function answerJsonRpc(httpRequest: HttpRequest, service: A2AService, options: BindingServeOptions = {}): Promise<HttpResponse> {
+function answerJsonRpc(httpRequest: HttpRequest, service: A2AService, options: BindingServeOptions = {}): Promise<HttpResponse> {
   const exchange: Exchange = {
     httpRequest,
     service,
@@ -65,12 +64,7 @@ async function answerJsonRpc(httpRequest: HttpRequest, service: A2AService, opti
     id: null,
     dialect: options.dialect ?? answeringDialect(registryOf(options), {}),
   };
-  try {
-    if (httpRequest.method !== 'POST') return notPost(exchange);
-    return await answer(exchange, requestTarget(httpRequest, options));
-  } catch (thrown) {
-    return refuse(exchange, toCallerError(thrown, options));
-  }
+  return answer(exchange).catch((thrown: unknown) => refuse(exchange, toCallerError(thrown, options)));
 }
 
 /**
@@ -83,8 +77,10 @@ function refuseJsonRpc(httpRequest: HttpRequest, error: A2AError, options: Bindi
   return refusalText(fixed ?? answeringDialect(registryOf(options), hints), null, error);
 }
 
-async function answer(exchange: Exchange, target: RequestTarget): Promise<HttpResponse> {
+async function answer(exchange: Exchange): Promise<HttpResponse> {
   const { httpRequest, options } = exchange;
+  if (httpRequest.method !== 'POST') return notPost(exchange);
+  const target = requestTarget(httpRequest, options);
   const hints: Hints = { path: target.path, ...(target.version === undefined ? {} : { version: target.version }) };
   exchange.dialect = target.fixed ?? answeringDialect(registryOf(options), hints);
   if (!isMediaType(httpRequest.header('content-type'), [JSON_TYPE])) {
@@ -98,13 +94,13 @@ async function answer(exchange: Exchange, target: RequestTarget): Promise<HttpRe
   const caller = found instanceof Promise ? await found : found;
   const { method, params } = envelope;
   if (target.fixed === undefined && typeof method === 'string')
-    exchange.dialect = pickDialect(exchange, { ...hints, method, params }, caller);
+    exchange.dialect = await pickDialect(exchange, { ...hints, method, params }, caller);
   if (envelope['id'] === undefined) checkWithoutId(exchange, envelope);
   const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
   const operation = exchange.dialect.operationOf(rpc.method);
   if (operation !== undefined) exchange.operation = operation;
   checkVersion(target.version, exchange.dialect, options);
-  return await call(exchange, rpc, caller);
+  return call(exchange, rpc, caller);
 }
 
 /**
@@ -118,17 +114,26 @@ function checkWithoutId({ dialect, options }: Exchange, { jsonrpc, method, param
   decodeRequest(operation, params, { dialect, env: options.env ?? DEFAULT_ENV });
 }
 
-function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect {
+function pickDialect(exchange: Exchange, hints: Hints, caller: Caller): Dialect | Promise<Dialect> {
   const registry = registryOf(exchange.options);
-  const origin = exchange.service.originOf === undefined ? undefined : () => originOf(exchange, hints, caller);
-  return registry.detect(hints, origin) ?? answeringDialect(registry, hints);
+  let reading: Promise<DialectId | undefined> | undefined;
+  const origin = (): DialectId | undefined => {
+    const found = originOf(exchange, hints, caller);
+    if (!(found instanceof Promise)) return found;
+    reading = found;
+    return undefined;
+  };
+  const picked = registry.detect(hints, origin) ?? answeringDialect(registry, hints);
+  return reading === undefined ? picked : reading.then((made) => registry.detect(hints, () => made) ?? picked);
 }
+
+type TaskOrigin = NonNullable<A2AService['originOf']>;
 
 /**
  * The dialect in which the request's task was created. Get, cancel and subscribe look alike in half of
  * the dialects.
  */
-function originOf({ httpRequest, service, options }: Exchange, hints: Hints, caller: Caller): DialectId | undefined {
+function originOf({ httpRequest, service, options }: Exchange, hints: Hints, caller: Caller): ReturnType<TaskOrigin> {
   const dialect = registryOf(options).detect(hints);
   const operation = hints.method === undefined ? undefined : dialect?.operationOf(hints.method);
   if (dialect === undefined || (operation !== 'get' && operation !== 'cancel' && operation !== 'subscribe')) return undefined;

@@ -65,10 +65,13 @@ export function asCliError(thrown: unknown): unknown {
   return problem === undefined ? thrown : new CliError(problem, { cause: thrown });
 }
 
-/** Runs work that Ctrl-C or SIGTERM ends early. It rejects then, after it has removed what it made. */
-export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** Runs work that Ctrl-C or SIGTERM ends early. It rejects then, by default after it has removed what it made. */
+export async function untilInterrupted<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  words: string = 'interrupted; nothing was made',
+): Promise<T> {
   const stopping = new AbortController();
-  const stop = (): void => stopping.abort(new CliError('interrupted; nothing was made'));
+  const stop = (): void => stopping.abort(new CliError(words));
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     return await work(stopping.signal);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSessions } from '#agents';
 import type { Owner } from '#engine';
-import { directAnswersOf, eraseStored, exportedTask, ownerData, tasksOf } from '#engine';
+import { directAnswersOf, eraseStored, exportedTask, namesOf, ownerData, tasksOf } from '#engine';
 import type { AdminErased, AdminExportPage, AdminPage, ContextId } from '#protocol';
 import { LOCAL_PRINCIPAL } from '#protocol';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
@@ -98,7 +98,7 @@ function ofClosed(data: string, store: SqliteStore, owner: Owner): PersonalData 
     },
     pages: async function* () {
       for await (const row of tasksOf(store, owner)) yield { tasks: [await exportedTask({ store, blobs }, row)], nextPageToken: 'more' };
-      yield { tasks: [], directAnswers: await directAnswersOf(store, owner), nextPageToken: '' };
+      yield { tasks: [], directAnswers: await directAnswersOf(store, owner), ...(await namesOf(store, owner)), nextPageToken: '' };
     },
   };
 }

@@ -17,7 +17,22 @@ describe('the flags of parley serve', () => {
     const [first] = optionBlocks(serveFlags()).split('\n\n');
     expect(first).toMatch(/^Common options:\n/);
     expect([...(first ?? '').matchAll(/^ {2,6}--([a-z0-9-]+)/gm)].map(([, flag]) => flag)).toEqual([
-      ...['port', 'host', 'data', 'store', 'store-lease-ms', 'advertise', 'memory', 'accept-loss', 'log', 'config', 'json'],
+      ...[
+        'port',
+        'host',
+        'data',
+        'store',
+        'store-lease-ms',
+        'blobs',
+        'advertise',
+        'workers',
+        'memory',
+        'accept-loss',
+        'no-search',
+        'log',
+        'config',
+        'json',
+      ],
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { unreachable } from '#protocol';
 import type { Blobs, EntryRange, LogEntry, PushRow, SendName, SendRecord, Store, TaskKey, TaskRow, Write } from '../ports.ts';
+import { memoryNames } from './memory/names.ts';
 import type { MemoryOutbox } from './memory/outbox.ts';
 import { memoryOutbox } from './memory/outbox.ts';
 import { memorySearch } from './memory/search.ts';
@@ -55,6 +56,7 @@ export function memoryStore(): Store {
     unfinished: () => index.unfinished(),
     quiet: (phase, range) => index.quiet(phase, range),
     finished: () => index.finished,
+    names: memoryNames(),
     search: memorySearch(kept.tasks),
     close: () => {},
   };

@@ -1,15 +1,28 @@
+import type { CopyPlace } from './postgres/copy-place.ts';
+import { copyPlaceOn } from './postgres/copy-place.ts';
+import type { PostgresDatabase } from './postgres/database.ts';
 import { openPgDatabase } from './postgres/pg-database.ts';
 import type { ReplicaRow } from './postgres/replica-list.ts';
 import { readReplicas } from './postgres/replica-list.ts';
+import type { SchemaName } from './postgres/schema.ts';
+import { migrate, quoted } from './postgres/schema.ts';
+import type { SharedAudit } from './postgres/shared-audit.ts';
+import { sharedAuditOn } from './postgres/shared-audit.ts';
+import type { SharedKeys } from './postgres/shared-keys.ts';
+import { sharedKeysOn } from './postgres/shared-keys.ts';
 import type { PostgresOptions, PostgresStore } from './postgres/store.ts';
 import { openStoreOn } from './postgres/store.ts';
 import { StoreError } from './shared/store-error.ts';
 
+export type { CopyNote, CopyPlace } from './postgres/copy-place.ts';
 export type { PostgresConnection, PostgresDatabase, Sql } from './postgres/database.ts';
 export type { ReplicaAddress, ReplicaOwner } from './postgres/replica.ts';
 export type { ReplicaRow } from './postgres/replica-list.ts';
+export type { AuditChain, AuditCut, AuditRow, PlacedAuditRow, SharedAudit } from './postgres/shared-audit.ts';
+export type { SharedKey, SharedKeys } from './postgres/shared-keys.ts';
 export type { PostgresOptions, PostgresStore, ReplicaAccess } from './postgres/store.ts';
 export { openStoreOn } from './postgres/store.ts';
+export type { NodeUsage, SharedUsage } from './postgres/usage.ts';
 
 const READERS = 8;
 
@@ -46,6 +59,39 @@ export async function listReplicas(
     throw cannotUse(url, thrown);
   } finally {
     await database.close();
+  }
+}
+
+/** For `parley store copy`: what no commit writes. The store must have been opened once, so that its tables exist. */
+export async function openCopyPlace(url: string, { schema = 'parley' }: Pick<PostgresOptions, 'schema'> = {}): Promise<CopyPlace> {
+  return copyPlaceOn(await openPgDatabase({ url, readers: 1, answerMsMax: 60_000 }), schema);
+}
+
+/** The API keys of the nodes on a database. Creates the tables if there are none. Throws a StoreError that says what to do. */
+export async function openSharedKeys(url: string, options: TableOptions = {}): Promise<SharedKeys> {
+  return await onTables(url, options, sharedKeysOn);
+}
+
+/** The audit records of the nodes on a database. Creates the tables if there are none. Throws a StoreError that says what to do. */
+export async function openSharedAudit(url: string, options: TableOptions = {}): Promise<SharedAudit> {
+  return await onTables(url, options, sharedAuditOn);
+}
+
+type TableOptions = Pick<PostgresOptions, 'schema' | 'cells'>;
+
+async function onTables<T>(
+  url: string,
+  { schema = 'parley', cells = 128 }: TableOptions,
+  use: (database: PostgresDatabase, s: SchemaName) => T,
+): Promise<T> {
+  const database = await openPgDatabase({ url, readers: 1, answerMsMax: 10_000 });
+  try {
+    const connection = await database.connect();
+    await migrate(connection, quoted(schema), cells).finally(() => connection.end());
+    return use(database, quoted(schema));
+  } catch (thrown) {
+    await database.close();
+    throw cannotUse(url, thrown);
   }
 }
 

@@ -16,6 +16,8 @@ export type { AcceptedLoss, SqliteOptions, SqliteStore } from './sqlite/options.
 export type { SqliteReader } from './sqlite/read/open-reader.ts';
 export { openSqliteReader } from './sqlite/read/open-reader.ts';
 export type { PageUse } from './sqlite/read/page-use.ts';
+export type { ScannedTasks, StoreScan } from './sqlite/read/scan.ts';
+export type { NumberedSend } from './sqlite/tables/sends.ts';
 
 /**
  * Opens the SQLite store in a file, or creates it. Throws a StoreError that states the cause and what

@@ -56,36 +56,41 @@ export function createAdmin(given: Omit<AdminParts, 'scope'>, scope: TaskScope =
       const nextPageToken = await tokenAfter(rows.length);
       return { tasks: rows.map((row) => adminTask(tasks, row)), nextPageToken, totalSize: await store.count(filter) };
     },
-    task: (id) =>
-      withTaskIn(parts, id, async (task) => {
-        // From the store: the row in memory is ahead of the disk, and a crash could take that back.
-        const row = await store.task(scope, id);
-        if (row === undefined) throw noTask(id);
-        return { ...adminTask(tasks, row), task: await foldTo(parts, task, row.last), onRestart: await restartOf(parts, row) };
-      }),
-    events: ({ id, after = NO_EVENT, limit = EVENTS_MAX, waitMs = 0 }) =>
-      withTaskIn(parts, id, async (task) => {
+    task: (id) => withTaskIn(parts, id, (task) => shownTask(parts, task), 'read'),
+    events: ({ id, after = NO_EVENT, limit = EVENTS_MAX, waitMs = 0 }) => {
+      const read = async (task: LiveTask): Promise<readonly AdminEvent[]> => {
         if (waitMs > 0) await waitForMore(parts, task, { after, waitMs: Math.min(waitMs, WAIT_MS_MAX) });
         return await eventsOf(parts, task, { after, limit });
-      }),
+      };
+      return withTaskIn(parts, id, read, waitMs > 0 ? 'use' : 'read');
+    },
     ...createApprovals(parts),
     ...createAdminConversations(parts),
     cancel: (id) =>
       withTaskIn(parts, id, async (task) => {
         if (!isTerminal(task.row.state)) turns.stop(task, 'canceled');
-        await commits.settled();
+        await commits.settled('request', task.row);
         return adminTask(tasks, task.row);
       }),
     retry: (id) => withTaskIn(parts, id, (task) => retry(parts, task)),
     delete: async (id) => {
       const row = await withTaskIn(parts, id, async (task) => {
         if (!isTerminal(task.row.state)) turns.stop(task, 'canceled');
-        await commits.settled();
+        await commits.settled('request', task.row);
         return { ...task.row };
       });
       await deleteNow(parts.retention, [row]);
     },
   };
+}
+
+/** From the store: the row in memory is ahead of the disk, and a crash could take that back. */
+async function shownTask(parts: AdminParts, task: LiveTask): ReturnType<AdminService['task']> {
+  const row = await parts.store.task(parts.scope, task.row.id);
+  // A task of another process may have more events than were read first.
+  const last = seq(Math.min(row?.last ?? 0, task.committed));
+  if (row === undefined) throw noTask(task.row.id);
+  return { ...adminTask(parts.tasks, row), task: await foldTo(parts, task, last), onRestart: await restartOf(parts, row) };
 }
 
 /** The owner that a request names. An operator of a tenant can name principals of that tenant only. */
@@ -154,6 +159,7 @@ async function waitForMore({ timers, lifecycle, commits }: AdminParts, task: Liv
   });
   try {
     while (task.committed <= after && !isTerminal(task.row.state) && !isOverdue && lifecycle.phase !== 'off') {
+      task.checkHere();
       commits.check();
       await task.nextCommit();
     }
@@ -186,7 +192,7 @@ async function retry(parts: AdminParts, task: LiveTask): Promise<AdminTask> {
   const accepted = await admit(parts, { request, ctx, facts: uncheckedFacts(agent), owner });
   try {
     accepted.task.announce();
-    await parts.commits.settled();
+    await parts.commits.settled('request', accepted.task.row);
     return adminTask(parts.tasks, accepted.task.row);
   } finally {
     accepted.task.release();

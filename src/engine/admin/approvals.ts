@@ -67,20 +67,25 @@ async function answeredIn({ store }: ApprovalParts, { key, id, agent, owner, con
 /** Undefined: the task was answered or deleted meanwhile. */
 async function approvalOf(parts: ApprovalParts, row: TaskRow): Promise<AdminApproval | undefined> {
   try {
-    return await withTaskIn(parts, row.id, async (task) => {
-      // Without artifacts: an inbox of tasks with large ones is read every few seconds.
-      const { key, bytes } = task.row;
-      const folded = await foldStored(parts, { key, last: task.committed, bytes, only: 'words' });
-      if (folded === undefined || !isInterrupted(folded.status.state)) return undefined;
-      const { status } = folded;
-      const { message } = status;
-      return {
-        ...adminTask(parts.tasks, task.row),
-        kind: status.state === 'TASK_STATE_AUTH_REQUIRED' ? 'auth' : 'input',
-        ...(message === undefined ? {} : { question: message }),
-        choices: message === undefined ? [] : getChoicesFromMessage(message),
-      };
-    });
+    return await withTaskIn(
+      parts,
+      row.id,
+      async (task) => {
+        // Without artifacts: an inbox of tasks with large ones is read every few seconds.
+        const { key, bytes } = task.row;
+        const folded = await foldStored(parts, { key, last: task.committed, bytes, only: 'words' });
+        if (folded === undefined || !isInterrupted(folded.status.state)) return undefined;
+        const { status } = folded;
+        const { message } = status;
+        return {
+          ...adminTask(parts.tasks, task.row),
+          kind: status.state === 'TASK_STATE_AUTH_REQUIRED' ? 'auth' : 'input',
+          ...(message === undefined ? {} : { question: message }),
+          choices: message === undefined ? [] : getChoicesFromMessage(message),
+        };
+      },
+      'read',
+    );
   } catch (thrown) {
     if (thrown instanceof A2AError && thrown.kind === 'TASK_NOT_FOUND') return undefined;
     throw thrown;
@@ -100,7 +105,7 @@ async function answerTask(parts: ApprovalParts, task: LiveTask, answer: AdminAns
   const ctx: CallContext = { principal: { id: owner.principal, scopes: [] }, dialect, semantics, extensions: [], signal };
   const accepted = await admit(parts, { request: { message }, ctx, facts: uncheckedFacts(agent), owner });
   try {
-    await parts.commits.settled();
+    await parts.commits.settled('request', accepted.task.row);
     return adminTask(parts.tasks, accepted.task.row);
   } finally {
     accepted.task.release();

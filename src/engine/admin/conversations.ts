@@ -1,12 +1,14 @@
 import type { AdminConversation, AdminConversations, AdminWords, Message, Mutable, Part } from '#protocol';
-import { A2AError, NO_EVENT, tenantId } from '#protocol';
-import type { ListFilter, Owner, Store, TaskRow, TaskScope } from '../ports.ts';
+import { A2AError, NO_EVENT, seq, tenantId } from '#protocol';
+import type { ConversationOwner, ListFilter, Owner, Store, TaskRow, TaskScope } from '../ports.ts';
 import type { PageParts } from '../read/list.ts';
 import { ADMIN_PAGE_MAX, pageOf } from '../read/list.ts';
+import type { NamedRow } from './conversation-names.ts';
+import { namedLike, rename } from './conversation-names.ts';
 
 /** What the lists of conversations need of the engine. */
 export interface AdminConversationParts extends PageParts {
-  readonly store: PageParts['store'] & Pick<Store, 'entries' | 'task'>;
+  readonly store: PageParts['store'] & Pick<Store, 'entries' | 'task' | 'names'>;
   /** Whose tasks the operator may see. */
   readonly scope: TaskScope;
 }
@@ -23,19 +25,26 @@ const FIRST_AMONG = 200;
 /** Conversations of the scope, grouped from the list of tasks, and the first words of tasks. */
 export function createAdminConversations(parts: AdminConversationParts): AdminConversations {
   return {
-    conversations: async ({ agent, pageSize = PAGE_DEFAULT, pageToken = '' }) => {
+    rename: async (request) => await conversationOf(parts, await rename(parts, request)),
+    conversations: async ({ agent, name, pageSize = PAGE_DEFAULT, pageToken = '' }) => {
       if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_MAX) {
         throw new A2AError('INVALID_PARAMS', `pageSize must be from 1 to ${PAGE_MAX}`, { field: 'pageSize' });
+      }
+      if (name !== undefined) {
+        const rows = (await namedLike(parts, name)).filter((row) => agent === undefined || row.agent === agent).slice(0, PAGE_MAX);
+        return { conversations: await conversationsOf(parts, rows), nextPageToken: '' };
       }
       const filter: Mutable<ListFilter> = { owner: parts.scope };
       if (agent !== undefined) filter.agent = agent;
       const { newest, token } = await newestRows(parts, filter, { pageSize, pageToken });
-      return { conversations: await Promise.all(newest.map((row) => conversationOf(parts, row))), nextPageToken: token };
+      return { conversations: await conversationsOf(parts, newest), nextPageToken: token };
     },
     words: async (ids) => {
       if (ids.length > WORDS_MAX) throw new A2AError('INVALID_PARAMS', `at most ${WORDS_MAX} tasks at once`, { field: 'task' });
       const rows = await Promise.all(ids.map((id) => parts.store.task(parts.scope, id)));
-      return await Promise.all(rows.filter((row) => row !== undefined).map((row) => wordsOf(parts, row)));
+      return await Promise.all(
+        rows.filter((row) => row !== undefined).map(async (row) => ({ ...(await wordsOf(parts, row)), ...(await causeOf(parts, row)) })),
+      );
     },
   };
 }
@@ -56,8 +65,7 @@ async function newestRows(
   for (let looked = 0; looked < ROWS_MAX; ) {
     const page = await pageOf(parts, filter, { pageSize: ADMIN_PAGE_MAX, pageToken: token, pageMax: ADMIN_PAGE_MAX });
     for (const [at, row] of page.rows.entries()) {
-      const { principal, tenant } = row.owner;
-      const name = JSON.stringify([tenant, principal, row.contextId]);
+      const name = conversationKey(row);
       if (newest.has(name)) continue;
       if (newest.size === pageSize) return { newest: [...newest.values()], token: await page.tokenAfter(at) };
       newest.set(name, row);
@@ -69,7 +77,16 @@ async function newestRows(
   return { newest: [...newest.values()], token };
 }
 
-async function conversationOf(parts: AdminConversationParts, row: TaskRow): Promise<AdminConversation> {
+async function conversationsOf(parts: AdminConversationParts, rows: readonly TaskRow[]): Promise<readonly AdminConversation[]> {
+  const names = new Map((await parts.store.names?.of(rows))?.map((each) => [conversationKey(each), each.name]));
+  return await Promise.all(rows.map((row) => conversationOf(parts, { row, name: names.get(conversationKey(row)) })));
+}
+
+function conversationKey({ owner, contextId }: ConversationOwner): string {
+  return JSON.stringify([owner.tenant, owner.principal, contextId]);
+}
+
+async function conversationOf(parts: AdminConversationParts, { row, name }: NamedRow): Promise<AdminConversation> {
   const { contextId, agent, state, statusAt, id } = row;
   const owner: Owner = row.owner;
   const rows = await parts.store.list({ owner, contextId, limit: FIRST_AMONG });
@@ -80,6 +97,7 @@ async function conversationOf(parts: AdminConversationParts, row: TaskRow): Prom
     principal: owner.principal,
     ...(owner.tenant === '' ? {} : { tenant: tenantId(owner.tenant) }),
     agent,
+    ...(name === undefined ? {} : { name }),
     words: text,
     startedAt,
     state,
@@ -102,8 +120,19 @@ async function wordsOf({ store }: AdminConversationParts, { id, key, statusAt }:
   };
 }
 
+/** Why a task failed: its last event says so. */
+async function causeOf({ store }: AdminConversationParts, { key, state, last }: TaskRow): Promise<Pick<AdminWords, 'cause'>> {
+  if (state !== 'TASK_STATE_FAILED' && state !== 'TASK_STATE_REJECTED') return {};
+  const [entry] = await store.entries(key, { after: seq(last - 1), limit: 1, only: 'words' });
+  const said = (entry?.event.statusUpdate ?? entry?.event.task)?.status.message;
+  return { cause: said === undefined ? '' : firstWords(said) };
+}
+
+/** Data is shown only if the message has no text: people recognise words. */
 function firstWords({ parts }: Message): string {
-  const all = parts.map(partWords).join(' ').replaceAll(/\s+/g, ' ').trim();
+  const hasText = parts.some(({ text }) => text !== undefined && text.trim() !== '');
+  const shown = hasText ? parts.filter(({ data }) => data === undefined) : parts;
+  const all = shown.map(partWords).join(' ').replaceAll(/\s+/g, ' ').trim();
   return all.length <= CHARS_MAX ? all : `${all.slice(0, CHARS_MAX - 1)}…`;
 }
 

@@ -1,11 +1,11 @@
-import type { AdminDirectAnswer, AdminErased, AdminExportedTask } from '#protocol';
+import type { AdminDirectAnswer, AdminErased, AdminExportedTask, AdminExportPage } from '#protocol';
 import { isTerminal, startFold, tenantId } from '#protocol';
 import type { Blobs, ListPosition, Owner, Store, TaskRow } from '../ports.ts';
 import { restoreContent } from '../read/blobs.ts';
 import { logOf } from '../read/verify.ts';
 
 /** The reads that find an owner's data. */
-export type OwnerReads = Pick<Store, 'list' | 'entries' | 'pushConfigs' | 'directAnswers'>;
+export type OwnerReads = Pick<Store, 'list' | 'entries' | 'pushConfigs' | 'directAnswers' | 'names'>;
 
 /** What a store has of one owner. */
 export interface OwnerData {
@@ -76,6 +76,17 @@ export async function directAnswersOf(store: OwnerReads, owner: Owner): Promise<
   }));
 }
 
+/** The names of an owner's conversations, for an export. */
+export async function namesOf(store: OwnerReads, owner: Owner): Promise<Pick<AdminExportPage, 'conversationNames'>> {
+  const names = (await store.names?.within(owner)) ?? [];
+  return names.length === 0 ? {} : { conversationNames: names.map(({ contextId, name }) => ({ contextId, name })) };
+}
+
+/** Deletes the names of an owner's conversations. */
+export async function forgetNamesOf({ names }: Pick<Store, 'names'>, owner: Owner): Promise<void> {
+  for (const named of (await names?.within(owner)) ?? []) await names?.put({ ...named, name: '' });
+}
+
 interface ErasableStore extends OwnerReads, Pick<Store, 'commit' | 'compact'> {}
 
 /** Erases an owner's data from a store that no engine uses. Returns what there was. */
@@ -88,6 +99,7 @@ export async function eraseStored({ store, blobs }: { store: ErasableStore; blob
     for (const { key } of rows) await blobs.forget(key);
   }
   await store.commit([{ kind: 'forgetOwner', owner }]);
+  await forgetNamesOf(store, owner);
   await store.compact?.();
   return found;
 }

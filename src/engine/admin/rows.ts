@@ -3,15 +3,16 @@ import { tenantId } from '#protocol';
 import type { TaskRow, TaskScope } from '../ports.ts';
 import { noTask } from '../read/find.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
-import type { TaskTable } from '../tasks/table.ts';
+import type { HoldReason, TaskTable } from '../tasks/table.ts';
 
 /** Holds a task of the scope until `use` is done. */
 export async function withTaskIn<T>(
   { tasks, scope }: { readonly tasks: TaskTable; readonly scope: TaskScope },
   id: TaskId,
   use: (task: LiveTask) => Promise<T>,
+  why?: HoldReason,
 ): Promise<T> {
-  const task = await tasks.hold(scope, id);
+  const task = await tasks.hold(scope, id, why);
   if (task === undefined) throw noTask(id);
   try {
     task.announce();

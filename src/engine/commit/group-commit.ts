@@ -1,10 +1,11 @@
-import { A2AError, isA2AError } from '#protocol';
-import type { MaybePromise, Store, Write } from '../ports.ts';
+import { A2AError } from '#protocol';
+import { CellsLostError, ElsewhereError } from '../cells.ts';
+import type { ContextFilter, Store, Write } from '../ports.ts';
 import type { Timers } from '../timers.ts';
 import type { CommitBatch, CommitWaiter, Saveable } from './batch.ts';
-import { emptyBatch, isEmpty, writesOf } from './batch.ts';
+import { emptyBatch, eventsIn, fittingTasks, isEmpty, withoutCells, writesOf } from './batch.ts';
 import type { TakenNames } from './outcome.ts';
-import { CommitUnknownError } from './outcome.ts';
+import { CommitUnknownError, isUnavailable, withoutNames } from './outcome.ts';
 
 /**
  * Group commit. One commit writes what all tasks have appended since the last one; readers wake after
@@ -16,8 +17,8 @@ export interface Commits {
    * (`LiveTask.touch`).
    */
   enqueue(task: Saveable): void;
-  /** Adds a write to the next commit and asks for one. */
-  add(write: Write): void;
+  /** Adds a write to the next commit and asks for one. `place`: what it is about, so that it is dropped if that belongs to another process. */
+  add(write: Write, place?: ContextFilter): void;
   /**
    * Adds a write to the next commit without asking for one. A crash may lose it, and that must be
    * harmless.
@@ -27,10 +28,13 @@ export interface Commits {
   flushLazy(): void;
   /**
    * Resolves when all changes so far are durable. Rejects if the store fails for good. While the store
-   * can't write temporarily, requests are rejected and runs wait. For a run, a store with a lease is
-   * asked in any case.
+   * can't write temporarily, requests are rejected and runs wait. For a run, a store that other
+   * processes write to is asked in any case. `place`: what was changed. Rejects with an ElsewhereError
+   * if that belongs to another process before it is durable.
    */
-  settled(who?: 'request' | 'run'): Promise<void>;
+  settled(who?: 'request' | 'run', place?: ContextFilter): Promise<void>;
+  /** Drops what is not saved of these cells: other processes own them. */
+  lose(cells: ReadonlySet<number>): void;
   /** Throws if the store can't write, temporarily or for good. */
   check(): void;
   /** Set once the store has failed for good: nothing is durable any more. */
@@ -42,7 +46,7 @@ export interface Commits {
 }
 
 interface CommitOptions {
-  readonly store: Pick<Store, 'commit' | 'claim' | 'lease'>;
+  readonly store: Pick<Store, 'commit' | 'claim' | 'lease' | 'cells'>;
   readonly timers: Timers;
   readonly onBroken: (cause: unknown) => void;
   /** Called with the cause when the store can't write for now, and with undefined when it writes again. */
@@ -51,12 +55,8 @@ interface CommitOptions {
 
 /** How long a full disk is left alone before the commit is tried again. */
 const RETRY_MS = 1000;
-/**
- * A commit blocks the event loop until it is on disk, and so does waking its readers. Changes above
- * these sizes wait for the next commit.
- */
-const COMMIT_EVENTS = 512;
-const COMMIT_BYTES = 131_072;
+/** A store that refuses so many commits in a row because of lost cells gets a pause. */
+const REFUSALS_MAX = 5;
 /** After a commit of more events, other requests get a turn before its readers wake. */
 const TURN_EVENTS = 64;
 
@@ -73,6 +73,9 @@ class GroupCommit implements Commits {
   #stalled: A2AError | undefined;
   #broken: A2AError | undefined;
   #count = 0;
+  #refusals = 0;
+  /** Cells that were lost since the current commit began. */
+  readonly #lostMeanwhile = new Set<number>();
   /** Tasks ever queued, and taken into a commit. */
   #queued = 0;
   #taken = 0;
@@ -99,8 +102,10 @@ class GroupCommit implements Commits {
     this.#schedule();
   }
 
-  add(write: Write): void {
-    this.#next.others.push(write);
+  add(write: Write, place?: ContextFilter): void {
+    const cell = this.#cellOf(place);
+    if (cell !== undefined && this.#options.store.cells?.isOwn(cell) === false) return;
+    this.#next.others.push({ write, cell });
     this.#schedule();
   }
 
@@ -112,21 +117,40 @@ class GroupCommit implements Commits {
     if (this.#next.lazies.length > 0) this.#schedule();
   }
 
-  settled(who: CommitWaiter['who'] = 'request'): Promise<void> {
+  settled(who: CommitWaiter['who'] = 'request', place?: ContextFilter): Promise<void> {
     return new Promise((resolve, reject) => {
-      const refusal = this.#broken ?? (who === 'request' ? this.#stalled : undefined);
+      const cell = this.#cellOf(place);
+      const isElsewhere = cell !== undefined && this.#options.store.cells?.isOwn(cell) === false;
+      const refusal =
+        this.#broken ?? (isElsewhere ? new ElsewhereError(cell) : undefined) ?? (who === 'request' ? this.#stalled : undefined);
       if (refusal !== undefined) {
         reject(refusal);
         return;
       }
-      this.#next.waiters.push({ who, after: this.#queued, resolve, reject });
+      this.#next.waiters.push({ who, after: this.#queued, cell, resolve, reject });
       this.#schedule();
     });
+  }
+
+  lose(cells: ReadonlySet<number>): void {
+    for (const cell of cells) this.#lostMeanwhile.add(cell);
+    const next = this.#without(this.#next, cells);
+    this.#queued = this.#taken + next.tasks.length;
+    this.#next = { ...next, waiters: next.waiters.map((waiter) => ({ ...waiter, after: this.#queued })) };
   }
 
   check(): void {
     const refusal = this.#broken ?? this.#stalled;
     if (refusal !== undefined) throw refusal;
+  }
+
+  #cellOf(place: ContextFilter | undefined): number | undefined {
+    return place === undefined ? undefined : this.#options.store.cells?.cellOf(place);
+  }
+
+  #without(batch: CommitBatch, cells: ReadonlySet<number>): CommitBatch {
+    const all = this.#options.store.cells;
+    return all === undefined || cells.size === 0 ? batch : withoutCells(batch, { cells, cellOf: (place) => all.cellOf(place) });
   }
 
   #schedule(): void {
@@ -136,6 +160,7 @@ class GroupCommit implements Commits {
   }
 
   #flush(): void {
+    this.#lostMeanwhile.clear();
     const taken = this.#take();
     const writes = writesOf(taken);
     if (writes.length === 0 && !this.#mustAsk(taken)) this.#done(taken);
@@ -144,7 +169,8 @@ class GroupCommit implements Commits {
 
   /** A run acts after this, so a store that may belong to another process by now is asked even if there is nothing to write. */
   #mustAsk({ waiters }: CommitBatch): boolean {
-    return this.#options.store.lease !== undefined && waiters.some(({ who }) => who === 'run');
+    const { lease, cells } = this.#options.store;
+    return (lease !== undefined || cells !== undefined) && waiters.some(({ who }) => who === 'run');
   }
 
   #commit(taken: CommitBatch, writes: readonly Write[]): void {
@@ -166,16 +192,10 @@ class GroupCommit implements Commits {
     else this.#done(taken);
   }
 
-  /** Takes as much as one commit may hold, oldest first. The changes of one task are never split. */
+  /** Takes as much as one commit may hold. */
   #take(): CommitBatch {
     const { tasks, others, lazies, waiters } = this.#next;
-    let [count, events, bytes] = [0, 0, 0];
-    for (const { pending } of tasks) {
-      events += pending.entries.length;
-      bytes += pending.bytes;
-      if (count > 0 && (events > COMMIT_EVENTS || bytes > COMMIT_BYTES)) break;
-      count += 1;
-    }
+    const count = fittingTasks(tasks);
     this.#taken += count;
     if (count === tasks.length) {
       this.#next = emptyBatch();
@@ -192,6 +212,7 @@ class GroupCommit implements Commits {
       this.#options.onStalled?.(undefined);
     }
     this.#isBusy = false;
+    this.#refusals = 0;
     for (const task of taken.tasks) task.saved(names);
     for (const lazy of taken.lazies) lazy.onDurable();
     for (const waiter of taken.waiters) waiter.resolve();
@@ -200,6 +221,7 @@ class GroupCommit implements Commits {
 
   #failed(taken: CommitBatch, writes: readonly Write[], cause: unknown): void {
     if (cause instanceof CommitUnknownError) this.#find(taken, writes, cause);
+    else if (cause instanceof CellsLostError) this.#refused(taken, cause);
     else if (isUnavailable(cause)) this.#stall(taken, cause);
     else this.#breakDown(taken, cause);
   }
@@ -212,37 +234,56 @@ class GroupCommit implements Commits {
     this.#stalled ??= new A2AError('UNAVAILABLE', 'the store can’t be reached', { retryAfterMs: RETRY_MS, cause: unknown });
     unknown.verdict().then(
       (verdict) => {
-        if (verdict === false) this.#commit(taken, writes);
+        // Cells may have been lost meanwhile. What belonged to them is not sent again.
+        if (verdict === false && this.#options.store.cells !== undefined) this.#again(taken);
+        else if (verdict === false) this.#commit(taken, writes);
         else this.#done(taken, verdict === true ? undefined : verdict);
       },
       (cause: unknown) => {
-        if (!isUnavailable(cause)) this.#breakDown(taken, cause);
+        if (cause instanceof CellsLostError) this.#refused(taken, cause);
+        else if (!isUnavailable(cause)) this.#breakDown(taken, cause);
         else this.#options.timers.later(RETRY_MS, () => this.#find(taken, writes, unknown));
       },
     );
   }
 
-  /**
-   * The store wrote nothing and may work later: all changes go back into the queue, in order, and are
-   * tried again.
-   */
+  /** Other processes own cells of the batch, and nothing of it was written. The rest is tried again. */
+  #refused(taken: CommitBatch, cause: CellsLostError): void {
+    this.#refusals += 1;
+    const rest = this.#without(taken, new Set(cause.cells));
+    if (this.#refusals < REFUSALS_MAX) this.#again(rest);
+    else this.#stall(rest, new A2AError('UNAVAILABLE', 'the store refuses to write', { retryAfterMs: RETRY_MS, cause }));
+  }
+
+  #again(taken: CommitBatch): void {
+    this.#putBack(taken, () => true);
+    this.#options.timers.soon(() => this.#flush());
+  }
+
+  /** The store wrote nothing and may work later. */
   #stall(taken: CommitBatch, cause: A2AError): void {
-    const next = this.#next;
-    for (const task of taken.tasks) if (task.notSaved()) next.tasks.push(task);
-    const waiters = [...taken.waiters, ...next.waiters];
+    const waiters = [...taken.waiters, ...this.#next.waiters];
     if (this.#stalled === undefined) this.#options.onStalled?.(cause);
     this.#stalled = cause;
+    this.#putBack(taken, ({ who }) => who === 'run');
+    for (const waiter of waiters) if (waiter.who === 'request') waiter.reject(cause);
+    for (const task of this.#next.tasks) task.wake();
+    this.#options.timers.later(RETRY_MS, () => this.#flush());
+  }
+
+  /** All changes go back into the queue, in order, and are tried again. */
+  #putBack(refused: CommitBatch, stays: (waiter: CommitWaiter) => boolean): void {
+    const next = this.#next;
+    const taken = this.#without(refused, this.#lostMeanwhile);
+    for (const task of taken.tasks) if (task.notSaved()) next.tasks.push(task);
     this.#queued = this.#taken + next.tasks.length;
     this.#next = {
       tasks: next.tasks,
       others: [...taken.others, ...next.others],
       lazies: [...taken.lazies, ...next.lazies],
       // The returned tasks are at the end of the queue, so the remaining waiters have to wait for all of it.
-      waiters: waiters.filter((waiter) => waiter.who === 'run').map((waiter) => ({ ...waiter, after: this.#queued })),
+      waiters: [...taken.waiters, ...next.waiters].filter(stays).map((waiter) => ({ ...waiter, after: this.#queued })),
     };
-    for (const waiter of waiters) if (waiter.who === 'request') waiter.reject(cause);
-    for (const task of next.tasks) task.wake();
-    this.#options.timers.later(RETRY_MS, () => this.#flush());
   }
 
   #breakDown(taken: CommitBatch, cause: unknown): void {
@@ -252,17 +293,4 @@ class GroupCommit implements Commits {
     for (const task of [...taken.tasks, ...this.#next.tasks]) task.wake();
     this.#options.onBroken(cause);
   }
-}
-
-function eventsIn(writes: readonly Write[]): number {
-  return writes.reduce((sum, write) => sum + (write.kind === 'task' ? write.entries.length : 0), 0);
-}
-
-function isUnavailable(cause: unknown): cause is A2AError {
-  return isA2AError(cause) && cause.kind === 'UNAVAILABLE';
-}
-
-/** A store with one writer has no names that another process could take. */
-function withoutNames(committed: MaybePromise<void>): Promise<undefined> | undefined {
-  return committed instanceof Promise ? committed.then(() => undefined) : undefined;
 }

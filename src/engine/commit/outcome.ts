@@ -1,3 +1,5 @@
+import type { A2AError } from '#protocol';
+import { isA2AError } from '#protocol';
 import type { SendRecord, TaskKey } from '../records.ts';
 
 /**
@@ -32,4 +34,14 @@ export interface KeyRange {
   readonly first: number;
   /** The highest key. */
   readonly last: number;
+}
+
+/** The store wrote nothing, and may work later. */
+export function isUnavailable(cause: unknown): cause is A2AError {
+  return isA2AError(cause) && cause.kind === 'UNAVAILABLE';
+}
+
+/** A store with one writer has no names that another process could take. */
+export function withoutNames(committed: void | Promise<void>): Promise<undefined> | undefined {
+  return committed instanceof Promise ? committed.then(() => undefined) : undefined;
 }

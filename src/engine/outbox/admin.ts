@@ -3,12 +3,13 @@ import { A2AError, seqAfter, tenantId } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { OutboxEntry, OutboxRow, Store } from '../ports.ts';
+import type { FindParts } from '../read/find.ts';
 import type { Outbox } from './outbox.ts';
 import { progressOf } from './queue.ts';
 
 const LIMIT_MAX = 1000;
 
-export interface DeliveryAdminParts {
+export interface DeliveryAdminParts extends Pick<FindParts, 'cells'> {
   readonly store: Pick<Store, 'outbox' | 'pushConfigs' | 'task'>;
   readonly outbox: Outbox;
   readonly commits: Pick<Commits, 'add' | 'settled'>;
@@ -34,8 +35,8 @@ export function createDeliveryAdmin(parts: DeliveryAdminParts): Pick<AdminServic
       const { row, task } = await deadLetter(parts, id);
       const { failingSince: _, problem: __, ...rest } = row;
       const again: OutboxRow = { ...rest, state: 'open', attempts: 0, dueAt: clock.now().ms };
-      commits.add({ kind: 'outbox', row: again });
-      await commits.settled();
+      commits.add({ kind: 'outbox', row: again }, task);
+      await commits.settled('request', task);
       await outbox.readKind(again);
       outbox.opened(again, task, progressOf(task));
       return shown(parts, { row: again, task });
@@ -45,23 +46,25 @@ export function createDeliveryAdmin(parts: DeliveryAdminParts): Pick<AdminServic
       if (task === undefined || seq > task.last) throw new A2AError('TASK_NOT_FOUND', `there is no event ${seq} of task ${taskId}`);
       if (!(await store.pushConfigs(task.key)).some(({ config }) => config.id === configId))
         throw new A2AError('UNSUPPORTED_OPERATION', 'the webhook was deleted, so nothing can be sent to it');
+      await parts.cells?.enter(task);
       const row = outbox.again(task, configId, seq);
-      commits.add({ kind: 'outbox', row });
-      await commits.settled();
+      commits.add({ kind: 'outbox', row }, task);
+      await commits.settled('request', task);
       outbox.opened(row, task, progressOf(task));
       return shown(parts, { row, task });
     },
     discard: async (id) => {
-      await deadLetter(parts, id);
-      commits.add({ kind: 'unoutbox', n: id });
-      await commits.settled();
+      const { task } = await deadLetter(parts, id);
+      commits.add({ kind: 'unoutbox', n: id }, task);
+      await commits.settled('request', task);
     },
   };
 }
 
-async function deadLetter({ store }: DeliveryAdminParts, n: number): Promise<OutboxEntry> {
+async function deadLetter({ store, cells }: DeliveryAdminParts, n: number): Promise<OutboxEntry> {
   const [entry] = await store.outbox({ n, limit: 1 });
   if (entry === undefined) throw new A2AError('TASK_NOT_FOUND', `there is no delivery ${n}`);
+  await cells?.enter(entry.task);
   if (entry.row.state !== 'dead')
     throw new A2AError('UNSUPPORTED_OPERATION', `delivery ${n} is not a dead letter: it is still being delivered`);
   return entry;

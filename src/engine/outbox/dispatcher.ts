@@ -93,7 +93,7 @@ export class Dispatcher {
   renew(queue: DeliveryQueue): void {
     const { failingSince: _, problem: __, ...row } = queue.row;
     queue.row = { ...row, attempts: 0, dueAt: this.#parts.clock.now().ms };
-    this.#parts.rows.put(queue.row);
+    this.#parts.rows.put(queue.row, queue.task);
     if (queue.phase === 'waiting') {
       queue.cancelTimer?.();
       queue.phase = 'idle';
@@ -223,7 +223,7 @@ export class Dispatcher {
     const { row, deadLetter, isTransient } = lane.channel.judge(queue, attempted);
     if (deadLetter !== undefined) {
       this.#deadLetters += 1;
-      rows.put({ ...deadLetter, n: row === undefined ? queue.row.n : nextNumber() });
+      rows.put({ ...deadLetter, n: row === undefined ? queue.row.n : nextNumber() }, queue.task);
       report(`a webhook of task ${queue.task.id} did not accept its events`, new Error(deadLetter.problem), reportedOf(queue));
     } else if (attempted.outcome.kind === 'failed' && queue.row.attempts === 0 && queue.kind === 'webhook') {
       report('a webhook failed; it is tried again', new Error(attempted.outcome.problem), { ...reportedOf(queue), isTransient: true });
@@ -238,7 +238,7 @@ export class Dispatcher {
         queue.pendingSince = undefined;
       }
       queue.row = row;
-      if (isTransient !== true) rows.put(row);
+      if (isTransient !== true) rows.put(row, queue.task);
       this.wake(queue);
     }
     if (deadLetter !== undefined) rows.flush();
@@ -246,8 +246,8 @@ export class Dispatcher {
 
   #finish(queue: DeliveryQueue): void {
     const { rows, onClosed } = this.#parts;
-    if (this.#lanes.get(queue.kind)?.channel.ownsConfig === true) rows.removeWithConfig(queue.row);
-    else rows.remove(queue.row);
+    if (this.#lanes.get(queue.kind)?.channel.ownsConfig === true) rows.removeWithConfig(queue.row, queue.task);
+    else rows.remove(queue.row, queue.task);
     this.close(queue);
     onClosed(queue);
   }

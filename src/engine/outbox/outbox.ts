@@ -1,7 +1,7 @@
 import type { Ids, PushConfigId, Seq } from '#protocol';
 import { isTerminal, pushConfigId, seq, seqBefore } from '#protocol';
 import type { Commits } from '../commit/group-commit.ts';
-import type { OutboxEntry, OutboxRow, Owner, Store, TaskKey, TaskRow, Write } from '../ports.ts';
+import type { ContextFilter, OutboxEntry, OutboxRow, Owner, Store, TaskKey, TaskRow, Write } from '../ports.ts';
 import type { CallOrigin } from '../report.ts';
 import type { DeliveryChannel } from './channel.ts';
 import type { DeliveryKind, ReplyPublisher, Vault, WebhookSender } from './delivery.ts';
@@ -12,6 +12,7 @@ import type { DeliveryQueues, NewReplies } from './queues.ts';
 import { createNewReplies, createQueues } from './queues.ts';
 import type { ReplyParts } from './reply-channel.ts';
 import { replyChannel } from './reply-channel.ts';
+import type { SavedRows } from './saved-rows.ts';
 import { createSavedRows } from './saved-rows.ts';
 import type { WebhookChannelParts } from './webhook-channel.ts';
 import { webhookChannel } from './webhook-channel.ts';
@@ -49,6 +50,12 @@ export interface Outbox {
   /** The queue in memory, which is ahead of the store. */
   current(n: number): DeliveryQueue | undefined;
   start(): Promise<void>;
+  /** Reads the open queues from the store: all, or those of these cells. A queue that is here already stays as it is. */
+  load(cells?: readonly number[]): Promise<void>;
+  /** Another process has the queues of these tasks from now on. */
+  lose(isLost: (task: ContextFilter) => boolean): void;
+  /** Saves the positions of all queues with the next commit. Returns the tasks to whose receivers something is being sent. */
+  pause(): readonly ContextFilter[];
   /** Ends the deliveries of one kind. Current ones have `ms` to finish. */
   stop(kind: DeliveryKind, ms: number): Promise<void>;
   stats(): WebhookStats;
@@ -77,9 +84,11 @@ export interface WebhookStats {
 export interface OutboxParts extends WebhookChannelParts, ReplyParts {
   readonly webhookSender: WebhookSender | undefined;
   readonly replyPublisher: ReplyPublisher | undefined;
-  readonly store: WebhookChannelParts['store'] & ReplyParts['store'] & Pick<Store, 'outbox' | 'outboxStats'>;
+  readonly store: WebhookChannelParts['store'] & ReplyParts['store'] & Pick<Store, 'outbox' | 'outboxStats' | 'reserveKeys'>;
   readonly commits: Pick<Commits, 'add'>;
   readonly ids: Ids;
+  /** For the numbers of queues, where several processes make them. */
+  readonly nextKey: () => number;
 }
 
 const PAGE = 1000;
@@ -90,10 +99,13 @@ export function createOutbox(partsOf: () => OutboxParts, { webhookSender, replyP
   const newReplies = createNewReplies();
   let lastNumber = 0;
   const nextNumber = (): number => {
+    const { store, nextKey } = partsOf();
+    if (store.reserveKeys !== undefined) return nextKey();
     lastNumber += 1;
     return lastNumber;
   };
   let dispatcher: Dispatcher | undefined;
+  let rows: SavedRows | undefined;
   return {
     webhookSender,
     replyPublisher,
@@ -128,14 +140,15 @@ export function createOutbox(partsOf: () => OutboxParts, { webhookSender, replyP
       const parts = partsOf();
       ({ last: lastNumber } = await parts.store.outboxStats());
       if (webhookSender === undefined && replyPublisher === undefined) return;
-      const rows = createSavedRows(parts.commits, parts.timers);
-      const started = new Dispatcher({ ...parts, rows, nextNumber, onClosed: queues.remove }, channelsOf(parts));
-      dispatcher = started;
-      for await (const { row, task } of openEntries(parts)) {
-        const reply = row.config.startsWith(REPLY_ID) ? await storedReply(parts, row) : undefined;
-        const queue = newQueue({ row, task, progress: progressOf(task), reply });
-        if (started.delivers(queue.kind)) started.wake(queues.add(queue));
-      }
+      rows = createSavedRows(parts.commits, parts.timers);
+      dispatcher = new Dispatcher({ ...parts, rows, nextNumber, onClosed: queues.remove }, channelsOf(parts));
+    },
+    load: async (cells) => {
+      if (dispatcher !== undefined) await loadQueues(partsOf(), { dispatcher, queues, cells });
+    },
+    pause: () => {
+      rows?.flush();
+      return [...queues.all()].filter(({ phase }) => phase === 'sending').map(({ task }) => task);
     },
     stop: async (kind, ms) => dispatcher?.stop(kind, ms),
     get publishing() {
@@ -170,7 +183,11 @@ function following(
   queues: DeliveryQueues,
   newReplies: NewReplies,
   dispatcherOf: () => Dispatcher | undefined,
-): Pick<Outbox, 'opened' | 'watches' | 'committed' | 'dropped'> {
+): Pick<Outbox, 'opened' | 'watches' | 'committed' | 'dropped' | 'lose'> {
+  const close = (queue: DeliveryQueue): void => {
+    dispatcherOf()?.close(queue);
+    queues.remove(queue);
+  };
   return {
     opened: (row, task, progress) => {
       const dispatcher = dispatcherOf();
@@ -187,11 +204,10 @@ function following(
       }
     },
     dropped: (task, config) => {
-      for (const queue of queues.of(task)) {
-        if (config !== undefined && queue.row.config !== config) continue;
-        dispatcherOf()?.close(queue);
-        queues.remove(queue);
-      }
+      for (const queue of queues.of(task)) if (config === undefined || queue.row.config === config) close(queue);
+    },
+    lose: (isLost) => {
+      for (const queue of [...queues.all()]) if (isLost(queue.task)) close(queue);
     },
   };
 }
@@ -226,9 +242,23 @@ function joinsQueue(queues: DeliveryQueues, newReplies: NewReplies, { task, repl
   return known !== undefined || newReplies.has(task.key, reply);
 }
 
-async function* openEntries({ store }: OutboxParts): AsyncGenerator<OutboxEntry> {
+interface Loading {
+  readonly dispatcher: Dispatcher;
+  readonly queues: DeliveryQueues;
+  readonly cells: readonly number[] | undefined;
+}
+
+async function loadQueues(parts: OutboxParts, { dispatcher, queues, cells }: Loading): Promise<void> {
+  for await (const { row, task } of openEntries(parts, cells)) {
+    const reply = row.config.startsWith(REPLY_ID) ? await storedReply(parts, row) : undefined;
+    const queue = newQueue({ row, task, progress: progressOf(task), reply });
+    if (queues.byNumber(row.n) === undefined && dispatcher.delivers(queue.kind)) dispatcher.wake(queues.add(queue));
+  }
+}
+
+async function* openEntries({ store }: OutboxParts, cells: readonly number[] | undefined): AsyncGenerator<OutboxEntry> {
   for (let after = 0; ; ) {
-    const page = await store.outbox({ state: 'open', after, limit: PAGE });
+    const page = await store.outbox({ state: 'open', after, limit: PAGE, ...(cells === undefined ? {} : { cells }) });
     yield* page;
     after = page.at(-1)?.row.n ?? after;
     if (page.length < PAGE) return;

@@ -6,7 +6,7 @@ import type { Commits } from '../commit/group-commit.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { Owner, PushRow, Store, Write } from '../ports.ts';
 import type { FindParts, TaskRequest } from '../read/find.ts';
-import { withTask } from '../read/find.ts';
+import { withTask, withTaskRead } from '../read/find.ts';
 import type { TokenKey } from '../read/page-tokens.ts';
 import { openToken, sealToken } from '../read/page-tokens.ts';
 import { inDigits } from '../tasks/events.ts';
@@ -58,20 +58,20 @@ export function createPushService(parts: PushServiceParts, agent: string): PushS
       });
     },
     get: async (request, ctx) =>
-      withTask(parts, asking(request, ctx), async (task) => {
+      withTaskRead(parts, asking(request, ctx), async (task) => {
         const rows = await configsOf(parts, task);
         const row = request.id === undefined ? rows[0] : rows.find((each) => each.config.id === request.id);
         // A2A 1.0.1 §3.1.8: the error for a missing config is that for a missing task.
         if (row === undefined) throw new A2AError('TASK_NOT_FOUND', `task ${request.taskId} has no such push notification config`);
         return shown(row, request.taskId);
       }),
-    list: async (request, ctx) => withTask(parts, asking(request, ctx), (task) => listConfigs(parts, task, request)),
+    list: async (request, ctx) => withTaskRead(parts, asking(request, ctx), (task) => listConfigs(parts, task, request)),
     delete: async (request, ctx) =>
       withTask(parts, asking(request, ctx), async (task) => {
         if (request.id.startsWith(REPLY_ID)) return;
-        parts.commits.add({ kind: 'unpush', task: task.row.key, id: request.id });
+        parts.commits.add({ kind: 'unpush', task: task.row.key, id: request.id }, task.row);
         parts.outbox.dropped(task.row.key, request.id);
-        await parts.commits.settled();
+        await parts.commits.settled('request', task.row);
       }),
   };
 }
@@ -141,8 +141,8 @@ export function writesFor({ outbox }: PushConfigParts, { row }: LiveTask, { push
 async function save(parts: PushServiceParts, task: LiveTask, push: PreparedPush): Promise<void> {
   const { commits, outbox } = parts;
   const writes = writesFor(parts, task, { push, after: task.row.last });
-  for (const write of writes) commits.add(write);
-  await commits.settled();
+  for (const write of writes) commits.add(write, task.row);
+  await commits.settled('request', task.row);
   for (const write of writes) if (write.kind === 'outbox') outbox.opened(write.row, task.row, progressOf(task.row, task.committed));
 }
 

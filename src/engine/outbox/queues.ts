@@ -17,6 +17,7 @@ export interface DeliveryQueues {
   pending(): number;
   /** When the oldest undelivered event of a webhook was saved. Undefined if everything is delivered. */
   pendingSince(): number | undefined;
+  all(): Iterable<DeliveryQueue>;
   add(queue: DeliveryQueue): DeliveryQueue;
   remove(queue: DeliveryQueue): void;
 }
@@ -57,6 +58,7 @@ export function createQueues(): DeliveryQueues {
       }
       return oldest;
     },
+    all: () => byNumber.values(),
     add: (queue) => {
       byTask.set(queue.task.key, [...of(queue.task.key), queue]);
       byNumber.set(queue.row.n, queue);

@@ -1,5 +1,5 @@
 import type { Commits } from '../commit/group-commit.ts';
-import type { OutboxRow, Write } from '../ports.ts';
+import type { ContextFilter, OutboxRow, Write } from '../ports.ts';
 import type { Timers } from '../timers.ts';
 
 /**
@@ -7,35 +7,41 @@ import type { Timers } from '../timers.ts';
  * crash it is repeated, with the same id. So the changes of a short time share a commit.
  */
 export interface SavedRows {
-  put(row: OutboxRow): void;
+  /** `task`: the task of the queue. */
+  put(row: OutboxRow, task: ContextFilter): void;
   /** Deletes the queue. */
-  remove(row: OutboxRow): void;
+  remove(row: OutboxRow, task: ContextFilter): void;
   /** Deletes the queue with its push config. */
-  removeWithConfig(row: OutboxRow): void;
+  removeWithConfig(row: OutboxRow, task: ContextFilter): void;
   flush(): void;
+}
+
+interface GatheredWrite {
+  readonly write: Write;
+  readonly task: ContextFilter;
 }
 
 const GATHER_MS = 200;
 
 /** Of several changes of one queue only the last is written. */
 export function createSavedRows(commits: Pick<Commits, 'add'>, timers: Timers): SavedRows {
-  let gathered = new Map<number, Write>();
+  let gathered = new Map<number, GatheredWrite>();
   let isDue = false;
   const flush = (): void => {
     isDue = false;
-    for (const write of gathered.values()) commits.add(write);
+    for (const { write, task } of gathered.values()) commits.add(write, task);
     gathered = new Map();
   };
-  const note = (n: number, write: Write): void => {
-    gathered.set(n, write);
+  const note = (n: number, gather: GatheredWrite): void => {
+    gathered.set(n, gather);
     if (isDue) return;
     isDue = true;
     timers.later(GATHER_MS, flush);
   };
   return {
-    put: (row) => note(row.n, { kind: 'outbox', row }),
-    remove: ({ n }) => note(n, { kind: 'unoutbox', n }),
-    removeWithConfig: ({ n, task, config }) => note(n, { kind: 'unpush', task, id: config }),
+    put: (row, task) => note(row.n, { task, write: { kind: 'outbox', row } }),
+    remove: ({ n }, task) => note(n, { task, write: { kind: 'unoutbox', n } }),
+    removeWithConfig: ({ n, task: key, config }, task) => note(n, { task, write: { kind: 'unpush', task: key, id: config } }),
     flush,
   };
 }

@@ -58,6 +58,15 @@ async function spillAll({ blobs, limits }: Spilling, key: TaskKey, parts: readon
   return { parts: kept, spilled, bytes };
 }
 
+/** The names of the content that an entry has in the blob store. */
+export function spilledNames({ event, spilled = [] }: LogEntry): readonly string[] {
+  const parts = event.artifactUpdate?.artifact.parts ?? [];
+  return spilled.flatMap((at) => {
+    const part = parts[at];
+    return part === undefined ? [] : [nameIn(part)];
+  });
+}
+
 /** The entries with their content in place again. */
 export function restoreContent(
   from: BlobParts,
@@ -112,8 +121,7 @@ async function restored(from: BlobParts, key: TaskKey, entry: LogEntry): Promise
 
 /** Reads one blob and checks it against its hash. */
 async function contentOf({ blobs }: BlobParts, key: TaskKey, part: Part): Promise<Part> {
-  const reference = part.text ?? part.raw ?? part.data;
-  const name = typeof reference === 'string' ? reference.slice(PREFIX.length) : '';
+  const name = nameIn(part);
   const content = await blobs?.get(key, name);
   // Checked against its hash: a shortened or changed artifact must not look like the real one.
   if (content === undefined || (await hashOf(content)) !== name) {
@@ -121,6 +129,11 @@ async function contentOf({ blobs }: BlobParts, key: TaskKey, part: Part): Promis
   }
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
   return part.data === undefined ? withContent(part, text) : { ...part, data: JSON.parse(text) };
+}
+
+function nameIn({ text, raw, data }: Part): string {
+  const reference = text ?? raw ?? data;
+  return typeof reference === 'string' ? reference.slice(PREFIX.length) : '';
 }
 
 function withContent(part: Part, content: string): Part {

@@ -1,5 +1,6 @@
 import type { CallSemantics, Logged, Seq, Task } from '#protocol';
 import { isTerminal, NO_EVENT } from '#protocol';
+import { ElsewhereError } from '../cells.ts';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineLifecycle } from '../lifecycle.ts';
 import type { LogEntry } from '../ports.ts';
@@ -136,7 +137,9 @@ export class Follower implements AsyncGenerator<EventBatch> {
       const page = entriesIn(this.#parts, task, { after: this.#after, upTo: task.committed });
       if (page instanceof Promise) this.#await(page);
       else if (page.length > 0) this.#show(page);
-      else if (isAtEnd(task, this.#after, options) || lifecycle.phase === 'off' || task.isGone) this.#finish();
+      else if (isAtEnd(task, this.#after, options)) this.#finish();
+      else if (task.lostCell !== undefined) this.#fail(new ElsewhereError(task.lostCell));
+      else if (lifecycle.phase === 'off' || task.isGone) this.#finish();
       else if (commits.broken !== undefined) this.#fail(commits.broken);
       else task.onCommit(this.#wake);
     }

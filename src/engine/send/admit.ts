@@ -1,11 +1,14 @@
-import type { ContextId, Ids, Message, Metadata, Mutable, Seq, Task } from '#protocol';
+import type { CallContext, ContextId, Ids, Message, Metadata, Mutable, Seq, Task } from '#protocol';
 import { A2AError, contextId as asContextId, taskId as asTaskId, isTerminal, NO_EVENT, seqAfter, withoutNotes } from '#protocol';
+import type { OwnCells } from '../cells/own-cells.ts';
+import { ANY_CELL } from '../cells/own-cells.ts';
+import { ElsewhereError } from '../cells.ts';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLifecycle } from '../lifecycle.ts';
 import type { PreparedPush, PushConfigParts } from '../outbox/push-configs.ts';
 import { prepareInlinePush, writesFor } from '../outbox/push-configs.ts';
-import type { MaybePromise, SendRecord, TaskKey, TaskRow } from '../ports.ts';
+import type { ContextFilter, MaybePromise, SendRecord, TaskKey, TaskRow } from '../ports.ts';
 import type { EntryNotes } from '../tasks/events.ts';
 import type { AcceptedMessage, LiveTask } from '../tasks/live-task.ts';
 import type { Timers } from '../timers.ts';
@@ -39,10 +42,19 @@ export type SendIdentity = Pick<SendRecord, 'owner' | 'agent' | 'token' | 'finge
 export function admit(parts: AdmitParts, call: SendCall, identity?: SendIdentity): MaybePromise<AcceptedMessage> {
   checkModes(call);
   const { message, configuration } = call.request;
+  const entering = parts.cells === undefined ? undefined : enterContext(parts.cells, call);
+  if (entering !== undefined) return entering.then(() => admit(parts, call, identity));
   const lookup = findContinued(parts, call);
   if (lookup !== undefined || configuration?.taskPushNotificationConfig !== undefined) return admitLater(parts, call, { lookup, identity });
   checkOpen(parts);
   return create(parts, call, { contextId: message.contextId, identity, push: undefined });
+}
+
+/** A message that names a context and no task is for the process that has the context. A named task decides by its own context. */
+function enterContext(cells: OwnCells, { request, ctx, owner, facts }: SendCall): Promise<void> | undefined {
+  const { contextId, taskId } = request.message;
+  const namesTask = taskId !== undefined || (ctx.semantics?.taskNames !== undefined && request.alias !== undefined);
+  return contextId === undefined || namesTask ? undefined : cells.enter({ owner, agent: facts.agent, contextId });
 }
 
 interface Lookup {
@@ -127,6 +139,7 @@ function busyTask(parts: AdmitParts, call: SendCall, found: LiveTask | undefined
 }
 
 function nextCommit(parts: AdmitParts, { ctx }: SendCall, task: LiveTask): Promise<void> {
+  task.checkHere();
   checkOpen(parts);
   if (ctx.signal.aborted) throw new A2AError('UNAVAILABLE', 'the caller has disconnected');
   return task.nextCommit(ctx.signal);
@@ -155,11 +168,14 @@ async function refuse(task: LiveTask): Promise<never> {
   throw new A2AError('TASK_FINISHED', `task ${row.alias ?? row.id} is finished and accepts no further message`);
 }
 
-function checkOpen({ lifecycle, commits }: AdmitParts): void {
+function checkOpen({ lifecycle, commits, cells }: AdmitParts): void {
   if (lifecycle.phase !== 'open') {
+    if (cells !== undefined && (lifecycle.phase === 'closed' || lifecycle.phase === 'off')) throw new ElsewhereError(ANY_CELL);
     const why = lifecycle.phase === 'cut off' ? 'the database can’t be used at the moment' : 'the server is starting or stopping';
     throw new A2AError('UNAVAILABLE', why, { retryAfterMs: 1000 });
   }
+  // Another process may still reach the store.
+  if (commits.isStalled) cells?.checkAny();
   commits.check();
 }
 
@@ -173,11 +189,12 @@ interface Creation {
 
 /** Creates a task for a message and starts its first turn. */
 function create(parts: AdmitParts, call: SendCall, { contextId: given, identity, push, follows }: Creation): AcceptedMessage {
-  const { turns, tasks, ids, clock } = parts;
+  const { turns, tasks, ids, clock, cells } = parts;
   const { request, ctx, facts, owner } = call;
   turns.checkNew(owner);
   const id = asTaskId(ids.next());
-  const contextId = given ?? asContextId(ids.next());
+  const contextId = given ?? asContextId(cells === undefined ? ids.next() : cells.idHere(ids.next(), besideOf(parts, ctx)));
+  if (cells !== undefined && given !== undefined) checkHere(cells, { owner, agent: facts.agent, contextId });
   const message: Message = { ...request.message, taskId: id, contextId };
   const now = clock.now();
   const state = turns.hasFreeSlot ? 'TASK_STATE_WORKING' : 'TASK_STATE_SUBMITTED';
@@ -208,6 +225,15 @@ function create(parts: AdmitParts, call: SendCall, { contextId: given, identity,
   return { task, seq };
 }
 
+function besideOf({ tasks }: AdmitParts, { beside }: CallContext): ContextFilter | undefined {
+  return beside === undefined ? undefined : tasks.get(beside)?.row;
+}
+
+/** Another process may have got the cell meanwhile. */
+function checkHere(cells: OwnCells, place: ContextFilter): void {
+  if (!cells.isHere(place)) throw new ElsewhereError(cells.cellOf(place));
+}
+
 /** The caller's metadata and ours. Callers can't set ours (`withoutNotes`). */
 function metadataOf({ request, ctx }: SendCall): Metadata | undefined {
   const said = request.metadata === undefined ? undefined : withoutNotes(request.metadata);
@@ -223,6 +249,8 @@ interface Resumption {
 /** Continues a task. Throws if it has moved on since the caller saw it. */
 function resume(parts: AdmitParts, task: LiveTask, { call, identity, push }: Resumption): AcceptedMessage {
   const { row } = task;
+  task.checkHere();
+  if (parts.cells !== undefined) checkHere(parts.cells, row);
   const wanted = call.request.configuration?.ifGenerationMatch;
   if (wanted !== undefined && wanted !== row.last) {
     throw new A2AError('TASK_GENERATION_MISMATCH', `task ${row.id} is at generation ${row.last}, not ${wanted}`);
@@ -249,9 +277,9 @@ function saveBeside(parts: AdmitParts, task: LiveTask, { call, identity, push, s
   if (to !== undefined) task.writeBeside(...parts.outbox.openReply(task.row, { to, dialect }, seq));
   if (push !== undefined) task.writeBeside(...writesFor(parts, task, { push, after: seq }));
   if (identity === undefined) return;
-  const { key, ...name } = identity;
+  const { owner, agent, token, fingerprint, key } = identity;
   const at = { key: task.row.key, id: task.row.id, seq };
-  task.recordSend({ ...name, at: parts.clock.now().ms, delivered: false, task: at }, key);
+  task.recordSend({ owner, agent, token, fingerprint, at: parts.clock.now().ms, delivered: false, task: at }, key);
 }
 
 function inputOf(call: SendCall, seq: Seq, message: Message): TurnInput {

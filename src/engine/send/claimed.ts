@@ -31,5 +31,6 @@ async function claimed({ commits }: IdempotencyParts, { task, seq }: AcceptedMes
     commits.check();
     await task.nextCommit();
   }
+  if (task.committed < seq && !task.isDirectSaved) task.checkHere();
   return !task.isWithdrawn;
 }

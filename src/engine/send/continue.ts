@@ -1,5 +1,6 @@
 import type { ContextId, Seq, TaskId } from '#protocol';
 import { A2AError, isInterrupted, isTerminal, taskId } from '#protocol';
+import type { OwnCells } from '../cells/own-cells.ts';
 import type { Store, TaskRow } from '../ports.ts';
 import { holdNamed, noTask } from '../read/find.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
@@ -9,6 +10,7 @@ import type { SendCall } from './call.ts';
 export interface ContinueParts {
   readonly store: Pick<Store, 'task' | 'byAlias' | 'waiting'>;
   readonly tasks: TaskTable;
+  readonly cells: OwnCells | undefined;
 }
 
 /** The task that a message continues, held. If it is finished, a new task in its context may follow it. */

@@ -188,7 +188,11 @@ describe('a repeated send', () => {
   it('is not recognised by a message id that the dialect made up, but by a key', async () => {
     const { service } = await world(echo);
     const old = (more: Partial<CallContext> = {}): CallContext => lost({ semantics: { mintedMessageId: true }, ...more });
-    const sendOld = async (given: CallContext): Promise<string> => taskOf(await service.send(send('m'), given)).id;
+    let minted = 0;
+    const sendOld = async (given: CallContext): Promise<string> => {
+      minted += 1;
+      return taskOf(await service.send(send(`m${minted}`), given)).id;
+    };
     expect(await sendOld(old())).not.toBe(await sendOld(old()));
     expect(await sendOld(old({ idempotencyKey: 'k' }))).toBe(await sendOld(old({ idempotencyKey: 'k' })));
   });

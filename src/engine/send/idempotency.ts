@@ -1,6 +1,6 @@
 import type { Message, SendRequest } from '#protocol';
 import { A2AError } from '#protocol';
-import type { MaybePromise, SendName, SendRecord, Store } from '../ports.ts';
+import type { MaybePromise, SendRecord, Store } from '../ports.ts';
 import { scopedKey } from '../tasks/keys.ts';
 import type { AcceptedMessage } from '../tasks/live-task.ts';
 import type { AdmitParts, SendIdentity } from './admit.ts';
@@ -174,12 +174,12 @@ function checkBody(known: { readonly fingerprint: string }, identity: SendIdenti
  */
 export function deliveryMark(parts: IdempotencyParts, call: SendCall, identity: SendIdentity | undefined): (() => void) | undefined {
   if (identity === undefined || alwaysAttaches(parts, call)) return undefined;
-  const { key, fingerprint: _, ...name } = identity;
+  const { owner, agent, token, key } = identity;
   const { delivered } = parts.recentSends;
   return () => {
     if (delivered.has(key)) return;
     delivered.add(key);
-    parts.commits.addLazily({ kind: 'delivered', name }, () => delivered.delete(key));
+    parts.commits.addLazily({ kind: 'delivered', name: { owner, agent, token } }, () => delivered.delete(key));
   };
 }
 
@@ -188,10 +188,10 @@ export function identityOf(parts: IdempotencyParts, call: SendCall): SendIdentit
   const { owner, facts, request } = call;
   const token = tokenOf(call, parts.idempotency);
   if (token === undefined) return undefined;
-  const name: SendName = { owner, agent: facts.agent, token };
+  const { agent } = facts;
   // A replica repeats the same bytes, but the dialect may mint another message id from them.
-  const fingerprint = token.startsWith(RETRY) ? '' : fingerprintOf(request);
-  return { ...name, key: scopedKey(owner, facts.agent, token), fingerprint };
+  const fingerprint = token.startsWith(RETRY) ? '' : fingerprintOf(request, call.ctx.semantics?.mintedMessageId);
+  return { owner, agent, token, fingerprint, key: scopedKey(owner, agent, token) };
 }
 
 /**
@@ -211,10 +211,10 @@ const RETRY = 'retry ';
 
 /**
  * 53 bits over the message's JSON (cyrb53). It finds a caller's mistake, not an attack, and is cheap
- * enough for every send.
+ * enough for every send. An id that the dialect made up is left out: a repetition gets another one.
  */
-function fingerprintOf({ message, metadata, alias }: SendRequest): string {
-  const text = JSON.stringify([message, metadata, alias]);
+function fingerprintOf({ message, metadata, alias }: SendRequest, isMinted = false): string {
+  const text = JSON.stringify([isMinted ? { ...message, messageId: undefined } : message, metadata, alias]);
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
   for (let at = 0; at < text.length; at += 1) {

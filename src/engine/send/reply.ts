@@ -26,7 +26,7 @@ export async function replyAgain(
   await task.durable(seq);
   const writes = outbox.openReply(task.row, reply, seq);
   if (writes.length === 0) return;
-  for (const write of writes) commits.add(write);
-  await commits.settled();
+  for (const write of writes) commits.add(write, task.row);
+  await commits.settled('request', task.row);
   for (const write of writes) if (write.kind === 'outbox') outbox.opened(write.row, task.row, progressOf(task.row, task.committed));
 }

@@ -100,6 +100,7 @@ function isAnswered(task: LiveTask, seq: Seq, sender: Sender | undefined): boole
 }
 
 function wait({ commits, lifecycle }: SendParts, task: LiveTask, signal: AbortSignal | undefined): Promise<void> {
+  task.checkHere();
   commits.check();
   if (signal?.aborted === true) throw new A2AError('UNAVAILABLE', 'the caller has disconnected');
   if (lifecycle.phase === 'off') throw new A2AError('UNAVAILABLE', 'the server is shutting down', { retryAfterMs: 1000 });

@@ -19,7 +19,7 @@ function taskIn(state: TaskState, limits: Partial<EngineLimits> = {}): LiveTask 
   const commits = createCommits({ store: memoryStore(), timers, onBroken: () => {} });
   const parts = { limits: { ...DEFAULT_ENGINE_LIMITS, ...limits }, clock: createEngineClock(clock), commits };
   return new TaskInMemory(
-    { ...parts, timers, onSaved: () => {}, onIdle: () => {}, onWithdrawn: () => {} },
+    { ...parts, timers, onSaved: () => {}, onIdle: () => {}, onDropped: () => {} },
     rowOf(1, { state, last: seqOf(1) }),
     {
       isNew: false,

@@ -21,6 +21,8 @@ export interface LiveTask {
   readonly isGone: boolean;
   /** Another process was the first to use a name of the task. The task was never made. */
   readonly isWithdrawn: boolean;
+  /** The task's cell, once it belongs to another process. What is here is outdated, and `isGone` is set. */
+  readonly lostCell: number | undefined;
   /** The direct message that replaced the task, and whether it is durable. */
   readonly direct: Message | undefined;
   readonly isDirectSaved: boolean;
@@ -30,6 +32,8 @@ export interface LiveTask {
   /** Durable entries, newest last, without gaps. */
   readonly tail: readonly LogEntry[];
   readonly run: AgentRun | undefined;
+  /** Somebody reads it, waits for it or changes it, or a change is not durable yet. Its run does not count. */
+  readonly isHeld: boolean;
   /** The request whose message the task works on. Undefined after a restart. */
   readonly origin: CallOrigin | undefined;
 
@@ -60,6 +64,10 @@ export interface LiveTask {
    * task.
    */
   replaceBy(direct: Message): boolean;
+  /** Another process owns the task's cell from now on. Those who wait for the task get an ElsewhereError. Calling it twice is harmless. */
+  lose(cell: number): void;
+  /** Throws an ElsewhereError if another process owns the task. */
+  checkHere(): void;
   /** Nothing more of it is written, and readers are disconnected. */
   discard(): void;
 

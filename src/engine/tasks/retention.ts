@@ -1,9 +1,10 @@
 import { isInterrupted } from '#protocol';
+import type { OwnCells } from '../cells/own-cells.ts';
 import type { Commits } from '../commit/group-commit.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Blobs, Store, TaskRow } from '../ports.ts';
+import type { Blobs, Owner, QuietRange, Store, TaskRow } from '../ports.ts';
 import type { ReportFailure } from '../report.ts';
 import type { StopReason } from '../turns/stop.ts';
 import type { LiveTask } from './live-task.ts';
@@ -15,7 +16,7 @@ const BATCH = 500;
 
 /** What deleting tasks needs of the engine. */
 export interface RetentionParts {
-  readonly store: Pick<Store, 'quiet' | 'finished'>;
+  readonly store: Pick<Store, 'quiet' | 'finished' | 'count' | 'names'>;
   readonly blobs: Blobs | undefined;
   readonly tasks: TaskTable;
   readonly commits: Pick<Commits, 'add' | 'settled'>;
@@ -25,6 +26,7 @@ export interface RetentionParts {
   readonly limits: Pick<EngineLimits, 'waitingMsMax' | 'finishedMsMax' | 'finishedTasksMax'>;
   readonly stopTask: (task: LiveTask, reason: StopReason) => void;
   readonly report: ReportFailure;
+  readonly cells: OwnCells | undefined;
 }
 
 /**
@@ -35,22 +37,36 @@ export interface RetentionParts {
 export async function sweepTasks(parts: RetentionParts): Promise<number> {
   const { limits, store, clock, commits } = parts;
   const now = clock.now().ms;
-  await failUnanswered(parts, now - limits.waitingMsMax);
-  let deleted = await deleteWhile(parts, now - limits.finishedMsMax, () => Number.POSITIVE_INFINITY);
-  const surplus = (await store.finished()) - limits.finishedTasksMax;
-  if (surplus > 0) deleted += await deleteWhile(parts, Number.POSITIVE_INFINITY, (done) => surplus - done);
+  const cells = parts.cells?.open();
+  if (cells?.length === 0) return 0;
+  await failUnanswered(parts, { before: now - limits.waitingMsMax, cells });
+  let deleted = await deleteWhile(parts, { before: now - limits.finishedMsMax, cells }, () => Number.POSITIVE_INFINITY);
+  // Of several processes, each keeps as many as it has cells.
+  const kept = Math.floor(limits.finishedTasksMax * (parts.cells?.part() ?? 1));
+  const surplus = (await store.finished(cells)) - kept;
+  if (surplus > 0) deleted += await deleteWhile(parts, { before: Number.POSITIVE_INFINITY, cells }, (done) => surplus - done);
   commits.add({ kind: 'forgetSends', before: now - limits.finishedMsMax });
   await commits.settled();
   return deleted;
 }
 
+interface Quiet {
+  readonly before: number;
+  /** Undefined: all tasks of the store. */
+  readonly cells: readonly number[] | undefined;
+}
+
+function rangeOf({ before, cells }: Quiet, limit: number): QuietRange {
+  return cells === undefined ? { before, limit } : { before, limit, cells };
+}
+
 /** Deletes finished tasks in batches, oldest first, until `left` returns 0 or no more can be deleted. */
-async function deleteWhile(parts: RetentionParts, before: number, left: (done: number) => number): Promise<number> {
+async function deleteWhile(parts: RetentionParts, quiet: Quiet, left: (done: number) => number): Promise<number> {
   let done = 0;
   for (;;) {
     const limit = Math.min(BATCH, left(done));
     if (limit <= 0) return done;
-    const rows = await parts.store.quiet('finished', { before, limit });
+    const rows = await parts.store.quiet('finished', rangeOf(quiet, limit));
     const deleted = await deleteFree(parts, rows);
     done += deleted;
     if (rows.length < limit || deleted === 0) return done;
@@ -63,15 +79,16 @@ async function deleteWhile(parts: RetentionParts, before: number, left: (done: n
  */
 async function deleteFree(parts: RetentionParts, rows: readonly TaskRow[]): Promise<number> {
   const { tasks, commits, outbox, waiting, blobs, report } = parts;
-  const free = rows.filter(({ id }) => tasks.isFree(id));
-  for (const { id, key } of free) {
-    tasks.startDeleting(id);
-    commits.add({ kind: 'forget', task: key });
-    outbox.dropped(key);
-    waiting.drop(key);
-  }
+  const free = rows.filter((row) => tasks.isFree(row.id) && parts.cells?.isHere(row) !== false);
   if (free.length === 0) return 0;
+  for (const { id } of free) tasks.startDeleting(id);
   try {
+    await forgetNames(parts, free);
+    for (const row of free) {
+      commits.add({ kind: 'forget', task: row.key }, row);
+      outbox.dropped(row.key);
+      waiting.drop(row.key);
+    }
     await commits.settled();
   } finally {
     for (const { id } of free) tasks.endDeleting(id);
@@ -81,13 +98,26 @@ async function deleteFree(parts: RetentionParts, rows: readonly TaskRow[]): Prom
   return free.length;
 }
 
+/** Deletes the names of conversations that end with these tasks. Before the tasks: after a crash no name is left over. */
+async function forgetNames({ store }: RetentionParts, rows: readonly TaskRow[]): Promise<void> {
+  for (const named of (await store.names?.of(rows)) ?? []) {
+    const { owner, contextId } = named;
+    const leaving = rows.filter((row) => row.contextId === contextId && isSame(row.owner, owner)).length;
+    if ((await store.count({ owner, contextId })) <= leaving) await store.names?.put({ ...named, name: '' });
+  }
+}
+
+function isSame(one: Owner, other: Owner): boolean {
+  return one.tenant === other.tenant && one.principal === other.principal;
+}
+
 /** Fails tasks that have waited too long for their caller and have no run. */
-async function failUnanswered({ store, tasks, commits, stopTask }: RetentionParts, before: number): Promise<void> {
+async function failUnanswered({ store, tasks, commits, stopTask, cells }: RetentionParts, quiet: Quiet): Promise<void> {
   for (;;) {
-    const rows = await store.quiet('waiting', { before, limit: BATCH });
+    const rows = await store.quiet('waiting', rangeOf(quiet, BATCH));
     let ended = 0;
-    for (const { id } of rows) {
-      const task = await tasks.hold('any', id);
+    for (const row of rows) {
+      const task = cells?.isHere(row) === false ? undefined : await tasks.hold('any', row.id);
       if (task === undefined) continue;
       if (isInterrupted(task.row.state) && task.run === undefined) {
         stopTask(task, 'unanswered');

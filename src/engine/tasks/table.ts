@@ -1,4 +1,5 @@
 import type { ExternalId, TaskId } from '#protocol';
+import type { OwnCells } from '../cells/own-cells.ts';
 import type { Owner, Store, TaskKey, TaskRow, TaskScope } from '../ports.ts';
 import { isIn, scopedKey } from './keys.ts';
 import type { LiveTask } from './live-task.ts';
@@ -13,9 +14,10 @@ export interface TaskTable {
   /** The newest task of that name, if it is in memory. It may not be in the store yet. */
   named(owner: Owner, agent: string, alias: ExternalId): LiveTask | undefined;
   /**
-   * The task, loaded if necessary and held until `release`. Undefined if there is none in this scope.
+   * The task, loaded if necessary and held until `release`. Undefined if there is none in this scope. Throws an ElsewhereError if another
+   * process owns the task.
    */
-  hold(scope: TaskScope, id: TaskId): Promise<LiveTask | undefined>;
+  hold(scope: TaskScope, id: TaskId, why?: HoldReason): Promise<LiveTask | undefined>;
   /** A new task, held, and not in the table until `add`. `follows`: the task that has its alias now. */
   create(row: TaskRow, follows?: TaskKey): LiveTask;
   add(task: LiveTask): void;
@@ -32,8 +34,15 @@ export interface TaskTable {
   loaded(id: TaskId): Promise<unknown>;
 }
 
+/**
+ * What a task is held for. `read`: it is not changed, and nobody waits for it, so a task of another process will do. `recover`: its cell is
+ * being recovered. The difference matters only where several processes have cells.
+ */
+export type HoldReason = 'use' | 'read' | 'recover';
+
 export interface TaskTableOptions extends Omit<TaskParts, 'onIdle'> {
   readonly store: Pick<Store, 'task'>;
+  readonly cells: OwnCells | undefined;
 }
 
 /**
@@ -43,17 +52,22 @@ export function createTaskTable(options: TaskTableOptions): TaskTable {
   return new Table(options);
 }
 
+/** `again`: look again when it resolves. */
+type Found = LiveTask | { readonly again: Promise<void> | undefined } | undefined;
+
 class Table implements TaskTable {
   readonly #parts: TaskParts;
   readonly #store: Pick<Store, 'task'>;
+  readonly #cells: OwnCells | undefined;
   readonly #tasks = new Map<TaskId, LiveTask>();
   /** By owner, agent and the caller's name. */
   readonly #named = new Map<string, LiveTask>();
   readonly #loading = new Map<TaskId, Promise<unknown>>();
   readonly #deleting = new Set<TaskId>();
 
-  constructor({ store, ...parts }: TaskTableOptions) {
+  constructor({ store, cells, ...parts }: TaskTableOptions) {
     this.#store = store;
+    this.#cells = cells;
     this.#parts = { ...parts, onIdle: (task) => this.drop(task) };
   }
 
@@ -73,19 +87,34 @@ class Table implements TaskTable {
     return this.#named.get(scopedKey(owner, agent, alias));
   }
 
-  async hold(scope: TaskScope, id: TaskId): Promise<LiveTask | undefined> {
+  async hold(scope: TaskScope, id: TaskId, why: HoldReason = 'use'): Promise<LiveTask | undefined> {
     for (;;) {
       if (this.#deleting.has(id)) return undefined;
       const task = this.#tasks.get(id);
-      if (task !== undefined) {
-        if (!isIn(scope, task.row.owner)) return undefined;
-        task.hold();
-        return task;
+      if (task === undefined && this.#loading.has(id)) {
+        // Another call is loading the task. A second read of the row could return an older one, so look again afterwards.
+        await this.loaded(id);
+        continue;
       }
-      if (!this.#loading.has(id)) return this.#load(scope, id);
-      // Another call is loading the task. A second read of the row could return an older one, so look again afterwards.
-      await this.loaded(id);
+      const found = task === undefined ? await this.#find(scope, id, why) : this.#holdLive(scope, task, why);
+      if (found === undefined || !('again' in found)) return found;
+      await found.again;
     }
+  }
+
+  #holdLive(scope: TaskScope, task: LiveTask, why: HoldReason): Found | Promise<LiveTask | undefined> {
+    if (!isIn(scope, task.row.owner)) return undefined;
+    const again = this.#cells === undefined ? undefined : this.#enter(task.row, why);
+    // Other processes may have read a commit whose answer is not here yet.
+    const isBehind = this.#cells !== undefined && why === 'read' && task.committed > 0 && task.saving.entries.length > 0;
+    if (again === 'elsewhere' || isBehind) return this.#view(scope, task.row.id);
+    if (again !== undefined) return { again };
+    task.hold();
+    return task;
+  }
+
+  #find(scope: TaskScope, id: TaskId, why: HoldReason): Promise<Found> {
+    return this.#cells !== undefined && why === 'read' ? this.#view(scope, id) : this.#load(scope, id, why);
   }
 
   create(row: TaskRow, follows?: TaskKey): LiveTask {
@@ -122,11 +151,16 @@ class Table implements TaskTable {
     return this.#loading.get(id)?.catch(() => {});
   }
 
-  #load(scope: TaskScope, id: TaskId): Promise<LiveTask | undefined> {
+  /** Recovery loads tasks too, so the wait for it is not part of loading. */
+  #load(scope: TaskScope, id: TaskId, why: HoldReason): Promise<Found> {
     const loading = (async () => {
       try {
+        const version = this.#cells?.version;
         const row = await this.#store.task(scope, id);
         if (row === undefined) return undefined;
+        const again = this.#cells === undefined ? undefined : this.#enter(row, why);
+        // A cell that was gained during the read may have a newer row.
+        if (again instanceof Promise || this.#cells?.version !== version) return { again: again instanceof Promise ? again : undefined };
         const task = new TaskInMemory(this.#parts, row, { isNew: false });
         this.#tasks.set(id, task);
         return task;
@@ -136,6 +170,20 @@ class Table implements TaskTable {
     })();
     this.#loading.set(id, loading);
     return loading;
+  }
+
+  /** Undefined: the task can be used now. A promise: when its cell is recovered. Throws an ElsewhereError, unless the task is only read. */
+  #enter(row: TaskRow, why: HoldReason): Promise<void> | 'elsewhere' | undefined {
+    const cells = this.#cells;
+    if (cells === undefined || cells.isHere(row)) return undefined;
+    if (why === 'read') return 'elsewhere';
+    return why === 'recover' && cells.isOwn(row) ? undefined : cells.enter(row);
+  }
+
+  /** The task as the store has it, for somebody who only reads it. */
+  async #view(scope: TaskScope, id: TaskId): Promise<LiveTask | undefined> {
+    const row = await this.#store.task(scope, id);
+    return row === undefined ? undefined : new TaskInMemory(this.#parts, row, { isNew: false });
   }
 
   drop(task: LiveTask): void {

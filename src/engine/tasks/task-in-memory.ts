@@ -1,16 +1,18 @@
 import type { Message, Mutable, Seq, TaskEvent, TaskState } from '#protocol';
-import { A2AError, isInterrupted, isTerminal, NO_EVENT, seqAfter } from '#protocol';
+import { isInterrupted, isTerminal, NO_EVENT, seqAfter } from '#protocol';
+import { ElsewhereError } from '../cells.ts';
 import type { Saveable } from '../commit/batch.ts';
 import type { TakenNames } from '../commit/outcome.ts';
 import type { LogEntry, SendRecord, TaskKey, TaskRow, Write } from '../ports.ts';
 import type { AgentRun } from '../turns/agent-run.ts';
 import type { EntryNotes, StatusDetails } from './events.ts';
-import { checkTransition, inDigits, sizeOf, stateAfter, statusEvent, statusTime } from './events.ts';
+import { checkTransition, sizeOf, stateAfter, statusEvent, statusTime } from './events.ts';
 import type { LiveTask, Sender } from './live-task.ts';
 import { LogTail } from './log-tail.ts';
+import { checkRoom } from './room.ts';
 import type { TaskParts } from './task-parts.ts';
 import type { Unsaved } from './unsaved.ts';
-import { NOTHING, newUnsaved, rejoin } from './unsaved.ts';
+import { isTaken, NOTHING, newUnsaved, rejoin } from './unsaved.ts';
 import { wakeAll } from './wake-all.ts';
 
 const NO_SENDERS: readonly Mutable<Sender>[] = [];
@@ -22,6 +24,7 @@ export class TaskInMemory implements LiveTask, Saveable {
   announced: boolean;
   isGone = false;
   isWithdrawn = false;
+  lostCell: number | undefined = undefined;
   direct: Message | undefined = undefined;
   isDirectSaved = false;
   saving: Unsaved = NOTHING;
@@ -54,12 +57,13 @@ export class TaskInMemory implements LiveTask, Saveable {
   }
 
   append(event: TaskEvent, notes?: EntryNotes): LogEntry {
+    this.checkHere();
     const { row } = this;
     const state = stateAfter(event, row.state);
     if (row.last > 0) checkTransition(row.state, state, event);
     const bytes = sizeOf(event, notes);
     // A terminal state is always accepted: the limits must not keep a task from ending.
-    if (!isTerminal(state)) this.#checkRoom(bytes);
+    if (!isTerminal(state)) checkRoom(this.#parts, row, bytes);
     const seq = seqAfter(row.last);
     const entry: LogEntry = notes === undefined ? { seq, event } : { seq, event, ...notes };
     row.last = seq;
@@ -147,8 +151,12 @@ export class TaskInMemory implements LiveTask, Saveable {
     this.dropIfIdle();
   }
 
+  get isHeld(): boolean {
+    return this.#holds > 0 || this.#isDirty || this.saving !== NOTHING;
+  }
+
   dropIfIdle(): void {
-    if (this.#holds > 0 || this.run !== undefined || this.#isDirty || this.saving !== NOTHING) return;
+    if (this.isHeld || this.run !== undefined) return;
     this.#parts.onIdle(this);
   }
 
@@ -168,6 +176,7 @@ export class TaskInMemory implements LiveTask, Saveable {
 
   async durable(seq: Seq): Promise<void> {
     while (this.committed < seq) {
+      this.checkHere();
       this.#parts.commits.check();
       await this.nextCommit();
     }
@@ -208,6 +217,7 @@ export class TaskInMemory implements LiveTask, Saveable {
 
   writeTo(batch: Write[]): void {
     this.#isDirty = false;
+    if (this.lostCell !== undefined) return;
     this.saving = this.pending;
     this.pending = NOTHING;
     const { entries, beside } = this.saving;
@@ -217,8 +227,9 @@ export class TaskInMemory implements LiveTask, Saveable {
 
   saved(taken?: TakenNames): void {
     const { saving } = this;
-    if (taken !== undefined && this.#isTaken(taken)) {
-      this.#withdraw();
+    if (taken !== undefined && isTaken(this.row.key, this.saving, taken)) {
+      this.isWithdrawn = true;
+      this.#drop();
       return;
     }
     this.saving = NOTHING;
@@ -234,7 +245,18 @@ export class TaskInMemory implements LiveTask, Saveable {
     this.dropIfIdle();
   }
 
+  lose(cell: number): void {
+    if (this.lostCell !== undefined) return;
+    this.lostCell = cell;
+    this.#drop();
+  }
+
+  checkHere(): void {
+    if (this.lostCell !== undefined) throw new ElsewhereError(this.lostCell);
+  }
+
   notSaved(): boolean {
+    if (this.lostCell !== undefined) return false;
     this.pending = rejoin(this.saving, this.pending, this.isGone);
     this.saving = NOTHING;
     const wasDirty = this.#isDirty;
@@ -247,34 +269,16 @@ export class TaskInMemory implements LiveTask, Saveable {
     return this.#isNew && this.#follows !== undefined ? { ...write, follows: this.#follows } : write;
   }
 
-  #isTaken({ tasks, sends }: TakenNames): boolean {
-    return tasks.has(this.row.key) || this.saving.beside.some((write) => write.kind === 'send' && sends.has(write.record));
-  }
-
-  #withdraw(): void {
+  #drop(): void {
     const unsaved = rejoin(this.saving, this.pending, false);
-    [this.saving, this.pending] = [NOTHING, NOTHING];
-    [this.isGone, this.isWithdrawn] = [true, true];
-    this.#parts.onWithdrawn(this, unsaved);
+    [this.saving, this.pending, this.isGone] = [NOTHING, NOTHING, true];
+    this.#parts.onDropped(this, unsaved);
     this.wake();
   }
 
   #gathering(): Unsaved {
     if (this.pending === NOTHING) this.pending = newUnsaved();
     return this.pending;
-  }
-
-  #checkRoom(bytes: number): void {
-    const { row } = this;
-    const { limits, commits } = this.#parts;
-    if (row.last >= limits.taskEventsMax) {
-      throw new A2AError('INVALID_AGENT_RESPONSE', `the task has reached the maximum of ${inDigits(limits.taskEventsMax)} events`);
-    }
-    if (row.bytes + bytes > limits.taskBytesMax) {
-      const most = `${inDigits(limits.taskBytesMax)} bytes; raise the limit taskBytesMax, or use several tasks`;
-      throw new A2AError('INVALID_AGENT_RESPONSE', `the task would exceed the maximum of ${most}`);
-    }
-    if (commits.broken !== undefined) throw commits.broken;
   }
 
   /** Calls get the task as it is at the state that answers their message, even if it changes before they read it. */

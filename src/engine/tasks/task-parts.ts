@@ -13,8 +13,8 @@ export interface TaskParts {
   readonly timers: Pick<Timers, 'soon'>;
   /** A commit of the task is durable. */
   readonly onSaved: (task: LiveTask, saved: Unsaved) => void;
-  /** A name of the new task was taken, so nothing of it was saved. */
-  readonly onWithdrawn: (task: LiveTask, unsaved: Unsaved) => void;
+  /** What was not saved never will be: another process has a name of the new task, or owns the task from now on. */
+  readonly onDropped: (task: LiveTask, unsaved: Unsaved) => void;
   /** Nobody uses the task, and everything of it is saved. */
   readonly onIdle: (task: LiveTask) => void;
 }

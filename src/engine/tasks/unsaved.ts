@@ -1,4 +1,5 @@
-import type { LogEntry, Write } from '../ports.ts';
+import type { TakenNames } from '../commit/outcome.ts';
+import type { LogEntry, TaskKey, Write } from '../ports.ts';
 
 /** Part of a task that is not durable yet. */
 export interface Unsaved {
@@ -40,4 +41,9 @@ export function rejoin(saving: Unsaved, pending: Unsaved, isGone: boolean): Unsa
     };
   }
   return saving.hasDirect ? saving : { ...pending, reserved: [...saving.reserved, ...pending.reserved] };
+}
+
+/** Whether another process was the first to use a name of the task or of one of its sends. */
+export function isTaken(key: TaskKey, { beside }: Unsaved, { tasks, sends }: TakenNames): boolean {
+  return tasks.has(key) || beside.some((write) => write.kind === 'send' && sends.has(write.record));
 }

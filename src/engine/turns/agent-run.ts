@@ -34,6 +34,8 @@ export interface AgentRun {
   stoppedAt: number | undefined;
   /** The run counts against `runningTasksMax`. */
   hasSlot: boolean;
+  /** The run counts against its caller's quota. */
+  isCounted: boolean;
   /** The run has produced its last output. The agent may still be cleaning up. */
   isOver: boolean;
   /** Called once when the run has freed its slot, for a run that was restarted alone. */
@@ -57,6 +59,7 @@ export function newRun(now: number, queue: readonly TurnInput[]): AgentRun {
     askedAt: now,
     stoppedAt: undefined,
     hasSlot: false,
+    isCounted: false,
     isOver: false,
     onFreed: undefined,
     cancelStart: undefined,

@@ -14,6 +14,10 @@ export interface Conversations {
   sweep(): void;
   /** Closes all conversations that are not in use, or those of one owner. */
   clear(owner?: Owner): void;
+  /** Another process has these conversations from now on: they are closed, those in use as soon as they are not. */
+  lose(isLost: (of: ConversationKey) => boolean): void;
+  /** The conversations that are open. */
+  all(): Iterable<ConversationKey>;
   readonly size: number;
 }
 
@@ -31,9 +35,12 @@ export interface ConversationLease {
 }
 
 interface OpenConversation {
+  readonly of: ConversationKey;
   readonly conversation: Promise<unknown>;
   users: number;
   usedAt: number;
+  /** It is closed when nobody uses it any more. */
+  isLost: boolean;
 }
 
 interface ConversationOptions {
@@ -49,7 +56,7 @@ export function createConversations({ clock, openMax, msMax, report }: Conversat
   const open = new Map<string, OpenConversation>();
 
   const close = (key: string, context: OpenConversation): void => {
-    open.delete(key);
+    if (open.get(key) === context) open.delete(key);
     context.conversation.then(dispose).catch((thrown: unknown) => report('a conversation could not be disposed of', thrown));
   };
   const makeRoom = (): void => {
@@ -60,9 +67,10 @@ export function createConversations({ clock, openMax, msMax, report }: Conversat
   };
 
   return {
-    use: async ({ owner, agent: name, contextId }, agent) => {
+    use: async (of, agent) => {
+      const { owner, agent: name, contextId } = of;
       const key = JSON.stringify([owner.tenant, owner.principal, name, contextId]);
-      const context = open.get(key) ?? { conversation: openOne(agent, contextId), users: 0, usedAt: 0 };
+      const context = open.get(key) ?? newConversation(of, agent);
       context.users += 1;
       open.delete(key);
       open.set(key, context);
@@ -70,6 +78,7 @@ export function createConversations({ clock, openMax, msMax, report }: Conversat
       const release = (): void => {
         context.users -= 1;
         context.usedAt = clock.ticks();
+        if (context.isLost && context.users === 0) close(key, context);
       };
       try {
         return { conversation: await context.conversation, release };
@@ -89,10 +98,24 @@ export function createConversations({ clock, openMax, msMax, report }: Conversat
       const start = owner === undefined ? '' : `${JSON.stringify([owner.tenant, owner.principal]).slice(0, -1)},`;
       for (const [key, context] of open) if (context.users === 0 && key.startsWith(start)) close(key, context);
     },
+    lose: (isLost) => {
+      for (const [key, context] of open) {
+        if (!isLost(context.of)) continue;
+        context.isLost = true;
+        open.delete(key);
+        if (context.users === 0) close(key, context);
+      }
+    },
+    all: () => [...open.values()].map(({ of }) => of),
     get size() {
       return open.size;
     },
   };
+}
+
+function newConversation({ owner, agent: name, contextId }: ConversationKey, agent: Agent): OpenConversation {
+  const of = { owner, agent: name, contextId };
+  return { of, conversation: openOne(agent, contextId), users: 0, usedAt: 0, isLost: false };
 }
 
 /** Async, so that an `open` that throws behaves like one that rejects. */

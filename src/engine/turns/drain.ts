@@ -3,6 +3,7 @@ import { agentOf } from '../agents.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { AgentRun } from './agent-run.ts';
+import type { FollowedCells } from './follow-cells.ts';
 import type { TurnParts } from './parts.ts';
 import { detachRun, letGo, stopTask } from './stop.ts';
 
@@ -17,13 +18,13 @@ export interface DrainParts extends TurnParts {
  * Shutdown: starts no new turn, lets running ones finish for `ms`, then stops each as its agent's
  * `recovery` allows.
  */
-export async function drain(parts: DrainParts, ms: number): Promise<void> {
+export async function drain(parts: DrainParts, ms: number, cells?: Pick<FollowedCells, 'beginLeaving' | 'leave'>): Promise<void> {
   const { lifecycle, runs, outbox, tasks } = parts;
   if (lifecycle.phase === 'off') return;
   lifecycle.phase = 'closed';
   parts.slots.close();
   for (const [run, task] of runs) if (task.run === run && mayLeaveNow(task, run)) detachRun(parts, task, LET_GO);
-  await Promise.all([runsEnded(parts, ms), outbox.stop('webhook', ms)]);
+  await Promise.all([cells?.beginLeaving(), runsEnded(parts, ms), outbox.stop('webhook', ms)]);
   for (const [run, task] of runs) {
     if (task.run !== run) continue;
     // The run has ended and only cleans up: its task needs no last status.
@@ -34,6 +35,7 @@ export async function drain(parts: DrainParts, ms: number): Promise<void> {
   await allSaved(parts);
   await outbox.stop('reply', Math.min(ms, REPLIES_MS_MAX));
   await allSaved(parts);
+  await cells?.leave();
   lifecycle.phase = 'off';
   parts.conversations.clear();
   for (const task of tasks.all()) task.wake();

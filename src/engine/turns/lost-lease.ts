@@ -36,7 +36,7 @@ export function followLease(parts: TurnParts, lease: StoreLease): () => void {
         // What runs wrote before they were stopped decides how they continue.
         await commits.settled('run');
         if (!isCutOff()) return;
-        await recover(parts, 'cut off');
+        await recover(parts, { after: 'cut off' });
         if (isHeld && isCutOff() && before === losses) lifecycle.phase = 'open';
       }
     } catch (thrown) {

@@ -6,6 +6,14 @@ import type { AgentRun } from './agent-run.ts';
 /** How many running tasks a principal of a tenant may have. Undefined: no limit. */
 export type RunningTasksMaxOf = (principal: string, tenant: string) => number | undefined;
 
+/** Running tasks in other processes that share the store. */
+export interface RunningElsewhere {
+  /** How many the principal has there. */
+  count(owner: Owner): number;
+  /** Called with the number here whenever it changes. */
+  changed(owner: Owner, count: number): void;
+}
+
 /**
  * Counts the running tasks of each principal of each tenant. Queued runs count too: otherwise one
  * caller could fill the queue. A run that waits for its caller does not count. Only new work is
@@ -22,31 +30,34 @@ export interface Quotas {
 const RETRY_MS = 1000;
 
 /** `maxOf` undefined: nothing is limited, and nothing is counted. */
-export function createQuotas(maxOf: RunningTasksMaxOf | undefined): Quotas {
+export function createQuotas(maxOf: RunningTasksMaxOf | undefined, elsewhere?: RunningElsewhere): Quotas {
   if (maxOf === undefined) return { check: () => {}, add: () => {}, remove: () => {} };
   const counts = new Map<string, number>();
-  const counted = new Set<AgentRun>();
   return {
     check: (owner) => {
       const max = maxOf(owner.principal, owner.tenant);
-      if (max === undefined || (counts.get(keyOf(owner)) ?? 0) < max) return;
+      if (max === undefined || (counts.get(keyOf(owner)) ?? 0) + (elsewhere?.count(owner) ?? 0) < max) return;
       const tasks = max === 1 ? '1 running task' : `${max} running tasks`;
       throw new A2AError('RATE_LIMITED', `you have reached the maximum of ${tasks}; try again when one is finished`, {
         retryAfterMs: RETRY_MS,
       });
     },
     add: ({ row }, run) => {
-      if (counted.has(run)) return;
-      counted.add(run);
+      if (run.isCounted) return;
+      run.isCounted = true;
       const key = keyOf(row.owner);
-      counts.set(key, (counts.get(key) ?? 0) + 1);
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      elsewhere?.changed(row.owner, count);
     },
     remove: ({ row }, run) => {
-      if (!counted.delete(run)) return;
+      if (!run.isCounted) return;
+      run.isCounted = false;
       const key = keyOf(row.owner);
       const left = (counts.get(key) ?? 1) - 1;
       if (left === 0) counts.delete(key);
       else counts.set(key, left);
+      elsewhere?.changed(row.owner, left);
     },
   };
 }

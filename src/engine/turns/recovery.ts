@@ -1,5 +1,6 @@
 import type { AdminRestart } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
+import { ElsewhereError } from '../cells.ts';
 import type { TaskRow } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { TurnParts } from './parts.ts';
@@ -27,15 +28,37 @@ export interface Recovered {
   readonly absent: number;
 }
 
+/** No task was recovered. */
+export const NOTHING_RECOVERED: Recovered = { waiting: 0, started: 0, ended: 0, oneAtATime: 0, absent: 0 };
+
+export function addRecovered(one: Recovered, other: Recovered): Recovered {
+  return {
+    waiting: one.waiting + other.waiting,
+    started: one.started + other.started,
+    ended: one.ended + other.ended,
+    oneAtATime: one.oneAtATime + other.oneAtATime,
+    absent: one.absent + other.absent,
+  };
+}
+
+/** Which tasks are recovered, and after what. */
+export interface RecoveryScope {
+  /** Default `restart`. */
+  readonly after?: 'restart' | 'cut off';
+  /** Only tasks in these cells. */
+  readonly cells?: readonly number[];
+}
+
 /**
  * After a start, or after the lease of the store was lost for a while: tasks that wait for their caller
  * keep waiting. Every other unfinished task is started, repeated or failed, as its agent's `recovery`
  * says, so that no task of a served agent stays `working` without a run. Tasks that have a run keep it.
  * All failures are durable when this resolves, unless the disk is full: reads must be served then too.
  */
-export async function recover(parts: TurnParts, after: 'restart' | 'cut off' = 'restart'): Promise<Recovered> {
-  const unfinished = await parts.store.unfinished();
-  const rows = unfinished.filter(({ agent }) => parts.missingAgents === 'fail' || parts.agents.has(agent));
+export async function recover(parts: TurnParts, { after = 'restart', cells }: RecoveryScope = {}): Promise<Recovered> {
+  const unfinished = await parts.store.unfinished(cells);
+  const absent = await absentAgents(parts, unfinished);
+  const rows = unfinished.filter(({ agent }) => !absent.has(agent));
   const counts = { waiting: 0, started: 0, ended: 0, oneAtATime: 0, absent: unfinished.length - rows.length };
   const plan = planFor(parts, rows);
   const restarts = plan.isOneAtATime ? createRestarts(plan.isStrict, parts) : undefined;
@@ -69,12 +92,25 @@ function endAfter(after: 'restart' | 'cut off', reason: StopReason | undefined):
   return reason === 'interrupted' && after === 'cut off' ? after : reason;
 }
 
-/** Undefined if the task has a run, or has ended since its row was read. */
+/** The agents whose tasks are left alone: they are not here, and the options say so, or another process may have them. */
+async function absentAgents({ agents, missingAgents, store }: TurnParts, rows: readonly TaskRow[]): Promise<ReadonlySet<string>> {
+  const missing = new Set(rows.map(({ agent }) => agent).filter((agent) => !agents.has(agent)));
+  if (missing.size === 0 || missingAgents === 'wait') return missing;
+  if (store.cells === undefined) return new Set();
+  for (const agent of await store.cells.abandoned([...missing])) missing.delete(agent);
+  return missing;
+}
+
+/** Undefined if the task has a run, or has ended since its row was read, or belongs to another process by now. */
 async function holdInterrupted({ tasks }: TurnParts, { id }: TaskRow): Promise<LiveTask | undefined> {
-  const task = await tasks.hold('any', id);
+  const task = await tasks.hold('any', id, 'recover').catch(ifElsewhere);
   if (task === undefined || (task.run === undefined && !isTerminal(task.row.state))) return task;
   task.release();
   return undefined;
+}
+
+function ifElsewhere(thrown: unknown): undefined {
+  if (!(thrown instanceof ElsewhereError)) throw thrown;
 }
 
 async function settledUnlessFull({ commits }: TurnParts): Promise<void> {

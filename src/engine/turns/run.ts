@@ -1,6 +1,7 @@
 import type { Agent, AgentOutput, TaskEvent, Turn } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
 import { agentOf } from '../agents.ts';
+import type { MaybePromise } from '../ports.ts';
 import type { SpilledParts } from '../read/blobs.ts';
 import { spillContent } from '../read/blobs.ts';
 import { viewOf } from '../read/fold.ts';
@@ -18,6 +19,7 @@ import { effectOf, startOutputs } from './outputs.ts';
 import type { TurnParts } from './parts.ts';
 import type { Restarts } from './restarts.ts';
 import { failRun } from './stop.ts';
+import { patiently, tryAgain } from './store-patience.ts';
 import { makeTurn } from './turn.ts';
 
 /** A turn is one message and one run of the agent. It outlives the request that brought the message. */
@@ -93,10 +95,13 @@ async function runAgent(parts: TurnParts, task: LiveTask, run: AgentRun, { start
     if (task.run !== run) return;
     const agent = agentOf(parts.agents, task.row.agent);
     if (agent.open !== undefined) lease = await parts.conversations.use(task.row, agent);
-    const past: InterruptedTurn = 'input' in start ? { input: start.input, queued: [], answers: [] } : await readTurn(parts, task);
+    const past: InterruptedTurn =
+      'input' in start
+        ? { input: start.input, queued: [], answers: [] }
+        : await patiently(parts, { task, run }, () => readTurn(parts, task));
     // Messages that arrived since are both in the log and in the queue.
     if (past.queued.length > 0) run.queue.unshift(...past.queued.filter(({ seq }) => !run.queue.some((each) => each.seq === seq)));
-    const viewed = viewOf(parts, task);
+    const viewed = patiently(parts, { task, run }, () => viewOf(parts, task));
     const view = viewed instanceof Promise ? await viewed : viewed;
     const turn = makeTurn(parts, task, run, { past, view, opened: lease?.conversation });
     const outputs = outputsFor(agent, turn);
@@ -151,9 +156,9 @@ async function readOutputs(parts: TurnParts, task: LiveTask, { run, outputs, str
   if (task.run === run) endWithoutStatus(task, run);
 }
 
-function isWindowFull({ limits, commits }: TurnParts, { pending, saving }: LiveTask): boolean {
-  const isFull =
-    pending.entries.length + saving.entries.length >= limits.windowEvents || pending.bytes + saving.bytes >= limits.windowBytes;
+/** Without what a commit is writing now: while a store writes as much as a window holds, a run gathers as much again. */
+function isWindowFull({ limits, commits }: TurnParts, { pending }: LiveTask): boolean {
+  const isFull = pending.entries.length >= limits.windowEvents || pending.bytes >= limits.windowBytes;
   return isFull && commits.broken === undefined;
 }
 
@@ -179,7 +184,7 @@ function apply(parts: TurnParts, task: LiveTask, { run, outputs, output }: Outpu
   for (const [at, event] of effect.events.entries()) {
     const spilling =
       event.artifactUpdate === undefined ? undefined : spillContent(parts, task.row.key, event.artifactUpdate.artifact.parts);
-    if (spilling !== undefined) return applySpilled(task, { run, spilling, event, rest: effect.events.slice(at + 1) });
+    if (spilling !== undefined) return applySpilled(parts, task, { run, spilling, event, rest: effect.events.slice(at + 1) });
     task.append(event);
   }
   run.isOver = effect.ends;
@@ -193,12 +198,14 @@ interface SpilledOutput {
   readonly rest: readonly TaskEvent[];
 }
 
-async function applySpilled(task: LiveTask, { run, spilling, event, rest }: SpilledOutput): Promise<boolean> {
-  const { parts, spilled, bytes } = await spilling;
+async function applySpilled(parts: TurnParts, task: LiveTask, { run, spilling, event, rest }: SpilledOutput): Promise<boolean> {
   const { artifactUpdate: update } = event;
-  if (task.run !== run || update === undefined) return true;
-  task.addBytes(bytes);
-  task.append({ artifactUpdate: { ...update, artifact: { ...update.artifact, parts } } }, { spilled });
+  const again = (): MaybePromise<SpilledParts | undefined> =>
+    update === undefined ? undefined : spillContent(parts, task.row.key, update.artifact.parts);
+  const stored = await spilling.catch((thrown: unknown) => tryAgain(parts, { task, run }, { thrown, use: again }));
+  if (task.run !== run || update === undefined || stored === undefined) return true;
+  task.addBytes(stored.bytes);
+  task.append({ artifactUpdate: { ...update, artifact: { ...update.artifact, parts: stored.parts } } }, { spilled: stored.spilled });
   for (const later of rest) task.append(later);
   return false;
 }

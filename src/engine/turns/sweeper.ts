@@ -15,10 +15,12 @@ export interface SweeperParts {
   readonly retention: RetentionParts;
   readonly commits: Pick<Commits, 'flushLazy'>;
   readonly onDeleted: (count: number) => void;
+  /** Called with each sweep. */
+  readonly lookAgain?: (() => Promise<void>) | undefined;
 }
 
 /** Checks timeouts once a tick, and retention less often. Returns a function that ends it. */
-export function keepSweeping({ turns, retention, commits, onDeleted }: SweeperParts): () => void {
+export function keepSweeping({ turns, retention, commits, onDeleted, lookAgain }: SweeperParts): () => void {
   const { limits, timers, clock, conversations, lifecycle, report } = turns;
   let sweptAt = clock.ticks();
   let cancel: () => void = () => {};
@@ -31,7 +33,9 @@ export function keepSweeping({ turns, retention, commits, onDeleted }: SweeperPa
     }
     conversations.sweep();
     void sweepTasks(retention)
-      .then(onDeleted, (thrown: unknown) => report('a sweep failed', thrown))
+      .then(onDeleted)
+      .then(lookAgain)
+      .catch((thrown: unknown) => report('a sweep failed', thrown))
       .finally(() => {
         sweptAt = clock.ticks();
         if (lifecycle.phase === 'open' || lifecycle.phase === 'cut off') cancel = timers.later(limits.tickMs, tick);

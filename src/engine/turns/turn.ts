@@ -10,6 +10,7 @@ import type { AgentRun } from './agent-run.ts';
 import { freeSlot, signalOf } from './agent-run.ts';
 import type { TurnParts } from './parts.ts';
 import { detachRun } from './stop.ts';
+import { patiently } from './store-patience.ts';
 
 interface TurnContent {
   readonly past: InterruptedTurn;
@@ -35,8 +36,8 @@ export function makeTurn(parts: TurnParts, task: LiveTask, run: AgentRun, { past
     ask: (question, options) => ask(parts, task, run, { question, answers, withdrawal: options?.signal }),
     durable: () => durable(parts, run),
     hasNext: () => run.queue.length > 0,
-    before: () => taskBefore(parts, task),
-    conversation: (range) => readConversation(parts, { ...task.row, current: task }, range),
+    before: async () => patiently(parts, { task, run }, () => taskBefore(parts, task)),
+    conversation: async (range) => patiently(parts, { task, run }, () => readConversation(parts, { ...task.row, current: task }, range)),
   };
   if (input.trace !== undefined) turn.trace = input.trace;
   return turn;

@@ -31,7 +31,11 @@ export function registerSwarmHandler(directives: A2AService): (next: A2AService)
       get: (request, ctx) => either((service) => service.get(request, ctx)),
       cancel: (request, ctx) => either((service) => service.cancel(request, ctx)),
       subscribe: (request, ctx) => subscribe({ next, directives }, request, ctx),
-      originOf: (task: TaskId, ctx: CallContext) => next.originOf?.(task, ctx) ?? directives.originOf?.(task, ctx),
+      originOf: (task: TaskId, ctx: CallContext) => {
+        const found = next.originOf?.(task, ctx);
+        const other = (): ReturnType<NonNullable<A2AService['originOf']>> => directives.originOf?.(task, ctx);
+        return found instanceof Promise ? found.then((dialect) => dialect ?? other()) : (found ?? other());
+      },
     };
   };
 }

@@ -1,4 +1,5 @@
 import type { Caller, HttpRequest, HttpResponse } from '#bindings';
+import { ANY_CELL } from '#bindings';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditDraft } from '../audit/chain.ts';
 import type { ServerLimits } from '../limits.ts';
@@ -16,7 +17,7 @@ import { requestIdOf } from './request-id.ts';
 
 /** What the access checks need of the node. */
 export interface AccessOptions {
-  readonly options: Pick<HandlerOptions, 'auth' | 'authenticate' | 'url' | 'allowedHosts' | 'allowedOrigins'>;
+  readonly options: Pick<HandlerOptions, 'auth' | 'authenticate' | 'url' | 'callerCounts' | 'allowedHosts' | 'allowedOrigins'>;
   readonly limits: ServerLimits;
   readonly audit: Audit;
   /** A refusal while the node shuts down. */
@@ -70,7 +71,7 @@ export interface Access {
  */
 const POLLED_PATHS: ReadonlySet<string> = new Set([
   '/metrics',
-  ...['health', 'logs', 'approvals', 'mesh', 'wire', 'backup'].map((name) => `/api/parley/v1/${name}`),
+  ...['health', 'logs', 'approvals', 'mesh', 'replicas', 'wire', 'backup'].map((name) => `/api/parley/v1/${name}`),
 ]);
 
 const RECORDED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
@@ -79,7 +80,7 @@ const RECORDED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
 export function createAccess({ options, limits, audit, refuseWhileStopping }: AccessOptions): Access {
   const hostOrigin = createHostOriginCheck(options);
   const authenticate = authenticateBy(options, limits);
-  const requestLimits = createRequestLimits(limits);
+  const requestLimits = createRequestLimits(limits, options.callerCounts);
 
   /** Records a refusal, under the request id that the response carries. */
   const recorded = (request: HttpRequest, { reason, ...response }: AccessRefusal, caller?: Caller): HttpResponse => {
@@ -92,7 +93,9 @@ export function createAccess({ options, limits, audit, refuseWhileStopping }: Ac
     if (isRefusal(result)) return { route, response: recorded(request, result) };
     const found = route?.access === 'public' || result.request !== undefined ? result : withFacts(result, request);
     if (route === undefined) return { route, caller: found };
-    const refusal = refuseWhileStopping(route) ?? requestLimits.check(request, route, found) ?? authoriseRoute(request, route, found);
+    const stopping = refuseWhileStopping(route);
+    if (stopping !== undefined && request.elsewhere !== undefined) request.elsewhere.cell = ANY_CELL;
+    const refusal = stopping ?? requestLimits.check(request, route, found) ?? authoriseRoute(request, route, found);
     return refusal === undefined ? { route, caller: found } : { route, caller: found, response: recorded(request, refusal, found) };
   };
   return {
@@ -119,7 +122,8 @@ export function createAccess({ options, limits, audit, refuseWhileStopping }: Ac
     recordAdminRequest: (request, response, caller) => {
       if (isPolled(request)) return;
       const draft = auditDraft(request, caller);
-      audit.record({ ...draft, action: `admin.${request.method}`, decision: 'allowed', reason: String(response.status) });
+      const reason = request.elsewhere?.cell === undefined ? String(response.status) : 'forwarded';
+      audit.record({ ...draft, action: `admin.${request.method}`, decision: 'allowed', reason });
     },
   };
 }

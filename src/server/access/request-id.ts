@@ -2,18 +2,15 @@ import type { HttpRequest } from '#bindings';
 import { countedIds } from '#protocol';
 
 const made = countedIds();
-const known = new WeakMap<HttpRequest, string>();
 /** A longer or stranger id is replaced: it goes into the log, the audit log and a header of the response. */
 const VALID = /^[\w.:=+/@-]{1,128}$/;
 
 /** The id of a request: the caller's `X-Request-Id` if it is valid, or else a new one. The same for each call with a request. */
 export function requestIdOf(request: HttpRequest): string {
-  const before = known.get(request);
-  if (before !== undefined) return before;
+  if (request.id !== undefined) return request.id;
   const given = request.header(REQUEST_ID);
-  const id = given !== undefined && VALID.test(given) ? given : newRequestId();
-  known.set(request, id);
-  return id;
+  request.id = given !== undefined && VALID.test(given) ? given : newRequestId();
+  return request.id;
 }
 
 /** For a response to something that never became a request. */

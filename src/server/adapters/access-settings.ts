@@ -16,6 +16,7 @@ import type { TlsOptions } from './node/tls.ts';
 import { readTls } from './node/tls.ts';
 import type { NodeToken } from './secret-files.ts';
 import { authFolder, loadToken, sameSecret } from './secret-files.ts';
+import type { SharedKeyRing } from './shared-keys.ts';
 
 /** Authentication and TLS of a node, as its settings and its agents require them. */
 export interface AccessFromSettings {
@@ -36,6 +37,8 @@ export interface AccessSettingsOptions {
   readonly fetch: Fetch;
   /** Called after each fetch of the issuer's keys, with the cause if it failed. */
   readonly onIssuer?: (cause: unknown) => void;
+  /** The keys that all nodes on a database share. Absent: they are in files. */
+  readonly keys?: SharedKeyRing | undefined;
   /** Called when the key file has changed. */
   readonly onKeys?: (before: readonly KeyRecord[], after: readonly KeyRecord[]) => void;
   /** Called after each attempt to read the key file, with the cause if it failed. */
@@ -57,7 +60,11 @@ export function accessFromSettings(settings: Settings, options: AccessSettingsOp
   const isHarmless = runsCommands === undefined && lendsCredential === undefined;
   if (alone && isHarmless && !settings.authRequired && !isConfigured) return secured;
   const folder = authFolder(settings.authFolder);
-  if (!alone) checkExposed(settings, { isConfigured: isConfigured || hasActiveKey(folder), hasTls: tls !== undefined });
+  if (!alone)
+    checkExposed(settings, {
+      isConfigured: isConfigured || (options.keys?.hasActive() ?? hasActiveKey(folder)),
+      hasTls: tls !== undefined,
+    });
   const token = alone && settings.token === undefined ? loadToken(folder) : undefined;
   return {
     ...secured,
@@ -119,11 +126,11 @@ interface Methods extends AccessSettingsOptions {
 /** The ways to authenticate, in the order in which they are tried. */
 function methodsOf(
   { jwt, tls, trustLocalUsers }: Settings,
-  { folder, token, fetch, onKeys, onKeyFile, onIssuer }: Methods,
+  { folder, token, fetch, keys, onKeys, onKeyFile, onIssuer }: Methods,
 ): readonly AuthMethod[] {
   const methods: AuthMethod[] = [];
   if (token !== undefined) methods.push(tokenAuth(sameSecret(token)));
-  methods.push(keyAuth(openKeyRing(folder, { onChange: onKeys, onRead: onKeyFile })));
+  methods.push(keyAuth(keys ?? openKeyRing(folder, { onChange: onKeys, onRead: onKeyFile })));
   if (jwt.issuer !== undefined) methods.push(jwtFrom({ ...jwt, issuer: jwt.issuer, fetch, onFetched: onIssuer }));
   if (tls.ca !== undefined) methods.push(mutualTls(tls));
   if (trustLocalUsers) methods.push(localUserAuth(userInfo().uid));

@@ -6,8 +6,8 @@ import { isScope, NODE_ADMIN } from '../access/authorisation/scopes.ts';
 import { ConfigError } from '../config/read-value.ts';
 import { randomSecret, readSecretFile, SECRET_CHARS_MIN, sha256, writeSecretFile } from './secret-files.ts';
 
-/** A key as stored in the file: its hash, never the key. */
-interface StoredKey extends KeyRecord {
+/** A key as stored: its hash, never the key. */
+export interface StoredKey extends KeyRecord {
   /** SHA-256. A slower hash is not needed, because keys are long and random. */
   readonly hash: string;
 }
@@ -47,27 +47,39 @@ export function isActive({ revokedAt, expiresAt }: KeyRecord, now: number): bool
 }
 
 /** Creates a key. The returned secret is not stored and can't be read again. */
-export function createKey(
-  folder: string,
-  { name, scopes, tenant, expiresAt, secret }: NewKey,
-): { readonly key: KeyRecord; readonly secret: string } {
-  const keys = readKeys(apiKeysFile(folder));
-  const made = secret ?? randomSecret(KEY_PREFIX);
-  checkNew({ name, scopes, secret: made });
+export function createKey(folder: string, wanted: NewKey): { readonly key: KeyRecord; readonly secret: string } {
+  const keys = storedKeys(folder);
+  const { stored, secret } = makeKey(wanted);
+  if (keys.some((key) => key.hash === stored.hash)) throw new ConfigError('this token is already a key; parley keys list shows it');
+  save(folder, [...keys, stored]);
+  const { hash: _, ...key } = stored;
+  return { key, secret };
+}
+
+/** Checks what is wanted, and makes the key. Throws a ConfigError. */
+export function makeKey({ name, scopes, tenant, expiresAt, secret = randomSecret(KEY_PREFIX) }: NewKey): {
+  readonly stored: StoredKey;
+  readonly secret: string;
+} {
+  checkNew({ name, scopes, secret });
   if (tenant !== undefined && tenant !== '' && scopes.includes(NODE_ADMIN))
     throw new ConfigError(`a key of a tenant can’t have the scope ${NODE_ADMIN}; give it admin, or leave out the tenant`);
-  const hash = sha256(made);
-  if (keys.some((key) => key.hash === hash)) throw new ConfigError('this token is already a key; parley keys list shows it');
-  const key: KeyRecord = {
+  const hash = sha256(secret);
+  const stored: StoredKey = {
     id: hash.slice(0, 8),
     name,
     ...(tenant === undefined ? {} : { tenant }),
     scopes,
     createdAt: new Date().toISOString(),
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    hash,
   };
-  save(folder, [...keys, { ...key, hash }]);
-  return { key, secret: made };
+  return { stored, secret };
+}
+
+/** All keys with their hashes. Throws a ConfigError if the file can't be read. */
+export function storedKeys(folder: string): readonly StoredKey[] {
+  return readKeys(apiKeysFile(folder));
 }
 
 /** Revokes the key with this id. Every node that reads this folder refuses it within a second. */

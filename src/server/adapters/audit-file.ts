@@ -1,27 +1,19 @@
 import type { FileHandle } from 'node:fs/promises';
 import { open, rm } from 'node:fs/promises';
 import type { AuditRecord } from '#protocol';
-import { A2AError } from '#protocol';
 import { syncFolder } from '../../engine/adapters/sync-folder.ts';
 import type { AuditLog } from '../audit/audit.ts';
 import type { AuditDraft, ChainEnd } from '../audit/chain.ts';
-import { bodyOf, GENESIS, sealed } from '../audit/chain.ts';
+import { GENESIS } from '../audit/chain.ts';
 import type { CurrentFile } from './audit/append.ts';
 import { createCurrentFile } from './audit/append.ts';
 import { folderOf, fullFiles, readStart, writeStart } from './audit/files.ts';
-import { auditLines, PRUNED, pageOf, sha256, tailOf } from './audit/read.ts';
+import { auditLines, PRUNED, pageOf, tailOf } from './audit/read.ts';
+import type { AuditPlace } from './audit/writer.ts';
+import { createAuditWriter } from './audit/writer.ts';
 
 export { auditFiles } from './audit/files.ts';
 export { type AuditProblem, auditLines, filesAfter, verifyAudit, verifyLog } from './audit/read.ts';
-
-/**
- * Records of this time are written together under one hash. A crash loses at most this much of the log.
- */
-const GATHER_MS = 100;
-/** How long a log that can't be written is left alone before it is tried again. */
-const RETRY_MS = 1000;
-/** Records that wait for a full disk. Further ones are counted only. */
-const WAITING_MAX = 10_000;
 
 /** Options of `openAudit`. */
 export interface AuditFileOptions {
@@ -36,78 +28,36 @@ export interface AuditFileOptions {
   readonly onError?: (cause: unknown) => void;
 }
 
-/** A record that is not written yet. */
-interface Waiting {
-  readonly seq: number;
-  readonly at: number;
-  readonly body: string;
-}
-
 /** Opens an append-only audit log, one record per line, readable by its owner only. */
 export async function openAudit(path: string, options: AuditFileOptions = {}): Promise<AuditLog> {
-  const { now = () => new Date(), keepMs = 0 } = options;
+  const { now = () => new Date(), keepMs = 0, onError } = options;
   const { current, chain: start, cut } = await openCurrent(path);
-  const state: WriterState = { chain: start, waiting: [], lost: 0, problem: undefined, pruning: undefined };
-  let { seq } = start;
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
-  const flush = (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
-    writing = writing.then(() => writeWaiting(current, state, { ...options, now, onRotated: prune }));
-    return writing.then(() => {
-      if (state.waiting.length > 0) flushAfter(state.problem === undefined ? GATHER_MS : RETRY_MS);
-      else if (state.lost > 0) noteLost();
-    });
-  };
-  const flushAfter = (ms: number): void => {
-    timer ??= setTimeout(() => void flush(), ms);
-    if (state.problem !== undefined) timer.unref();
-  };
-  const append = (draft: AuditDraft): void => {
-    if (state.waiting.length >= WAITING_MAX) {
-      state.lost += 1;
-      return;
-    }
-    seq += 1;
-    const time = now();
-    state.waiting.push({ seq, at: time.getTime(), body: bodyOf(draft, seq, timeText(time)) });
-    flushAfter(GATHER_MS);
-  };
-  const noteLost = (): void => {
-    append({ principal: '', action: 'audit.lost', decision: 'allowed', reason: 'the log could not be written', repeats: state.lost });
-    state.lost = 0;
-  };
+  let pruning: Promise<void> | undefined;
   const prune = (): void => {
     if (keepMs <= 0) return;
     const before = now().getTime() - keepMs;
-    state.pruning ??= deleteOld(path, { before, append, written })
-      .catch((thrown: unknown) => options.onError?.(thrown))
+    pruning ??= deleteOld(path, { before, append: writer.append, written: writer.written })
+      .catch((thrown: unknown) => onError?.(thrown))
       .finally(() => {
-        state.pruning = undefined;
+        pruning = undefined;
       });
   };
-  const written = async (): Promise<void> => {
-    const upTo = seq;
-    do await flush();
-    while (state.chain.seq < upTo && state.problem === undefined);
-    if (state.chain.seq >= upTo && state.problem === undefined) return await current.sync();
-    throw new A2AError('UNAVAILABLE', 'the audit log can’t be written', { retryAfterMs: RETRY_MS, cause: state.problem });
-  };
-  if (cut > 0) append(cutRecord(cut));
+  const place = { write: fileWriter(current, { ...options, now, onRotated: prune }), sync: () => current.sync() };
+  const writer = createAuditWriter(place, { start, now, onError });
+  if (cut > 0) writer.append(cutRecord(cut));
   prune();
   return {
-    append,
-    written,
+    append: writer.append,
+    written: writer.written,
     read: async (request) => {
-      await flush();
-      return await pageOf(path, request, seq);
+      await writer.flush();
+      return await pageOf(path, request, writer.seq);
     },
     close: async () => {
-      await flush();
+      await writer.flush();
       // That flush may have filled a file. Then old files are deleted, and a record says so.
-      for (; state.pruning !== undefined; await flush()) await state.pruning;
-      clearTimeout(timer);
+      for (; pruning !== undefined; await writer.flush()) await pruning;
+      writer.stop();
       await current.sync();
       await current.close();
     },
@@ -118,48 +68,23 @@ function cutRecord(bytes: number): AuditDraft {
   return { principal: '', action: 'audit.cut', decision: 'allowed', reason: `${bytes} bytes of an unfinished record were removed` };
 }
 
-interface WriterState {
-  chain: ChainEnd;
-  waiting: Waiting[];
-  /** Records that were dropped because too many waited. */
-  lost: number;
-  /** Why the last write failed. */
-  problem: unknown;
-  pruning: Promise<void> | undefined;
-}
-
-interface WriteOptions extends Pick<AuditFileOptions, 'bytesMax' | 'msMax' | 'onError'> {
+interface WriteOptions extends Pick<AuditFileOptions, 'bytesMax' | 'msMax'> {
   readonly now: () => Date;
   readonly onRotated: () => void;
 }
 
 const BYTES_MAX = 64 * 2 ** 20;
 
-/** Writes what waits. On an error everything waits on, in order, and the chain stays as it is on disk. */
-async function writeWaiting(current: CurrentFile, state: WriterState, options: WriteOptions): Promise<void> {
-  const { bytesMax = BYTES_MAX, msMax = 0, now, onError, onRotated } = options;
-  const { waiting } = state;
-  const [oldest] = waiting;
-  const last = waiting.at(-1);
-  if (oldest === undefined || last === undefined) return;
-  state.waiting = [];
-  try {
+/** Writes to the current file, or to a new one if that is full or old. */
+function fileWriter(current: CurrentFile, { bytesMax = BYTES_MAX, msMax = 0, now, onRotated }: WriteOptions): AuditPlace['write'] {
+  return async ({ text, first }) => {
     const isOld = msMax > 0 && current.first !== undefined && now().getTime() - current.first.at >= msMax;
     if (current.size >= bytesMax || isOld) {
       await current.rotate();
       onRotated();
     }
-    const bodies = waiting.map(({ body }) => body);
-    const made = sealed(bodies, state.chain, sha256);
-    await current.append(made.text, oldest);
-    state.chain = { seq: last.seq, hash: made.hash, open: '' };
-    if (state.problem !== undefined) onError?.(undefined);
-    state.problem = undefined;
-  } catch (thrown) {
-    state.waiting = [...waiting, ...state.waiting];
-    if (state.problem === undefined) onError?.(thrown);
-    state.problem = thrown;
-  }
+    await current.append(text, first);
+  };
 }
 
 interface OpenedLog {
@@ -237,13 +162,4 @@ async function deleteOld(path: string, { before, append, written }: Pruning): Pr
   }
   for (const file of old) await rm(file, { force: true });
   await syncFolder(folderOf(path));
-}
-
-let lastTime = { ms: Number.NaN, text: '' };
-
-/** Caches the last time text: many records have the same time, and formatting one is slow. */
-function timeText(time: Date): string {
-  const ms = time.getTime();
-  if (ms !== lastTime.ms) lastTime = { ms, text: time.toISOString() };
-  return lastTime.text;
 }

@@ -6,6 +6,7 @@ import { openBlobs } from '../../engine/adapters/blobs.ts';
 import type { AcceptedLoss, SqliteStore } from '../../engine/adapters/sqlite.ts';
 import { openSqliteStore } from '../../engine/adapters/sqlite.ts';
 import { pathName } from '../agents/served-agent.ts';
+import { ConfigError } from '../config/read-value.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
@@ -17,7 +18,6 @@ import { refuseWritableByOthers } from './folder-modes.ts';
 import { makeFolder } from './folders.ts';
 import { openKeys } from './node-keys-file.ts';
 import { packageVersion } from './package-version.ts';
-import { openPostgresData } from './postgres-data.ts';
 import type { NodeReplica } from './replicas/replica.ts';
 import { authFolder } from './secret-files.ts';
 import { storeStats } from './store-stats.ts';
@@ -98,13 +98,13 @@ export function folderFor(sources: readonly string[]): string {
 }
 
 /** Where people find this node. A port that the system chooses is not known yet. */
-function addressOf({ url, port, host = '' }: Partial<Pick<Settings, 'url' | 'host' | 'port'>>): string {
+export function addressOf({ url, port, host = '' }: Partial<Pick<Settings, 'url' | 'host' | 'port'>>): string {
   return url ?? (port === undefined || port === 0 ? `process ${process.pid} on ${hostname()}` : `http://${host}:${port}`);
 }
 
 /** What a data folder holds, opened. */
 type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>> &
-  Pick<ServingOptions, 'storeFiles'> & { readonly local?: LocalStore };
+  Pick<ServingOptions, 'storeFiles' | 'callerCounts'> & { readonly local?: LocalStore };
 
 /** A store in files of this machine. */
 export interface LocalStore {
@@ -119,11 +119,13 @@ export async function openData(
   log: Log,
   {
     acceptLoss = false,
+    search = true,
     authFolder: named,
     store: url,
+    blobs: blobsPlace,
     storeLeaseMs = 10_000,
     ...address
-  }: Partial<Pick<Settings, 'acceptLoss' | 'authFolder' | 'store' | 'storeLeaseMs' | 'url' | 'host' | 'port'>> = {},
+  }: Partial<Pick<Settings, 'acceptLoss' | 'search' | 'authFolder' | 'store' | 'blobs' | 'storeLeaseMs' | 'url' | 'host' | 'port'>> = {},
   replica?: NodeReplica,
 ): Promise<OpenedData> {
   const path = resolve(folder);
@@ -132,9 +134,17 @@ export async function openData(
   const auth = authFolder(named);
   if (url !== undefined) {
     noteServed(path, auth);
-    return await openPostgresData({ url, folder: path, leaseMs: storeLeaseMs, nodeUrl: addressOf(address), replica }, log);
+    const { openPostgresData } = await import('./postgres-data.ts');
+    return await openPostgresData(
+      { url, blobs: blobsPlace, folder: path, leaseMs: storeLeaseMs, search, nodeUrl: addressOf(address), replica },
+      log,
+    );
   }
-  const store = openStore(path, acceptLoss, log);
+  if (blobsPlace !== undefined)
+    throw new ConfigError(
+      'blobs works with a Postgres database only: SQLite keeps large content in the data folder. Remove it, or set store',
+    );
+  const store = openStore(path, { acceptLoss, search }, log);
   // This process holds the store's lock, so no other process creates keys at the same time.
   const keys = await openKeys(path).catch(async (thrown: unknown) => {
     await store.close();
@@ -150,7 +160,11 @@ export async function openData(
 }
 
 /** Opens the database. Logs what is missing in it, if the operator has accepted that with `--accept-loss`. */
-function openStore(folder: string, acceptLoss: boolean, log: Log): SqliteStore {
+function openStore(
+  folder: string,
+  { acceptLoss, search }: Pick<Settings, 'search'> & { readonly acceptLoss: boolean },
+  log: Log,
+): SqliteStore {
   const losses: AcceptedLoss[] = [];
   try {
     refuseCutRestored(folder);
@@ -160,7 +174,7 @@ function openStore(folder: string, acceptLoss: boolean, log: Log): SqliteStore {
   }
   const report = (what: string, cause: unknown): void => log.error(what, cause);
   const onAcceptedLoss = (loss: AcceptedLoss): void => void losses.push(loss);
-  const store = openSqliteStore(join(folder, 'tasks.db'), { report, acceptLoss, onAcceptedLoss, search: true });
+  const store = openSqliteStore(join(folder, 'tasks.db'), { report, acceptLoss, onAcceptedLoss, search });
   for (const { missing, since } of losses)
     log.warn('the node continues without lost commits (--accept-loss): tasks and changes after the newest record are missing', {
       missing: [...missing],

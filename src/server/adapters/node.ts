@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BlockList } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { exposureProblem } from '../access/exposure.ts';
 import { isLoopback } from '../access/host-origin.ts';
@@ -43,17 +42,8 @@ export interface ServeOptions extends ServingOptions, PolicyOptions {
   readonly trustedProxies?: readonly string[];
   /** Limits the connections of loopback addresses too. Default: false. */
   readonly limitLoopback?: boolean;
-  /** Of `openFront`: the node continues on this listener. */
-  readonly front?: Front;
-}
-
-/** A listener that forwards its requests to another node until this one can serve. */
-export interface Front {
-  /** Where it listens. */
-  readonly url: string;
-  readonly nodeHost: HttpHost;
-  /** From now on the handler answers new requests. */
-  serveWith(handler: Handler): void;
+  /** Gets the requests that belong to another node on the same database. */
+  readonly elsewhere?: Forward;
 }
 
 /** A running node. */
@@ -116,13 +106,12 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
     grpc: grpc && options.socket === undefined,
     allowedHosts: [...(options.allowedHosts ?? []), ...namesOf(host)],
     ...(relay === undefined ? {} : { relay: relay.fetchWithin(RELAY_LIMITS) }),
-    listen: async () => options.front?.url ?? (await listen(nodeHost, { host, port, log, socket: options.socket })),
+    listen: () => listen(nodeHost, { host, port, log, socket: options.socket }),
     isOverloaded: overloaded === undefined ? pulse.isOverloaded : () => overloaded() || pulse.isOverloaded(),
   });
-  const nodeHost = options.front?.nodeHost ?? createHttpHost({ handler, limits, log, metrics, grpc, ...hostOptions(options) });
+  const nodeHost = createHttpHost({ handler, limits, log, metrics, grpc, ...hostOptions(options) });
   try {
     await handler.ready;
-    options.front?.serveWith(handler);
   } catch (thrown) {
     pulse.stop();
     await handler.close();
@@ -149,47 +138,13 @@ export async function serve(agents: AgentLike | readonly AgentLike[], options: S
   };
 }
 
-/** Listens before the node can serve. `forwardWith` gets what the listener knows, and returns what to do with requests until then. */
-export async function openFront(options: ServeOptions, forwardWith: (front: FrontParts) => Forward): Promise<Front> {
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, log = createLog({ write: (line) => process.stderr.write(line) }) } = options;
-  const limits = nodeLimits(options);
-  const shared = hostOptions(options);
-  let handler: Handler | undefined;
-  const late = (): Handler => {
-    if (handler === undefined) throw new Error('a request came before the node was ready');
-    return handler;
-  };
-  const allowedHosts = [...(options.allowedHosts ?? []), ...namesOf(host)];
-  const forward = forwardWith({ limits, allowedHosts, trusted: shared.trusted });
-  const nodeHost = createHttpHost({
-    handler: {
-      respond: (request) => late().respond(request),
-      admit: (request) => late().admit(request),
-      isServing: () => late().isServing(),
-    },
-    ...{ limits, log, metrics: options.metrics ?? createMetrics(), grpc: hasGrpc(options, log), ...shared },
-    forward: () => (handler === undefined ? forward : undefined),
-  });
-  const url = await listen(nodeHost, { host, port, log, socket: options.socket });
-  const serveWith = (given: Handler): void => {
-    handler = given;
-  };
-  return { url, nodeHost, serveWith };
-}
-
-/** What a front has in common with the node behind it. */
-export interface FrontParts {
-  readonly limits: ServerLimits;
-  readonly allowedHosts: readonly string[];
-  readonly trusted: BlockList | undefined;
-}
-
 function hostOptions({
   tls,
   trustedProxies = [],
   limitLoopback,
-}: ServeOptions): Pick<HttpHostOptions, 'tls' | 'trusted' | 'limitLoopback'> {
-  return { tls, trusted: proxiesOf(trustedProxies), limitLoopback };
+  elsewhere,
+}: ServeOptions): Pick<HttpHostOptions, 'tls' | 'trusted' | 'limitLoopback' | 'elsewhere'> {
+  return { tls, trusted: proxiesOf(trustedProxies), limitLoopback, elsewhere };
 }
 
 /** gRPC needs packages that are optional. Without them the node serves everything else. */

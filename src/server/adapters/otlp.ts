@@ -12,8 +12,11 @@ import { packageVersion } from './package-version.ts';
 
 /** Sends traces, metrics and logs to a receiver of OpenTelemetry, as the environment variables of the standard say. */
 export interface Telemetry {
-  /** Records spans. Undefined: nobody wants traces, or the process has the SDK of OpenTelemetry, which records them itself. */
-  readonly otel: OtelApi | undefined;
+  /**
+   * Records spans. Undefined: the process has the SDK of OpenTelemetry, which records them itself. False: nobody wants traces, so
+   * `@opentelemetry/api` is not loaded.
+   */
+  readonly otel: OtelApi | false | undefined;
   /** To be called with each line of the log. */
   onLine(line: Omit<AdminLogLine, 'n'>): void;
   /** Starts to export the metrics. */
@@ -59,7 +62,7 @@ export function createTelemetry(env: Readonly<Record<string, string | undefined>
         );
   let stopMetrics: () => Promise<void> = () => Promise.resolve();
   return {
-    otel: spans === undefined ? undefined : createTracer(sampled, spans.add),
+    otel: spans === undefined ? (hasSdk() ? undefined : false) : createTracer(sampled, spans.add),
     onLine: (line) => {
       if (!line.message.startsWith(OWN)) lines?.add(line);
     },

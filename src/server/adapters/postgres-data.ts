@@ -1,45 +1,84 @@
 import type { AdminBackups } from '#protocol';
 import { A2AError } from '#protocol';
-import { openPostgresStore } from '../../engine/adapters/postgres.ts';
+import type { PostgresStore } from '../../engine/adapters/postgres.ts';
+import { openCopyPlace, openPostgresStore, placeOf } from '../../engine/adapters/postgres.ts';
+import type { CallerCounts } from '../access/limits/caller-counts.ts';
 import { ConfigError } from '../config/read-value.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
 import { freshKeys, readKeys } from './node-keys-file.ts';
 import type { NodeReplica } from './replicas/replica.ts';
+import { openSharedBlobs } from './shared-blobs.ts';
+import { shareCounts } from './shared-counts.ts';
 import { postgresStats } from './store-stats.ts';
 
-type PostgresData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups' | 'storeFiles'>>;
+type PostgresData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups' | 'storeFiles'>> & {
+  readonly callerCounts: CallerCounts;
+};
 
 /** Where the data of a node is. */
 interface PostgresPlace {
   readonly url: string;
+  /** Where large content is. Undefined: in the database. */
+  readonly blobs: string | undefined;
   /** The folder of the audit log. */
   readonly folder: string;
   readonly leaseMs: number;
-  /** The address of this node, which another node names while it stands by. */
+  /** Keep a full-text index. */
+  readonly search: boolean;
+  /** The address of this node, which `parley replicas` lists. */
   readonly nodeUrl: string;
-  /** Absent: the node refuses to start while another one serves. */
+  /** Absent: this is the only node, and refuses to start beside others. */
   readonly replica: NodeReplica | undefined;
 }
 
 /** Opens everything that outlives the process in a Postgres database: tasks, large content, and the keys of the node. */
-export async function openPostgresData({ url, folder, leaseMs, nodeUrl, replica }: PostgresPlace, log: Log): Promise<PostgresData> {
+export async function openPostgresData(
+  { url, blobs: place, folder, leaseMs, search, nodeUrl, replica }: PostgresPlace,
+  log: Log,
+): Promise<PostgresData> {
   if (!/^postgres(ql)?:\/\//.test(url)) throw new ConfigError('store must be a URL that starts with postgres://');
   const report = (what: string, cause: unknown): void =>
     log.warn(what, { problem: cause instanceof Error ? cause.message : String(cause) });
   const joining =
     replica === undefined
       ? {}
-      : { announce: replica.announce.bind(replica), onStandby: replica.standBy.bind(replica), signal: replica.signal };
-  const store = await openPostgresStore(url, { report, leaseMs, url: nodeUrl, ...joining });
+      : { share: 'fair' as const, announce: replica.announce.bind(replica), onTakeover: replica.tookOver.bind(replica) };
+  const store = await openPostgresStore(url, { report, leaseMs, search, url: nodeUrl, ...joining });
   try {
+    // After this process is registered: a copy that starts now finds it.
+    await refuseUnfinishedCopy(url);
     const keys = readKeys(await store.sharedSecret('node-keys', await freshKeys()), 'the database');
+    const blobs = await openSharedBlobs(place, store);
     const storeFiles = { stats: () => postgresStats(folder, store), compact: async () => void (await store.compact?.()) };
-    return { store, blobs: store.blobs, secret: store.secret, keys, backups: NO_BACKUPS, storeFiles };
+    const callerCounts = shareCounts(store.usage);
+    closeBefore(store, () => callerCounts.close());
+    return { store, blobs, secret: store.secret, keys, backups: NO_BACKUPS, storeFiles, callerCounts };
   } catch (thrown) {
     await store.close();
     throw thrown;
   }
+}
+
+/** Does something before a store closes: it still needs the store. */
+function closeBefore(store: PostgresStore, work: () => Promise<void>): void {
+  const { close } = store;
+  Object.assign(store, {
+    close: async () => {
+      await work();
+      await close();
+    },
+  });
+}
+
+/** Throws a ConfigError while the database has only a part of the tasks that are copied to it. */
+async function refuseUnfinishedCopy(url: string): Promise<void> {
+  const place = await openCopyPlace(url);
+  const note = await place.note().finally(() => place.close());
+  if (note?.state === 'running')
+    throw new ConfigError(
+      `the database at ${placeOf(url)} has an unfinished copy of another store (since ${note.at}): run parley store copy again, which continues it`,
+    );
 }
 
 const NO_BACKUPS: AdminBackups = {

@@ -2,7 +2,6 @@ import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Store } from '#engine';
 import type { AdminStore, CardSigner, Fetch } from '#protocol';
-import { placeOf } from '../../engine/adapters/postgres.ts';
 import type { KeyRecord } from '../access/authentication/api-keys.ts';
 import type { AgentLike } from '../agents/served-agent.ts';
 import { pathName } from '../agents/served-agent.ts';
@@ -16,10 +15,8 @@ import { createMetrics } from '../observability/metrics.ts';
 import type { McpMount, ServingOptions } from '../options.ts';
 import type { AccessFromSettings } from './access-settings.ts';
 import { accessFromSettings } from './access-settings.ts';
-import { openAudit } from './audit-file.ts';
-import { backupPlaceIn } from './backup/configured.ts';
+import { openConfiguredAudit } from './audit/configured.ts';
 import type { BackupSchedule } from './backup/schedule.ts';
-import { scheduleBackups } from './backup/schedule.ts';
 import type { openData } from './data-folder.ts';
 import { adoptOldFolder, dataFolder } from './data-folder.ts';
 import { hostingOf } from './hosting.ts';
@@ -27,11 +24,12 @@ import { watchIssuer } from './issuer-watch.ts';
 import { keyFileWatch } from './key-file-watch.ts';
 import type { NodeServer } from './node.ts';
 import { serve } from './node.ts';
+import { databaseKeys } from './node-api-keys.ts';
 import { createOutbound } from './outbound.ts';
 import type { ReloadReport } from './reload.ts';
 
 import { createReload, replaceableAuth } from './reload.ts';
-import type { StandbyHooks } from './replicas/replica.ts';
+import type { NodeReplicaOptions } from './replicas/replica.ts';
 import { openDataAs, startReplica } from './replicas/start.ts';
 import { noteNode, runningNodes } from './running-nodes.ts';
 import type { NodeToken } from './secret-files.ts';
@@ -55,6 +53,7 @@ export interface ServeConfiguredOptions {
   readonly onCall?: NonNullable<ServingOptions['onCall']>;
   /** Default: a new set. */
   readonly metrics?: Metrics;
+  readonly metricsText?: NonNullable<ServingOptions['metricsText']>;
   readonly otel?: NonNullable<ServingOptions['otel']>;
   /** Fetches the keys of a token issuer. */
   readonly fetch?: Fetch;
@@ -70,8 +69,8 @@ export interface ServeConfiguredOptions {
   /** Default `wait`: the data folder may have tasks of agents that are served at another time. */
   readonly missingAgents?: NonNullable<ServingOptions['missingAgents']>;
   readonly signer?: CardSigner;
-  /** For a node on a database that another one may serve. */
-  readonly standby?: StandbyHooks;
+  /** For tests only: see `NodeReplicaOptions`. */
+  readonly repeats?: NodeReplicaOptions['repeats'];
 }
 
 /** A running node that was started from settings. */
@@ -99,33 +98,35 @@ export interface StoredData {
 export async function serveConfigured(
   found: readonly FoundAgent[],
   settings: Settings,
-  { log, metrics = createMetrics(), fetch: get, console: files, docs, standby, ...passedOn }: ServeConfiguredOptions,
+  { log, metrics = createMetrics(), fetch: get, console: files, docs, repeats, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
   const { url, allowedHosts, card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
   const [issuer, onKeyFile] = [watchIssuer(settings.jwt.issuer, { log, metrics }), keyFileWatch(log, metrics)];
   const lendsCredential = lender(found, settings, log);
+  const keys = await databaseKeys(settings, { onChange: onKeys, onRead: onKeyFile, log });
   const access = (read: Settings): AccessFromSettings =>
     accessFromSettings(read, {
-      ...{ runsCommands: commander(found), lendsCredential, onKeys, onIssuer: issuer.fetched, onKeyFile },
+      ...{ runsCommands: commander(found), lendsCredential, onKeys, onIssuer: issuer.fetched, onKeyFile, keys },
       fetch: get ?? issuerFetch(read),
     });
   const { token, ...secured } = access(settings);
   const auth = secured.auth === undefined ? undefined : replaceableAuth(secured.auth);
   const folder = settings.memory ? undefined : folderOf(found, settings, log);
-  const place = await backupPlaceIn(settings, folder);
+  const backup = settings.backup.to === undefined ? undefined : await import('./backup/configured.ts');
+  const place = await backup?.backupPlaceIn(settings, folder);
   const hosting = hostingOf(settings, { ...secured, ...(auth === undefined ? {} : { auth: auth.methods }), log, metrics });
-  const replica = folder === undefined ? undefined : await startReplica(settings, { serving: hosting, log, metrics, ...standby });
+  const replica = folder === undefined ? undefined : await startReplica(settings, { serving: hosting, log, metrics, repeats });
   const { local, ...kept } = folder === undefined ? NOTHING_KEPT : await openDataAs(replica, { folder, log, settings });
-  const schedule = place && local && scheduleBackups({ place, ...settings.backup, ...local, log, metrics });
+  const schedule = backup && place && local && backup.scheduleBackups({ place, ...settings.backup, ...local, log, metrics });
   try {
-    if (folder !== undefined && settings.audit) opened.audit = await openAuditIn(folder, settings, log);
+    if (folder !== undefined && settings.audit) opened.audit = await openConfiguredAudit(folder, settings, log);
     const served = await serve(
       found.map(({ agent }) => agent),
       {
         ...hosting,
-        ...(await replica?.takeOver()),
+        ...replica?.serving(),
         ...{ card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets },
         tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !settings.insecureBehindProxy,
         missingAgents: 'wait',
@@ -133,6 +134,7 @@ export async function serveConfigured(
         metrics: folder === undefined ? metrics : withStoreSize(metrics, folder),
         ...kept,
         ...storeFilesWith(kept.storeFiles, schedule),
+        ...(replica === undefined ? {} : { replicas: () => replica.shown() }),
         ...opened,
         ...passedOn,
         ...pagesOf({ console: files, docs }, settings),
@@ -140,8 +142,7 @@ export async function serveConfigured(
     );
     replica?.serve(served);
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
-    const agents = served.handler.agents.map(({ name }) => name);
-    const forget = noteNode(authFolder(settings.authFolder), { url: served.url, agents, ...(folder === undefined ? {} : { folder }) });
+    const forget = noteServed(served, settings.authFolder, folder);
     issuer.start(secured.auth);
     void served.handler.ready.then(schedule?.start, () => undefined);
     const close = async (): Promise<void> => {
@@ -150,7 +151,7 @@ export async function serveConfigured(
       await schedule?.stop();
       replica?.leave();
       await served.close();
-      await replica?.close();
+      await Promise.all([replica?.close(), keys?.close()]);
     };
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store, settings.store) };
     const reload = createReload({ settings, secured, auth, served, access, audit: opened.audit });
@@ -160,9 +161,15 @@ export async function serveConfigured(
     return node;
   } catch (thrown) {
     await kept.store?.close();
-    await replica?.close();
+    await Promise.all([opened.audit?.close(), replica?.close(), keys?.close()]);
     throw thrown;
   }
+}
+
+/** Notes for commands on this machine where the node is. Returns what removes the note. */
+function noteServed({ url, handler }: NodeServer, named: string | undefined, folder: string | undefined): () => void {
+  const agents = handler.agents.map(({ name }) => name);
+  return noteNode(authFolder(named), { url, agents, ...(folder === undefined ? {} : { folder }) });
 }
 
 /** A node with tasks in memory. */
@@ -176,7 +183,9 @@ function storeFilesWith(files: AdminStore | undefined, schedule: BackupSchedule 
 
 async function storedIn(folder: string, store: Store, url: string | undefined): Promise<StoredData> {
   const tasks = await store.count({ owner: 'any' });
-  return url === undefined ? { folder, bytes: bytesIn(folder), tasks } : { folder: placeOf(url), tasks };
+  if (url === undefined) return { folder, bytes: bytesIn(folder), tasks };
+  const { placeOf } = await import('../../engine/adapters/postgres.ts');
+  return { folder: placeOf(url), tasks };
 }
 
 /** The size of the files in a folder, without the folders in it. */
@@ -250,16 +259,6 @@ function folderOf(found: readonly FoundAgent[], { data, authFolder: named }: Set
   return folder;
 }
 
-/** The audit log beside the tasks. */
-function openAuditIn(folder: string, settings: Settings, log: Log): Promise<AuditLog> {
-  const { auditFileBytesMax: bytesMax, auditFileMsMax: msMax, auditKeepMs: keepMs } = settings;
-  const onError = (cause: unknown): void => {
-    if (cause === undefined) log.info('the audit log can be written again');
-    else log.error('the audit log can’t be written; administration is refused until it can', cause);
-  };
-  return openAudit(join(folder, 'audit.jsonl'), { bytesMax, msMax, keepMs, onError });
-}
-
 /**
  * Records key changes in the audit log. Another process, `parley keys`, creates and revokes keys; this
  * node notices the changed file.
@@ -277,7 +276,7 @@ function noteKeys(audit: AuditLog | undefined, before: readonly KeyRecord[], aft
 /** A log on standard error. It never contains the tokens of the configuration. `settings.log` may change. */
 export function logFor(
   settings: Pick<Settings, 'log' | 'a2a' | 'token'>,
-  shape: Partial<Pick<LogOptions, 'write' | 'format' | 'onLine'>> = {},
+  shape: Partial<Pick<LogOptions, 'write' | 'format' | 'onLine' | 'fields'>> = {},
 ): Log {
   const { a2a, token } = settings;
   const secrets = Object.values(a2a.remoteAgents).flatMap(({ authToken }) => (authToken === undefined ? [] : [authToken]));

@@ -30,13 +30,13 @@ export async function storeStats(folder: string, store: Pick<SqliteStore, 'pageU
   };
 }
 
-/** The same for a node whose tasks are in Postgres: its tables, and the audit log in its data folder. */
+/** The same for a node whose tasks are in Postgres: its tables, and an older audit log in its data folder. */
 export async function postgresStats(folder: string, store: Pick<PostgresStore, 'tableUse' | 'count'>): Promise<AdminStoreStats> {
   const { blobs, ...use } = await store.tableUse();
   const [full, current] = await Promise.all([filesIn(join(folder, 'audit')), sizeOf(join(folder, 'audit.jsonl'))]);
   return {
     tasks: await store.count({ owner: 'any' }),
-    bytes: { ...use, conversations: 0, free: 0, blobs, audit: full.bytes + current, wal: 0, reserve: 0 },
+    bytes: { ...use, conversations: 0, free: 0, blobs, audit: use.audit + full.bytes + current, wal: 0, reserve: 0 },
     files: { blobs: 0, audit: full.files + (current > 0 ? 1 : 0) },
   };
 }

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from '#bindings';
+import { ElsewhereError } from '#engine';
 import type { AdminListRequest, AdminSearchRequest, AdminService, Mutable, TaskId, Timestamp } from '#protocol';
 import { A2AError, contextId, seq, TASK_STATES, taskId, tenantId } from '#protocol';
 import { cleaned } from '../observability/log.ts';
@@ -23,7 +24,7 @@ export async function adminAnswer(request: HttpRequest, path: string, admin: Adm
       deliveryRoutes(admin, path, query) ??
       nodeRoutes(admin, path, query) ??
       waitingRoutes(admin, path, request) ??
-      conversationRoutes(admin, path, query) ??
+      conversationRoutes(admin, path, request) ??
       principalRoutes(admin, path, query) ??
       backupRoutes(admin, path, request);
     if (others !== undefined) return await runOne(others, request);
@@ -35,6 +36,7 @@ export async function adminAnswer(request: HttpRequest, path: string, admin: Adm
     const id = name === undefined ? undefined : taskId(decodeURIComponent(name));
     return await runOne(routesFor({ admin, query, id, isEvents: events !== undefined, action }), request);
   } catch (thrown) {
+    if (thrown instanceof ElsewhereError && request.elsewhere !== undefined) request.elsewhere.cell = thrown.cell;
     return errorAnswer(thrown instanceof URIError ? new A2AError('INVALID_REQUEST', 'the path is not well-formed') : thrown);
   }
 }

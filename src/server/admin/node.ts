@@ -3,7 +3,7 @@ import type { AdminLogsRequest, AdminService, AdminStore, AdminWire, Mutable } f
 import { A2AError } from '#protocol';
 import { type MethodHandlers, numberIn, shown } from './responses.ts';
 
-/** `/logs`, `/health`, `/mesh`, `/store` and `/wire`: the node itself. Undefined for another path. */
+/** `/logs`, `/health`, `/mesh`, `/replicas`, `/store` and `/wire`: the node itself. Undefined for another path. */
 export function nodeRoutes(admin: AdminService, path: string, query: URLSearchParams): MethodHandlers | undefined {
   if (path === '/health') {
     return {
@@ -14,6 +14,7 @@ export function nodeRoutes(admin: AdminService, path: string, query: URLSearchPa
     };
   }
   if (path === '/mesh') return { GET: async () => shown({ mesh: admin.mesh?.() ?? null }) };
+  if (path === '/replicas') return { GET: async () => shown({ replicas: (await admin.replicas?.()) ?? null }) };
   if (path === '/store') return { GET: async () => shown({ store: await storeOf(admin).stats() }) };
   if (path === '/store:compact') {
     return {

@@ -1,8 +1,10 @@
-import type { AroundRun, Engine, EngineOptions, LogEntry, ReportedTask, ReportFailure } from '#engine';
+import type { AroundRun, Engine, EngineOptions, LogEntry, Owner, ReportedTask, ReportFailure, RunningElsewhere } from '#engine';
 import { createEngine, timeOrderedIds } from '#engine';
 import type { Agent, AgentCard } from '#protocol';
-import { A2AError, getTextFromMessage } from '#protocol';
+import { A2AError, getTextFromMessage, LOCAL_PRINCIPAL } from '#protocol';
 import { memoryStore } from '../../engine/adapters/memory.ts';
+import { callerKey } from '../access/authentication/caller.ts';
+import type { CallerCounts } from '../access/limits/caller-counts.ts';
 import type { ServerLimits } from '../limits.ts';
 import { meteredStore } from '../observability/call-metrics.ts';
 import { engineMeter, showStats } from '../observability/engine-metrics.ts';
@@ -39,6 +41,16 @@ export interface EngineParts {
   readonly onEnded?: EngineOptions['onEnded'] | undefined;
 }
 
+function runningElsewhere(counts: CallerCounts): RunningElsewhere {
+  const keyOf = ({ principal, tenant }: Owner): string => callerKey({ principal: { id: principal, scopes: [] }, tenant });
+  return {
+    count: (owner) => counts.elsewhere('tasks', keyOf(owner)),
+    changed: (owner, count) => {
+      if (owner.principal !== LOCAL_PRINCIPAL.id) counts.hold('tasks', keyOf(owner), count);
+    },
+  };
+}
+
 const NO_DESCRIPTION = (name: string): string =>
   `agent ${name} has no description; clients and models choose agents by it, so write one: defineAgent({ description: '…' })`;
 
@@ -51,7 +63,7 @@ export function engineFor(
   if (own.length === 0) return undefined;
   const agents = Object.fromEntries(own);
   for (const [name, { card }] of own) if (card.description.trim() === '') log.warn(NO_DESCRIPTION(name));
-  const { store, blobs, replyPublisher, idempotency, secret, onBroken, quotaOf } = options;
+  const { store, blobs, replyPublisher, idempotency, secret, onBroken, quotaOf, callerCounts } = options;
   const meter = engineMeter(metrics);
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
@@ -60,6 +72,7 @@ export function engineFor(
     ...pushFor({ options, signer, metrics, tracing, webhookMsMax: limits.webhookMsMax, deliveryLog }),
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal, tenant) => quotaOf(principal, tenant)?.runningTasksMax }),
+    ...(callerCounts === undefined ? {} : { runningElsewhere: runningElsewhere(callerCounts) }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(replyPublisher === undefined ? {} : { replyPublisher }),
     ...(idempotency === undefined ? {} : { idempotency }),

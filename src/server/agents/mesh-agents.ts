@@ -7,6 +7,11 @@ export const MESH_AGENTS = '/api/parley/v1/mesh/agents';
 /** The prefix of their names on the engine, which keeps them apart from the node's own agents. */
 const PREFIX = 'mesh:';
 
+/** Whether a name on the engine is that of an agent of the mesh. */
+export function isMeshAgent(name: string): boolean {
+  return name.startsWith(PREFIX);
+}
+
 /** The agents of the mesh that operators can call. */
 export interface MeshAgents {
   /** The mesh, with the path at which each of its agents can be called on this node. */

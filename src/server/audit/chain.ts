@@ -23,12 +23,20 @@ export const GENESIS: ChainEnd = { seq: 0, hash: '0'.repeat(64), open: '' };
 const TEXT_CHARS_MAX = 256;
 const MEMBERS = ['tenant', 'action', 'object', 'agent', 'decision', 'reason', 'requestId', 'client', 'repeats'] as const;
 
+/** What the log adds to a record. */
+interface RecordPlace {
+  readonly seq: number;
+  readonly time: string;
+  /** The number of the chain, where a log has several. */
+  readonly chain?: number | undefined;
+}
+
 /**
  * A record as a line of the log, without its closing brace. Built by hand because JSON.stringify is
  * slower and every send makes one.
  */
-export function bodyOf(draft: AuditDraft, seq: number, time: string): string {
-  let body = `{"seq":${seq},"time":"${time}","principal":${quoted(draft.principal)}`;
+export function bodyOf(draft: AuditDraft, { seq, time, chain }: RecordPlace): string {
+  let body = `{"seq":${seq}${chain === undefined ? '' : `,"chain":${chain}`},"time":"${time}","principal":${quoted(draft.principal)}`;
   for (const name of MEMBERS) {
     const value = draft[name];
     if (value !== undefined) body += typeof value === 'number' ? `,"${name}":${value}` : `,"${name}":${quoted(value)}`;

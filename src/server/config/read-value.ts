@@ -14,6 +14,7 @@ export class ConfigError extends Error {
 export function readTextValue(text: string, declared: SettingDeclaration, where: string): unknown {
   switch (declared.type) {
     case 'number':
+    case 'count':
       return readFileValue(/^\d+$/.test(text.trim()) ? Number(text) : text, declared, where);
     case 'boolean':
       if (TRUE.has(text.toLowerCase())) return true;
@@ -42,6 +43,8 @@ export function readFileValue(value: unknown, declared: SettingDeclaration, wher
   switch (declared.type) {
     case 'number':
       return checkNumber(value, declared, where);
+    case 'count':
+      return value === 'auto' ? value : checkNumber(value, declared, where);
     case 'boolean':
       if (typeof value === 'boolean') return value;
       throw new ConfigError(`${where}: ${shown(value)} is neither true nor false`);
@@ -63,10 +66,10 @@ export function readFileValue(value: unknown, declared: SettingDeclaration, wher
   }
 }
 
-function checkNumber(value: unknown, { min = 0, max = Number.MAX_SAFE_INTEGER }: SettingDeclaration, where: string): number {
+function checkNumber(value: unknown, { type, min = 0, max = Number.MAX_SAFE_INTEGER }: SettingDeclaration, where: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return value;
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw new ConfigError(`${where}: ${shown(value)} is not a whole number ${range}`);
+  throw new ConfigError(`${where}: ${shown(value)} is not a whole number ${range}${type === 'count' ? ', or auto' : ''}`);
 }
 
 /** Checks a text against the choices and the form of its type. */

@@ -20,6 +20,11 @@ function samples({ type, oneOf, name }: Setting): readonly [text: string, value:
         ['1234', 1234],
         ['77', 77],
       ];
+    case 'count':
+      return [
+        ['auto', 'auto'],
+        ['7', 7],
+      ];
     case 'boolean':
       return [
         ['true', true],

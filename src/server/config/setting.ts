@@ -14,6 +14,8 @@ export type SettingType =
   | 'secret'
   /** A whole number from `min` (default 0) to `max`. */
   | 'number'
+  /** A whole number from `min` to `max`, or the word `auto`. */
+  | 'count'
   | 'boolean'
   /**
    * A list of texts. In the environment they are separated by commas. A flag may be given many times.
@@ -96,6 +98,7 @@ interface ValueTypes {
   readonly domain: string;
   readonly secret: string;
   readonly number: number;
+  readonly count: number | 'auto';
   readonly boolean: boolean;
   readonly list: readonly string[];
   readonly scopes: readonly string[];

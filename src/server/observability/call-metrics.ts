@@ -1,4 +1,5 @@
 import type { Store, Write } from '#engine';
+import { ElsewhereError } from '#engine';
 import type { A2AService, CallContext, EventStream, Operation, SendResult, TaskState } from '#protocol';
 import { A2AError } from '#protocol';
 import type { Capacity } from '../access/limits/capacity.ts';
@@ -23,6 +24,7 @@ export function meter(metrics: Metrics, capacity: Capacity): (service: A2AServic
   const labelOf = callerLabels();
   return (service, agent) => {
     const note = (operation: Operation, ctx: CallContext, { began, thrown, state }: CallEnd): void => {
+      if (thrown instanceof ElsewhereError) return; // counted where it is answered
       const outcome = thrown === undefined ? outcomeOf(operation, state) : A2AError.from(thrown).kind;
       calls.add([agent, ctx.dialect, operation, outcome]);
       if (outcome !== 'ok') errors.add([labelOf(ctx), outcome]);
@@ -83,6 +85,7 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
     lastKey: () => store.lastKey(),
     ...(store.reserveKeys === undefined ? {} : { reserveKeys: store.reserveKeys.bind(store) }),
     ...(store.lease === undefined ? {} : { lease: store.lease }),
+    ...(store.cells === undefined ? {} : { cells: store.cells }),
     ...(store.claim === undefined ? {} : { claim: timedClaim(store.claim.bind(store), { writes, seconds }) }),
     task: (scope, id) => store.task(scope, id),
     byAlias: (owner, agent, alias) => store.byAlias(owner, agent, alias),
@@ -90,16 +93,17 @@ export function meteredStore(store: Store, metrics: Metrics): Store {
     send: (name) => store.send(name),
     directAnswers: (owner) => store.directAnswers(owner),
     ...(store.compact === undefined ? {} : { compact: () => store.compact?.() ?? Promise.resolve() }),
+    ...(store.names === undefined ? {} : { names: store.names }),
     ...(store.search === undefined ? {} : { search: store.search }),
     list: (query) => store.list(query),
     count: (filter) => store.count(filter),
     entries: (task, range) => store.entries(task, range),
     pushConfigs: (task) => store.pushConfigs(task),
     outbox: (query) => store.outbox(query),
-    outboxStats: () => store.outboxStats(),
-    unfinished: () => store.unfinished(),
+    outboxStats: (cells) => store.outboxStats(cells),
+    unfinished: (cells) => store.unfinished(cells),
     quiet: (phase, range) => store.quiet(phase, range),
-    finished: () => store.finished(),
+    finished: (cells) => store.finished(cells),
     close: () => store.close(),
   };
 }

@@ -1,3 +1,4 @@
+import { ElsewhereError } from '#engine';
 import type { A2AService, CallContext, EventStream, Operation, TaskState } from '#protocol';
 import { A2AError } from '#protocol';
 import type { CallInterceptor } from '../agents/intercept.ts';
@@ -49,25 +50,26 @@ export interface CallRecorder {
 export function recordCalls(service: A2AService, agent: string, { onCall, isOn = () => true }: CallRecorder): A2AService {
   const record = (operation: Operation, ctx: CallContext, end: TaskSeen & { readonly began: number; readonly thrown?: unknown }): void => {
     const { began, thrown, ...seen } = end;
+    if (thrown instanceof ElsewhereError) return; // recorded where it is answered
     const outcome = thrown === undefined ? 'ok' : A2AError.from(thrown).kind;
     const trace = traceId(ctx.trace);
     const origin = { ...(ctx.request === undefined ? {} : { request: ctx.request.id }), ...(trace === undefined ? {} : { trace }) };
     onCall({ who: ctx.principal.id, dialect: ctx.dialect, operation, agent, outcome, ...seen, ...origin, ms: performance.now() - began });
   };
+  const recorded: CallInterceptor['unary'] = async ({ operation, request, ctx }, next) => {
+    const began = performance.now();
+    const named = seenIn(request);
+    try {
+      const result = await next(ctx);
+      record(operation, ctx, { ...named, ...seenIn(result), began });
+      return result;
+    } catch (thrown) {
+      record(operation, ctx, { ...named, began, thrown });
+      throw thrown;
+    }
+  };
   const by: CallInterceptor = {
-    unary: async ({ operation, request, ctx }, next) => {
-      if (!isOn()) return await next(ctx);
-      const began = performance.now();
-      const named = seenIn(request);
-      try {
-        const result = await next(ctx);
-        record(operation, ctx, { ...named, ...seenIn(result), began });
-        return result;
-      } catch (thrown) {
-        record(operation, ctx, { ...named, began, thrown });
-        throw thrown;
-      }
-    },
+    unary: (call, next) => (isOn() ? recorded(call, next) : next(call.ctx)),
     stream: ({ operation, request, ctx }, next) => {
       if (!isOn()) return next(ctx);
       const began = performance.now();

@@ -15,6 +15,12 @@ describe('a log', () => {
     expect(lines).toEqual(['{"time":"2026-03-12T08:30:00.000Z","level":"info","message":"ready","url":"http://127.0.0.1:1","agents":2}\n']);
   });
 
+  it('adds the facts that every line has', () => {
+    const lines: string[] = [];
+    createLog({ write: (line) => lines.push(line), fields: { worker: 2 } }).info('ready', { agents: 1 });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ message: 'ready', worker: 2, agents: 1 });
+  });
+
   it('writes a text with line breaks as one line', () => {
     const { log, lines } = logging();
     log.warn('a\nb\r\n{"level":"error"}', { path: '/x\n/y\u2028z', nul: '\u0000' });

@@ -36,6 +36,8 @@ export interface LogOptions {
   readonly format?: (line: Omit<AdminLogLine, 'n'>) => string | undefined;
   /** Called with each line, also with one that `format` drops. */
   readonly onLine?: (line: Omit<AdminLogLine, 'n'>) => void;
+  /** Facts that every line has. */
+  readonly fields?: Fields;
   readonly now?: () => Date;
 }
 
@@ -47,7 +49,15 @@ export interface LogOptions {
  * const log = createLog({ level: 'debug', write: (line) => process.stderr.write(line) });
  * ```
  */
-export function createLog({ level = 'info', write, secrets = [], format, onLine, now = () => new Date() }: LogOptions): Log {
+export function createLog({
+  level = 'info',
+  write,
+  secrets = [],
+  format,
+  onLine,
+  fields: always,
+  now = () => new Date(),
+}: LogOptions): Log {
   const least = typeof level === 'function' ? (): number => LOG_LEVELS.indexOf(level()) : constant(LOG_LEVELS.indexOf(level));
   const isOn = (wanted: LogLevel): boolean => LOG_LEVELS.indexOf(wanted) >= least();
   const kept: string[] = [];
@@ -56,7 +66,7 @@ export function createLog({ level = 'info', write, secrets = [], format, onLine,
   const say = (at: LogLevel, message: string, fields: Fields = {}): void => {
     if (!isOn(at)) return;
     // JSON escapes line breaks, so a caller can't forge log lines.
-    const line = JSON.stringify({ time: now().toISOString(), level: at, message, ...fields }, cleaned);
+    const line = JSON.stringify({ time: now().toISOString(), level: at, message, ...always, ...fields }, cleaned);
     const clean = known.reduce((text, secret) => text.replaceAll(secret, REMOVED), line);
     kept[written % LINES_KEPT] = clean;
     written += 1;

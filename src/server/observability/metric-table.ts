@@ -153,11 +153,10 @@ export const METRICS = {
     help: 'Hosts that get no deliveries for a while, after too many failures.',
   },
   webhookLetters: { name: 'parley_webhook_letters_total', type: 'counter', help: 'Deliveries that failed for good.' },
-  replicaRole: {
-    name: 'parley_replica_role',
+  replicaCells: {
+    name: 'parley_replica_cells',
     type: 'gauge',
-    labels: ['role'],
-    help: 'Of several nodes on one database: 1 for the role of this one, owner or standby.',
+    help: 'Of several nodes on one database: how many cells of the tasks this one owns.',
   },
   replicaLease: {
     name: 'parley_replica_lease_seconds',
@@ -173,7 +172,13 @@ export const METRICS = {
   replicaTakeovers: {
     name: 'parley_replica_takeovers_total',
     type: 'counter',
-    help: 'How often this node has taken the tasks over from another one.',
+    help: 'How often this node has taken over cells of a node that has ended.',
+  },
+  workerUp: {
+    name: 'parley_worker_up',
+    type: 'gauge',
+    labels: ['worker'],
+    help: 'With --workers: 1 for each worker that has reported its metrics, and 0 for one that has not.',
   },
   eventLoopDelay: {
     name: 'parley_event_loop_delay_seconds',

@@ -106,7 +106,7 @@ export function createMetrics(): Metrics {
         return typeof reading === 'number' ? [{ values: NONE, value: reading }] : reading.map(([values, value]) => ({ values, value }));
       });
     },
-    text: (isWanted = () => true) => all.flatMap(({ name, read }) => (isWanted(name) ? [familyText(read())] : [])).join(''),
+    text: (isWanted = () => true) => metricsText(all.flatMap(({ name, read }) => (isWanted(name) ? [read()] : []))),
     families: () => all.map(({ read }) => read()),
   };
 }
@@ -142,6 +142,11 @@ interface Series {
   readonly counts: number[];
   sum: number;
   count: number;
+}
+
+/** Metrics in Prometheus' text form. */
+export function metricsText(families: readonly MetricFamily[]): string {
+  return families.map(familyText).join('');
 }
 
 /** A metric in Prometheus' text form. */

@@ -63,6 +63,8 @@ export function createAdmission({
       track: (stream) => node.openStreams.track(stream, caller.isStillValid),
       recording,
       ended: (code, message = '') => {
+        // Another replica answers: its response is counted there.
+        if (request.elsewhere?.cell !== undefined) return recording?.ended('FORWARDED', 'another node has answered');
         const status = statusName(code);
         requests.add([route.name, `grpc ${status}`]);
         recording?.ended(status, message);

@@ -9,7 +9,7 @@ import type { NodePhase } from '../lifecycle.ts';
 import type { Log } from '../observability/log.ts';
 import { requestFields } from '../observability/log-fields.ts';
 import { METRICS_TYPE, type Metrics } from '../observability/metrics.ts';
-import type { McpMount } from '../options.ts';
+import type { McpMount, ServingOptions } from '../options.ts';
 import type { Cards } from './cards.ts';
 import { catalogAnswer } from './catalog.ts';
 import { ardAnswer } from './catalog-search.ts';
@@ -29,6 +29,7 @@ export interface RouteContext {
   /** The admin API for the operators of one tenant. */
   readonly adminOf: (tenant: string) => AdminService | undefined;
   readonly metrics: Metrics;
+  readonly metricsText?: (() => Promise<string>) | undefined;
   readonly log: Log;
   /** The node's public keys. */
   readonly jwks: () => Promise<{ readonly keys: readonly JsonWebKey[] }>;
@@ -59,6 +60,7 @@ export interface RouteContext {
   /** `open` while requests are served, `draining` during shutdown. */
   readonly phase: () => NodePhase;
   readonly isBroken: () => boolean;
+  readonly replicaState: ServingOptions['replicaState'];
 }
 
 /** A request that has passed the access checks, with its route and agent. */
@@ -106,7 +108,7 @@ const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
   'grpc-operators': () => notGrpc(),
   health: () => json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }),
   ready: (site) => ready(site),
-  metrics: ({ metrics }) => text(metrics.text(), METRICS_TYPE),
+  metrics: async ({ metrics, metricsText }) => text((await metricsText?.()) ?? metrics.text(), METRICS_TYPE),
   console: ({ console: files }, { httpRequest }) => files?.(httpRequest.path) ?? refusal(404, 'this node has no console'),
   docs: ({ docs }, { httpRequest }) => docs?.(httpRequest.path) ?? refusal(404, 'this node does not serve the documentation'),
   welcome: ({ agents, baseOf, console: files }, { httpRequest, agent, place }) =>
@@ -195,7 +197,8 @@ const REASONS = {
 function ready(site: RouteContext): HttpResponse {
   const phase = site.phase();
   const headers = { 'Cache-Control': 'no-store' };
-  if (isReady(site)) return json({ status: 'ready' }, 200, headers);
+  const replica = site.replicaState?.();
+  if (isReady(site)) return json({ status: 'ready', ...(replica === undefined ? {} : { replica: { ...replica } }) }, 200, headers);
   const status = site.isBroken() ? 'broken' : phase === 'leaving' ? 'draining' : phase;
   return json({ status, message: REASONS[status] }, 503, { ...headers, ...retryAfter(1000) });
 }

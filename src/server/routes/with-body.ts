@@ -2,9 +2,9 @@ import type { HttpRequest } from '#bindings';
 
 /** The same request with another function that reads its body. */
 export function withBody(request: HttpRequest, body: HttpRequest['body']): HttpRequest {
-  const { method, origin, path, query, peer, forwarded } = request;
+  const { method, origin, path, query, peer, forwarded, elsewhere } = request;
   return {
-    ...{ method, origin, path, query, peer, forwarded, body },
+    ...{ method, origin, path, query, peer, forwarded, elsewhere, body },
     // A getter, because hosts create the signal only when something needs it.
     get signal() {
       return request.signal;

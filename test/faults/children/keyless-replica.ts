@@ -13,6 +13,6 @@ const settings = resolveConfig({ flags: new Map(), env: { ...env, PARLEY_PORT: f
 const say = (event: string, url: string): void => void process.stdout.write(`${JSON.stringify({ event, url, agents: ['script'] })}\n`);
 const served = await serveConfigured([{ agent: createScript(), source: 'script' }], settings, {
   log: logFor(settings),
-  standby: { repeats: 'plain', onStandby: (url) => say('standby', url) },
+  repeats: 'plain',
 });
 say('ready', served.url);

@@ -49,6 +49,13 @@ export const NODE_CHECKS: Checks = {
     await served(accepting, async () => undefined, { lines: second });
     expect(second.join('')).toMatch(/"level":"warn".*--accept-loss is set, and nothing is missing/);
   },
+  search: async () => {
+    const status = async ({ url }: { readonly url: string }): Promise<number> => (await fetch(`${url}/api/parley/v1/search?text=x`)).status;
+    await served({ data: join(folder, 'found'), memory: false, search: false }, async (server) =>
+      expect(await status(server)).not.toBe(200),
+    );
+    await served({ data: join(folder, 'found'), memory: false }, async (server) => expect(await status(server)).toBe(200));
+  },
   allowedHosts: () =>
     served({ allowedHosts: ['lab.internal'] }, async ({ port }) => {
       const status = async (host: string): Promise<number> =>

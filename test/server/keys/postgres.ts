@@ -24,6 +24,10 @@ export const POSTGRES_CHECKS: Checks = {
     expect(served({ data: join(folder, 'none'), memory: false, store: 'postgres://127.0.0.1:1/tasks' }, async () => {})).rejects.toThrow(
       "the database at 127.0.0.1:1/tasks can't be used",
     ),
+  blobs: () =>
+    expect(served({ data: join(folder, 'sqlite'), memory: false, blobs: join(folder, 'blobs') }, async () => {})).rejects.toThrow(
+      'blobs works with a Postgres database only',
+    ),
   storeLeaseMs: () =>
     withRow({ storeLeaseMs: 543_210 }, 'round(extract(epoch FROM until - started))::int AS lease', (row) =>
       expect(row).toEqual({ lease: 543 }),

@@ -71,6 +71,15 @@ export class Checker implements ServerEvents {
     }
   }
 
+  released(cells: readonly number[]): void {
+    for (const cell of cells) this.#owners.delete(cell);
+  }
+
+  /** The process of a replica. */
+  processOf(replica: number): number | undefined {
+    return this.#replicas.get(replica);
+  }
+
   renewed(replica: number, wasUntil: number): void {
     const now = this.now();
     this.findings.check('ids-never-reused', !this.#buried.has(replica), () => `replica ${replica} was renewed after its burial`);
@@ -97,7 +106,8 @@ export class Checker implements ServerEvents {
       findings.check('one-owner', owner === replica, () => `replica ${replica} wrote to cell ${cell} of replica ${owner}`);
     }
     findings.check('one-verdict', !this.#refused.has(statement.n), () => `commit ${statement.n} was written after it counted as lost`);
-    this.#written.add(statement.n);
+    // A change without entries may be written twice.
+    if (effect.made.length > 0 || request.changed.some(({ last, was }) => last > was)) this.#written.add(statement.n);
     this.histories.add(statement.process, request, effect);
     this.#checkNames(request);
     for (const { n, task, config, done } of request.outbox) {
@@ -180,7 +190,7 @@ export class Checker implements ServerEvents {
 
   #checkNames({ sends }: CommitRequest): void {
     for (const { realm, name, task } of sends) {
-      if (task === undefined) continue;
+      if (task === null) continue;
       const key = `${realm} ${name}`;
       const stored = this.tables?.sends.get(key)?.task;
       if (stored !== task) continue;

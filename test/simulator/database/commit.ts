@@ -1,4 +1,6 @@
 import { parseOwnJson } from '#protocol';
+import type { Columns } from '../../../src/engine/adapters/postgres/commit-sql.ts';
+import { LISTS } from '../../../src/engine/adapters/postgres/commit-sql.ts';
 import type { StoredOutbox, StoredTaskRow } from '../../../src/engine/adapters/postgres/records.ts';
 import { ServerError } from './errors.ts';
 import type { NameRow, SegmentRow, Tables } from './tables.ts';
@@ -10,13 +12,10 @@ interface Segmented {
 }
 
 export type NewTask = StoredTaskRow &
-  Segmented & { readonly cell: number; readonly named: boolean; readonly namer?: number; readonly follows?: number };
+  Segmented & { readonly cell: number; readonly named: boolean; readonly namer: number | null; readonly follows: number | null };
 export type ChangedTask = StoredTaskRow & Segmented & { readonly was: number };
-type PutSend = Omit<NameRow, 'task' | 'seq' | 'answer'> & {
-  readonly task?: number;
-  readonly seq?: number;
-  readonly answer?: string;
-  readonly was?: number;
+type PutSend = NameRow & {
+  readonly was: number | null;
   readonly free: boolean;
 };
 
@@ -50,6 +49,8 @@ export interface CommitRequest {
   readonly unqueued: readonly number[];
   readonly forgotten: readonly number[];
   readonly unsent: readonly NamedRow[];
+  /** Tasks that the rare parts of a claim name. */
+  readonly keys: readonly number[];
 }
 
 /** What a commit wrote. */
@@ -73,40 +74,67 @@ export function commitRequest(name: string, values: readonly unknown[]): CommitR
     at += 1;
     return parseOwnJson<readonly T[]>(text(values[at]));
   };
-  return {
-    mode: mode === 'claim' ? 'claim' : 'replace',
-    writer: Number(values[0]),
-    cells: json(),
-    made: json(),
-    changed: json(),
-    sends: json(),
-    marks: json(),
-    pushes: json(hasPushes),
-    dropped: json(hasPushes),
-    outbox: json(hasOutbox),
-    unqueued: json(hasOutbox),
-    forgotten: json(hasDeletes),
-    unsent: json(hasDeletes),
+  const array = (): readonly unknown[] => {
+    at += 1;
+    const value = values[at];
+    if (!Array.isArray(value)) throw new Error('a parameter is not an array');
+    return value;
   };
+  const rows = <T>(columns: Columns): readonly T[] => {
+    const arrays = Object.keys(columns).map((column) => ({ column, cells: array() }));
+    const made = (arrays[0]?.cells ?? []).map((_, row) => Object.fromEntries(arrays.map(({ column, cells }) => [column, cells[row]])));
+    return made as readonly unknown[] as readonly T[];
+  };
+  const skip = (parameters: number): void => {
+    at += parameters;
+  };
+  const request = {
+    mode: mode === 'claim' ? ('claim' as const) : ('replace' as const),
+    writer: Number(values[0]),
+    cells: array() as readonly number[],
+    made: rows<NewTask>(LISTS.made),
+    changed: rows<ChangedTask>(LISTS.changed),
+    sends: rows<PutSend>(LISTS.sends),
+    marks: rows<NamedRow>(LISTS.marks),
+    pushes: json<PutPush>(hasPushes),
+    dropped: json<CommitRequest['dropped'][number]>(hasPushes),
+    outbox: json<CommitRequest['outbox'][number]>(hasOutbox),
+    unqueued: json<number>(hasOutbox),
+    forgotten: json<number>(hasDeletes),
+    unsent: json<NamedRow>(hasDeletes),
+  };
+  if (hasDeletes === true) skip(2); // the time of `forgetSends`, and forgotten owners
+  const hasKeys = mode === 'claim' && flags.includes('1');
+  return { ...request, keys: json<number>(hasKeys) };
+}
+
+/** The cells of a commit that the replica does not own. */
+export function awayFrom(tables: Tables, { cells, keys, unqueued }: CommitRequest, replica: number | undefined): readonly number[] {
+  const needed = new Set(cells);
+  const queued = unqueued.flatMap((n) => tables.outbox.get(n)?.task ?? []);
+  for (const key of [...keys, ...queued]) {
+    const cell = tables.tasks.get(key)?.cell;
+    if (cell !== undefined) needed.add(cell);
+  }
+  return [...needed].filter((cell) => tables.cells[cell]?.replica !== replica);
 }
 
 interface CommitChecks {
-  /** The replica whose writer sent it. */
-  readonly replica: number | undefined;
   /** False only for planted defects: the statement does not compare the last entries. */
   readonly comparesLast: boolean;
+  /** False only for planted defects: a claim replaces names that are taken. */
+  readonly claimsOnce: boolean;
 }
 
 /**
  * The model of the commit statement: everything or nothing, at one moment. The names of a claim are decided as `namesSql` says. Waiting for
  * the lock of a name, deadlocks and `forgetSends` are not modelled.
  */
-export function applyCommit(tables: Tables, request: CommitRequest, { replica, comparesLast }: CommitChecks): CommitEffect {
-  for (const cell of request.cells) if (tables.cells[cell]?.replica !== replica) throw notWhole(`cell ${cell} is not of ${replica}`);
+export function applyCommit(tables: Tables, request: CommitRequest, { comparesLast, claimsOnce }: CommitChecks): CommitEffect {
   for (const { key, was } of request.changed)
     if (tables.tasks.get(key)?.last !== was && comparesLast) throw notWhole(`task ${key} is not at ${was}`);
   for (const { id } of request.made) if (tables.ids.has(id)) throw new ServerError('23505', `the id ${id} exists`);
-  const names = request.mode === 'claim' ? claimed(tables, request) : { made: request.made, sends: request.sends, taken: [] };
+  const names = request.mode === 'claim' && claimsOnce ? claimed(tables, request) : { made: request.made, sends: request.sends, taken: [] };
   for (const made of names.made) addTask(tables, made);
   for (const changed of request.changed) changeTask(tables, changed);
   for (const put of names.sends) putSend(tables, put);
@@ -134,18 +162,18 @@ function claimed(tables: Tables, { made, sends }: CommitRequest): Claimed {
     const holder = tables.aliases.get(nameKey(realm, alias));
     if (holder === undefined || holder === follows) aliased.add(key);
   }
-  const isNamed = ({ alias, namer }: NewTask): boolean => alias === null || (namer !== undefined && aliased.has(namer));
+  const isNamed = ({ alias, namer }: NewTask): boolean => alias === null || (namer !== null && aliased.has(namer));
   const won = sends.filter((put) => {
     const task = made.find(({ key }) => key === put.task);
     if (task !== undefined && !isNamed(task)) return false;
     const known = tables.sends.get(nameKey(put.realm, put.name));
-    return known === undefined || known.delivered || put.free || (put.was !== undefined && put.was === known.task);
+    return known === undefined || known.delivered || put.free || (put.was !== null && put.was === known.task);
   });
   const kept = made.filter(
     (task) => isNamed(task) && sends.every((put) => put.task !== task.key || put.seq !== 1 || won.some((each) => each === put)),
   );
   if ([...aliased].some((key) => !kept.some((task) => task.key === key))) throw notWhole('an alias without its task');
-  return { made: kept, sends: won, taken: sends.filter((put) => put.task === undefined && !won.includes(put)) };
+  return { made: kept, sends: won, taken: sends.filter((put) => put.task === null && !won.includes(put)) };
 }
 
 function addTask(tables: Tables, { words, chunks, named, namer: _, follows: __, ...row }: NewTask): void {
@@ -164,8 +192,7 @@ function changeTask(tables: Tables, { words, chunks, was, ...row }: ChangedTask)
 }
 
 function putSend(tables: Tables, { realm, name, task, seq, fingerprint, at, delivered, answer }: PutSend): void {
-  const row = { realm, name, fingerprint, at, delivered, task: task ?? null, seq: seq ?? null, answer: answer ?? null };
-  tables.sends.set(nameKey(realm, name), row);
+  tables.sends.set(nameKey(realm, name), { realm, name, fingerprint, at, delivered, task, seq, answer });
 }
 
 function applyRare(tables: Tables, request: CommitRequest): void {

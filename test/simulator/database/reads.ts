@@ -35,10 +35,11 @@ function page(tables: Tables, source: 'everyone' | 'realm' | 'context', values: 
     .slice(0, limit);
 }
 
-function log(tables: Tables, [task, position, limit]: Values, only: 'all' | 'words'): readonly SegmentRow[] {
+/** The simulated logs are small, so no page ends by its size. */
+function log(tables: Tables, [task, position, limit]: Values, only: 'all' | 'words'): readonly (SegmentRow & { readonly upto: number })[] {
   const after = (tables.segments.get(Number(task)) ?? []).filter(({ last }) => last > Number(position));
   const found = only === 'all' ? after : after.filter(({ words }) => words !== null).map((segment) => ({ ...segment, chunks: null }));
-  return found.slice(0, Number(limit));
+  return found.slice(0, Number(limit)).map((segment) => ({ ...segment, upto: 0 }));
 }
 
 function within(tables: Tables, [tenant, principal, agent]: Values): readonly object[] {
@@ -48,9 +49,20 @@ function within(tables: Tables, [tenant, principal, agent]: Values): readonly ob
   );
 }
 
-function outbox(tables: Tables, [n, dead, after, limit]: Values): readonly object[] {
+/** Null: all cells. */
+function inCells(cells: unknown): (row: TaskTableRow | undefined) => boolean {
+  if (cells === null || cells === undefined) return () => true;
+  const wanted = numbers(cells);
+  return (row) => row !== undefined && wanted.has(row.cell);
+}
+
+function outbox(tables: Tables, [n, dead, after, limit, cells]: Values): readonly object[] {
+  const isIn = inCells(cells);
   return [...tables.outbox.values()]
-    .filter((row) => (n === null || row.n === n) && (dead === null || row.dead === dead) && row.n > Number(after))
+    .filter(
+      (row) =>
+        (n === null || row.n === n) && (dead === null || row.dead === dead) && row.n > Number(after) && isIn(tables.tasks.get(row.task)),
+    )
     .sort((left, right) => left.n - right.n)
     .flatMap((row) => some(tables.tasks.get(row.task)).map((task) => ({ ...row, row: task })))
     .slice(0, Number(limit));
@@ -70,17 +82,23 @@ export const READS: Readonly<Record<string, Read>> = {
       .filter((row) => row.realm === realm && row.alias === alias)
       .sort((left, right) => right.key - left.key)
       .slice(0, 1),
-  send: (tables, [realm, name]) =>
-    some(tables.sends.get(nameKey(Number(realm), String(name)))).map((row) => ({
-      ...row,
-      id: row.task === null ? null : (tables.tasks.get(row.task)?.id ?? null),
-    })),
+  sends: (tables, [names]) =>
+    parseOwnJson<readonly { realm: number; name: string }[]>(String(names)).flatMap(({ realm, name }, at) =>
+      some(tables.sends.get(nameKey(realm, name))).map((row) => ({
+        ...row,
+        at_name: at + 1,
+        id: row.task === null ? null : (tables.tasks.get(row.task)?.id ?? null),
+      })),
+    ),
+  // The simulated requests name no conversation.
+  titles: () => [],
+  'titles-within': () => [],
   pushes: (tables, [task]) => [...tables.pushes.values()].filter((row) => row.task === task).sort((left, right) => left.n - right.n),
   outbox,
-  'outbox-stats': (tables) => [
+  'outbox-stats': (tables, [cells]) => [
     {
       last: Math.max(0, ...tables.outbox.keys()),
-      dead: [...tables.outbox.values()].filter(({ dead }) => dead).length,
+      dead: [...tables.outbox.values()].filter(({ dead, task }) => dead && inCells(cells)(tables.tasks.get(task))).length,
     },
   ],
   'last-key': (tables) => [{ key: Math.max(0, ...tables.tasks.keys()) }],
@@ -90,10 +108,14 @@ export const READS: Readonly<Record<string, Read>> = {
   'count-everyone': (tables, values) => [{ n: listed(tables, 'everyone', values).length }],
   'count-realm': (tables, values) => [{ n: listed(tables, 'realm', values).length }],
   'count-context': (tables, values) => [{ n: listed(tables, 'context', values).length }],
-  unfinished: (tables) => [...tables.tasks.values()].filter(({ state }) => state < FIRST_FINISHED).sort((one, two) => one.key - two.key),
-  quiet: (tables, [states, before, limit]) => {
+  unfinished: (tables, [cells]) =>
+    [...tables.tasks.values()].filter((row) => row.state < FIRST_FINISHED && inCells(cells)(row)).sort((one, two) => one.key - two.key),
+  finished: (tables, [cells]) => [
+    { n: [...tables.tasks.values()].filter((row) => row.state >= FIRST_FINISHED && inCells(cells)(row)).length },
+  ],
+  quiet: (tables, [states, before, limit, cells]) => {
     const codes = numbers(states);
-    const old = [...tables.tasks.values()].filter((row) => codes.has(row.state) && row.status_at < Number(before));
+    const old = [...tables.tasks.values()].filter((row) => codes.has(row.state) && row.status_at < Number(before) && inCells(cells)(row));
     return old.sort((left, right) => newestFirst(right, left)).slice(0, Number(limit));
   },
   'log-all': (tables, values) => log(tables, values, 'all'),
@@ -103,11 +125,15 @@ export const READS: Readonly<Record<string, Read>> = {
     parseOwnJson<readonly { realm: number; name: string }[]>(String(names)).flatMap(({ realm, name }) =>
       some(tables.sends.get(nameKey(realm, name))),
     ),
-  probe: (tables, [probes]) =>
-    parseOwnJson<readonly { key: number; last: number }[]>(String(probes))
-      .filter(({ key, last }) => (tables.tasks.get(key)?.last ?? -1) >= last)
-      .slice(0, 1)
-      .map(() => ({ one: 1 })),
+  probe: (tables, [probes, writer]) => {
+    const replica = tables.writers.get(Number(writer));
+    return parseOwnJson<readonly { key: number; last: number }[]>(String(probes)).flatMap(({ key, last }) => {
+      const row = tables.tasks.get(key);
+      if (row === undefined || row.last < last) return [];
+      const own = replica !== undefined && tables.cells[row.cell]?.replica === replica;
+      return [{ key, cell: row.cell, own, held: replica !== undefined }];
+    });
+  },
   secret: (tables, [name]) => some(tables.secrets.get(String(name))).map((value) => ({ value })),
 };
 

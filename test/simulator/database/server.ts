@@ -1,7 +1,8 @@
 import type { Scheduler } from '../scheduler.ts';
 import { WORLD } from '../scheduler.ts';
+import { cellStatements } from './cell-statements.ts';
 import type { CommitEffect, CommitRequest } from './commit.ts';
-import { applyCommit, commitRequest } from './commit.ts';
+import { applyCommit, awayFrom, commitRequest } from './commit.ts';
 import { ServerError } from './errors.ts';
 import { READS, unnamed } from './reads.ts';
 import { Tables } from './tables.ts';
@@ -23,6 +24,8 @@ export interface ServerEvents {
   opened(writer: number, replica: number): void;
   buried(replica: number): void;
   claimed(replica: number, cells: readonly number[], before: readonly (number | undefined)[]): void;
+  /** Cells have no owner any more, because it gave them up. */
+  released(cells: readonly number[]): void;
   renewed(replica: number, wasUntil: number): void;
   /** The fence let a commit pass. */
   held(process: number): void;
@@ -37,6 +40,12 @@ export interface ServerDefects {
   readonly claimSteals?: boolean;
   readonly renewsBuried?: boolean;
   readonly ignoresLast?: boolean;
+  /** A commit does not look whether its cells are its own. */
+  readonly ignoresOwner?: boolean;
+  /** Now and then a cell is released while a commit of it is under way. */
+  readonly releasesEarly?: boolean;
+  /** A name that another replica has claimed is claimed again. */
+  readonly namesTwice?: boolean;
 }
 
 /** Either the rows of a statement, or its error. */
@@ -55,12 +64,17 @@ export class SimulatedServer {
   readonly #locks = new Map<number, number>();
   /** Raised by a restart of the server: commits under way are lost. */
   #life = 0;
+  readonly #cellStatements: ReturnType<typeof cellStatements>;
 
   constructor(scheduler: Scheduler, cells: number, events: ServerEvents, defects: ServerDefects) {
     this.#scheduler = scheduler;
     this.tables = new Tables(cells);
     this.#events = events;
     this.#defects = defects;
+    this.#cellStatements = cellStatements({
+      ...{ tables: this.tables, events, now: () => scheduler.now },
+      steals: defects.claimSteals === true,
+    });
   }
 
   /** A crash of the server: what is committed stays. */
@@ -89,7 +103,7 @@ export class SimulatedServer {
     if (name === '') return unnamed(this.tables, text);
     const read = READS[name];
     if (read !== undefined) return read(this.tables, values);
-    const write = this.#writes[name];
+    const write = this.#cellStatements[name] ?? this.#writes[name];
     if (write === undefined) throw new Error(`the simulated server does not know the statement ${name}`);
     return write(values, statement.process);
   }
@@ -205,11 +219,33 @@ export class SimulatedServer {
     }
     this.#locks.set(writer, (this.#locks.get(writer) ?? 0) + 1);
     const life = this.#life;
+    const away = this.#away(request);
     this.#scheduler.later(WORLD, this.#duration(), `commit ${statement.n}`, () => {
       if (life !== this.#life) return;
       this.#unlock(writer);
-      reply(this.#finish(statement, request));
+      reply(away.length > 0 ? this.#refuse(request, away) : this.#finish(statement, request));
     });
+    if (this.#defects.releasesEarly === true && away.length === 0 && this.#scheduler.random.chance(0.05)) this.#releaseEarly(request);
+  }
+
+  /** The cells that are not owned, as the statement sees them when it begins. */
+  #away(request: CommitRequest): readonly number[] {
+    const replica = this.tables.writers.get(request.writer);
+    const isUnchecked = this.#defects.ignoresOwner === true || (replica === undefined && this.#defects.noFence === true);
+    return isUnchecked ? [] : awayFrom(this.tables, request, replica);
+  }
+
+  #refuse({ mode }: CommitRequest, away: readonly number[]): StatementReply {
+    if (mode === 'claim') return { rows: [{ held: true, made: null, taken: null, away }] };
+    return { error: new ServerError('22012', `division by zero: the cells ${away.join(', ')} are not owned`) };
+  }
+
+  #releaseEarly({ cells }: CommitRequest): void {
+    const [cell] = cells;
+    const row = cell === undefined ? undefined : this.tables.cells[cell];
+    if (row === undefined || cell === undefined) return;
+    row.replica = undefined;
+    this.#events.released([cell]);
   }
 
   /** How long a commit takes. A disk is slow now and then. */
@@ -220,9 +256,8 @@ export class SimulatedServer {
 
   #finish(statement: Statement, request: CommitRequest): StatementReply {
     try {
-      const lost = this.#defects.noFence === true || this.#defects.takeoverDoesNotWait === true;
-      const replica = this.tables.writers.get(request.writer) ?? (lost ? this.tables.cells[0]?.replica : undefined);
-      const effect = applyCommit(this.tables, request, { replica, comparesLast: this.#defects.ignoresLast !== true });
+      const { ignoresLast = false, namesTwice = false } = this.#defects;
+      const effect = applyCommit(this.tables, request, { comparesLast: !ignoresLast, claimsOnce: !namesTwice });
       this.#events.held(statement.process);
       this.#events.committed(statement, request, effect);
       return { rows: [{ held: true, made: effect.made.map(({ key }) => key), taken: effect.taken }] };

@@ -47,6 +47,8 @@ export type TaskTableRow = StoredTaskRow & { readonly cell: number };
 export class Tables {
   /** The end of each replica's lease, by the clock of the server. */
   readonly replicas: Map<number, number> = new Map();
+  /** Replicas that are about to end. */
+  readonly leaving: Set<number> = new Set();
   /** The replica of each writer. */
   readonly writers: Map<number, number> = new Map();
   readonly cells: CellRow[];

@@ -21,12 +21,19 @@ export async function invalidInsteadOfInternal(answer: UniversalServerResponse, 
   return { ...answer, status, body: startingWith({ done: false, value }, pieces) };
 }
 
-async function* startingWith(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  try {
-    for (let next = first; next.done !== true; next = await rest.next()) yield next.value;
-  } finally {
-    await rest.return?.();
-  }
+/** No generator: it would cost each message of a stream several promises. */
+function startingWith(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  let read: IteratorResult<Uint8Array> | undefined = first;
+  const pieces: AsyncIterator<Uint8Array> = {
+    next: () => {
+      if (read === undefined) return rest.next();
+      const piece = read;
+      read = undefined;
+      return Promise.resolve(piece);
+    },
+    return: async () => (await rest.return?.()) ?? { done: true, value: undefined },
+  };
+  return { [Symbol.asyncIterator]: () => pieces };
 }
 
 const TRAILERS_FLAG = 0x80;

@@ -6,6 +6,7 @@ import { decodeRequest, decodeResult, encodeRequest, encodeResult, unreadable, u
 import type { GrpcMethods } from '../dialects.ts';
 import { numbered, unnumbered } from '../seq.ts';
 import { bytesOfJson } from './json-writer.ts';
+import { packed } from './packed.ts';
 import { protoJson } from './proto-json.ts';
 
 /**
@@ -48,11 +49,15 @@ export interface ProtoCodec {
   encodeResult<Op extends UnaryOperation>(operation: Op, result: Results[Op]): Uint8Array;
   /** A result as a message. */
   writeResult<Op extends UnaryOperation>(operation: Op, result: Results[Op]): ProtoMessage;
+  /** The same as a message that can be written as protobuf only, which costs less. */
+  packResult<Op extends UnaryOperation>(operation: Op, result: Results[Op]): ProtoMessage;
   decodeResult<Op extends UnaryOperation>(operation: Op, bytes: Uint8Array, env: ReadEnv): Results[Op];
   /** `withSeq`: the caller named `SEQ_EXTENSION`. */
   encodeEvent(logged: Logged, withSeq: boolean): Uint8Array;
   /** An event as a message. */
   writeEvent(logged: Logged, withSeq: boolean): ProtoMessage;
+  /** The same as a message that can be written as protobuf only, which costs less. */
+  packEvent(logged: Logged, withSeq: boolean): ProtoMessage;
   /** Reads an event. Takes a sequence number out of its metadata. */
   decodeEvent(bytes: Uint8Array, env: ReadEnv): Logged;
   /** A message of an operation as JSON, for people. Bytes that can't be read are described. */
@@ -123,12 +128,14 @@ export function protoCodec(form: ProtoForm): ProtoCodec {
     },
     encodeResult: (operation, result) => bytesOf(has(operation).output, resultJson(operation, result)),
     writeResult: (operation, result) => written(has(operation).output, resultJson(operation, result)),
+    packResult: (operation, result) => packed(has(operation).output, bytesOf(has(operation).output, resultJson(operation, result))),
     decodeResult: (operation, bytes, env) => {
       const reading = { schema: has(operation).output, error: badResponse };
       return decodeResult(operation, jsonOf(messageOf(bytes, reading), reading), { dialect, env });
     },
     encodeEvent: (logged, withSeq) => bytesOf(streamed, eventJson(logged, withSeq)),
     writeEvent: (logged, withSeq) => written(streamed, eventJson(logged, withSeq)),
+    packEvent: (logged, withSeq) => packed(streamed, bytesOf(streamed, eventJson(logged, withSeq))),
     decodeEvent: (bytes, env) => {
       const reading = { schema: streamed, error: badResponse };
       const decoded = dialect.decode('event', jsonOf(messageOf(bytes, reading), reading), env);
@@ -149,7 +156,8 @@ function messageOf(bytes: Uint8Array, { schema, error }: Reading): ProtoMessage 
 
 function shown(schema: DescMessage, message: Uint8Array | ProtoMessage): unknown {
   try {
-    return toJson(schema, message instanceof Uint8Array ? fromBinary(schema, message, READ_BYTES) : message);
+    // Through bytes, because a packed message shows its fields only there.
+    return toJson(schema, fromBinary(schema, message instanceof Uint8Array ? message : toBinary(schema, message), READ_BYTES));
   } catch {
     return message instanceof Uint8Array
       ? `${message.length} bytes that are not a ${schema.name}`

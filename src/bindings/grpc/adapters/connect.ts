@@ -138,10 +138,10 @@ export function isServerStreaming(method: DescMethod): method is DescMethodServe
 }
 
 async function unary(method: ServedMethod<UnaryOperation>, message: ProtoMessage, context: HandlerContext): Promise<ProtoMessage> {
-  const { admitted, served } = read(method, message, context);
+  const { admitted, served, request } = read(method, message, context);
+  const write = isJson(request) ? method.codec.writeResult : method.codec.packResult;
   try {
-    const result = await untilEnded(callUnary(served), context.signal);
-    const answer = method.codec.writeResult(method.operation, result);
+    const answer = write(method.operation, await untilEnded(callUnary(served), context.signal));
     admitted.recording?.result(method.codec.show(method.operation, 'output', answer));
     admitted.ended(0);
     return answer;
@@ -159,6 +159,7 @@ async function* stream(
   const ended = new AbortController();
   const signal = AbortSignal.any([context.signal, ended.signal]);
   const events = callStream(served, request)[Symbol.asyncIterator]();
+  const write = isJson(request) ? method.codec.writeEvent : method.codec.packEvent;
   let onEnd: (() => void) | undefined;
   let isOver = false;
   try {
@@ -176,7 +177,7 @@ async function* stream(
     });
     for (; next.done !== true; next = await untilEnded(events.next(), signal)) {
       for (const logged of next.value) {
-        const event = method.codec.writeEvent(logged, served.withSeq);
+        const event = write(logged, served.withSeq);
         admitted.recording?.event(method.codec.show(method.operation, 'output', event));
         yield event;
       }
@@ -191,6 +192,11 @@ async function* stream(
     onEnd?.();
     void events.return?.().then(undefined, () => undefined); // the caller has its status already
   }
+}
+
+/** Whether the messages of a call are JSON. */
+function isJson(request: HttpRequest): boolean {
+  return /json/i.test(request.header('content-type') ?? '');
 }
 
 interface ReadCall<Op extends UnaryOperation | StreamOperation> {

@@ -4,7 +4,7 @@ import { A2AError } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
 import { requestBytes } from '../../request-body.ts';
 import { errorHeaders, toCallerError } from '../../responses.ts';
-import { FRAME_HEAD_BYTES, framed, onlyFrame } from '../framing.ts';
+import { FRAME_HEAD_BYTES, framed, GRPC_MARKED, onlyFrame } from '../framing.ts';
 import type { AdmittedCall, GrpcHost, TrackedCall } from '../host.ts';
 import { DEADLINE_EXCEEDED, timeoutMs } from '../host.ts';
 import type { GrpcStatus } from '../wire.ts';
@@ -88,6 +88,10 @@ class DirectCall implements TrackedCall {
       if (method === undefined) throw new A2AError('METHOD_NOT_FOUND', `unknown method ${path.slice(0, 100)}`);
       await this.#serve(method, { host: this.#host, request: this.#request, admitted });
     } catch (thrown) {
+      const { elsewhere, forwarded } = this.#request;
+      if (elsewhere?.cell !== undefined && (forwarded !== undefined || !this.#stream.headersSent)) return this.#giveUp();
+      // A stream that has begun can't be answered by another replica. Its caller subscribes again.
+      if (elsewhere !== undefined) elsewhere.cell = undefined;
       this.#end(thrown instanceof StatusError ? thrown.status : this.#statusOf(thrown));
     }
   }
@@ -120,6 +124,13 @@ class DirectCall implements TrackedCall {
     this.#listener = listener;
   }
 
+  /** Another replica answers, on the same stream. */
+  #giveUp(): void {
+    clearTimeout(this.#deadline);
+    this.#status ??= CANCELLED;
+    this.#admitted?.ended(CANCELLED.code);
+  }
+
   #watchDeadline(): void {
     const timeout = this.#request.header('grpc-timeout');
     if (timeout === undefined) return;
@@ -147,7 +158,7 @@ class DirectCall implements TrackedCall {
     try {
       const first = await batches.next();
       if (this.#status !== undefined) return;
-      this.#respond(headers);
+      this.#respond(this.#request.forwarded === undefined ? headers : { ...headers, [GRPC_MARKED]: '1' });
       admitted.track(this);
       if (await this.#pump(first, batches)) this.#end(okWith(trailers));
     } finally {
@@ -161,13 +172,17 @@ class DirectCall implements TrackedCall {
    */
   async #pump(first: IteratorResult<MessageBatch, unknown>, batches: DirectStream['batches']): Promise<boolean> {
     const writer = this.#writer(this.#admitted);
+    const isMarked = this.#request.forwarded !== undefined;
     for (let next = first; next.done !== true; next = await batches.next()) {
       if (this.#status !== undefined) return false;
       const batch = next.value;
       for (let at = 0; at < batch.length; at += 1) {
         const bytes = batch.encoded(at);
         if (bytes.length > this.#host.answerBytesMax) throw answerTooLarge(bytes.length, this.#host.answerBytesMax);
-        if (!(writer.add(bytes) || (await writer.flush()))) return false;
+        const hasRoom = writer.add(bytes);
+        const seq = isMarked ? batch.numberAfter?.(at) : undefined;
+        if (seq !== undefined) writer.mark(seq);
+        if (!(hasRoom || (await writer.flush()))) return false;
       }
       if (!(await writer.flush())) return false;
     }
@@ -259,6 +274,7 @@ class DirectCall implements TrackedCall {
     SMALL_ANSWERS.delete(this);
     const isWhole = this.#status?.code === OK.code && this.#stream.rstCode === constants.NGHTTP2_NO_ERROR;
     this.#status ??= CANCELLED;
+    if (this.#request.elsewhere?.cell !== undefined) return;
     this.#admitted?.ended(this.#status.code, this.#status.message);
     if (isWhole) this.#request.delivered?.();
     this.#listener?.(this);

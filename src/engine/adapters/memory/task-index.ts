@@ -15,17 +15,13 @@ interface Own {
   readonly sends: Map<string, SendRecord>;
 }
 
-interface Indexed {
-  row: TaskRow;
-  mark: Mark;
-}
-
 /**
  * Indexes of the tasks in memory. The cost of a lookup depends on its results, not on the number of
  * tasks.
  */
 export class MemoryIndex {
-  readonly #rows = new Map<TaskKey, Indexed>();
+  /** The newest mark of each task. Its row is never undefined. */
+  readonly #marks = new Map<TaskKey, Mark>();
   readonly #ids = new Map<TaskId, TaskKey>();
   /** By tenant, principal and agent. */
   readonly #owns = new Map<string, Map<string, Map<string, Own>>>();
@@ -39,28 +35,26 @@ export class MemoryIndex {
   }
 
   put(row: TaskRow): void {
-    const before = this.#rows.get(row.key);
-    if (before === undefined) {
+    const before = this.#marks.get(row.key);
+    if (before?.row === undefined) {
       this.#ids.set(row.id, row.key);
       if (row.alias !== undefined) addTo(this.#own(row.owner, row.agent).aliases, row.alias, row.key);
     } else if (before.row.state === row.state && before.row.statusAt === row.statusAt) {
       before.row = row;
-      before.mark.row = row;
       return;
     } else {
-      this.#leave(before);
+      this.#leave(before.row, before);
     }
     const mark: Mark = { statusAt: row.statusAt, key: row.key, row };
-    if (before === undefined) this.#rows.set(row.key, { row, mark });
-    else Object.assign(before, { row, mark });
+    this.#marks.set(row.key, mark);
     this.#enter(row, mark);
   }
 
   remove(row: TaskRow): void {
-    const before = this.#rows.get(row.key);
-    if (before === undefined) return;
-    this.#leave(before);
-    this.#rows.delete(row.key);
+    const before = this.#marks.get(row.key);
+    if (before?.row === undefined) return;
+    this.#leave(before.row, before);
+    this.#marks.delete(row.key);
     this.#ids.delete(row.id);
     this.#unfinished.delete(row.key);
     if (row.alias === undefined) return;
@@ -141,7 +135,7 @@ export class MemoryIndex {
   }
 
   #row(key: TaskKey | undefined): TaskRow | undefined {
-    return key === undefined ? undefined : this.#rows.get(key)?.row;
+    return key === undefined ? undefined : this.#marks.get(key)?.row;
   }
 
   #enter(row: TaskRow, mark: Mark): void {
@@ -163,7 +157,7 @@ export class MemoryIndex {
     else waiting.add(row.key);
   }
 
-  #leave({ row, mark }: Indexed): void {
+  #leave(row: TaskRow, mark: Mark): void {
     const own = this.#own(row.owner, row.agent);
     mark.row = undefined;
     own.all.bury();

@@ -14,8 +14,8 @@ interface ClaimParts {
   readonly database: PostgresDatabase;
   readonly schema: SchemaName;
   readonly realms: PostgresRealms;
-  /** Sends a batch. `look` is for a claim whose answer was lost. */
-  readonly send: (net: NetBatch, look: () => Promise<TakenNames>) => Promise<CommitResult>;
+  /** Sends a batch as this replica. `look` is for a claim whose answer was lost. */
+  readonly send: (net: NetBatch, replica: number, look: () => Promise<TakenNames>) => Promise<CommitResult>;
 }
 
 interface StoredAnswer extends StoredName {
@@ -24,7 +24,7 @@ interface StoredAnswer extends StoredName {
 }
 
 /** Commits batches whose names other replicas may take at the same time. */
-export function createClaims({ database, schema, realms, send }: ClaimParts): (net: NetBatch) => Promise<TakenNames> {
+export function createClaims({ database, schema, realms, send }: ClaimParts): (net: NetBatch, replica: number) => Promise<TakenNames> {
   const sql = statements(schema);
   const stored = async (records: readonly SendRecord[]): Promise<readonly StoredAnswer[]> => {
     const names = records.map(({ owner, agent, token }) => ({ realm: realms.known(owner, agent), name: toIndexed(token) }));
@@ -48,9 +48,9 @@ export function createClaims({ database, schema, realms, send }: ClaimParts): (n
     };
   };
 
-  const claim = async (net: NetBatch): Promise<TakenNames> => {
+  const claim = async (net: NetBatch, replica: number): Promise<TakenNames> => {
     try {
-      const { made, taken } = await send(net, () => look(net));
+      const { made, taken } = await send(net, replica, () => look(net));
       const there = new Set(made);
       return {
         tasks: new Set(newTasks(net).filter((key) => !there.has(key))),
@@ -61,7 +61,7 @@ export function createClaims({ database, schema, realms, send }: ClaimParts): (n
       // A new task may have an alias that is free and a send that is known. One statement can't give the alias back.
       const lost = await knownSends(net);
       if (lost.length === 0) throw thrown;
-      const { tasks, sends } = await claim(without(net, lost));
+      const { tasks, sends } = await claim(without(net, lost), replica);
       return { tasks: new Set([...tasks, ...lost]), sends };
     }
   };

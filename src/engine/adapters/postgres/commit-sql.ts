@@ -18,54 +18,116 @@ export interface RareParts {
 export const SEND_NAME = 1;
 export const ALIAS_NAME = 2;
 
-const NEW_COLUMNS =
-  'key bigint, cell int, id text, realm int, context text, dialect text, alias text, state smallint, status_at bigint, last int, turn int, attempt int, bytes bigint, named boolean, namer bigint, follows bigint, words text, chunks text';
-const CHANGED_COLUMNS =
-  'key bigint, was int, state smallint, status_at bigint, last int, turn int, attempt int, bytes bigint, words text, chunks text';
-const SEND_COLUMNS =
-  'realm int, name text, token text, task bigint, seq int, fingerprint text, at bigint, delivered boolean, answer text, was bigint, free boolean';
+/**
+ * The plan is made once for all parameters. The tables may be small or never analysed then, so the
+ * planner must not choose to read a whole table. No commit waits long for a lock.
+ */
+export const sessionOf = (
+  commitMsMax: number,
+): string => `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+  SET jit = off; SET statement_timeout = ${Math.trunc(commitMsMax)}; SET synchronous_commit = on`;
+
+/** Columns of a list of rows, with their types. Each one is an array parameter. */
+export type Columns = Readonly<Record<string, 'bigint' | 'int' | 'smallint' | 'text' | 'boolean'>>;
+
+const CHANGED = {
+  key: 'bigint',
+  state: 'smallint',
+  status_at: 'bigint',
+  last: 'int',
+  turn: 'int',
+  attempt: 'int',
+  bytes: 'bigint',
+} as const;
+const SEGMENT = { words: 'text', chunks: 'text' } as const;
+const NAMED = { realm: 'int', name: 'text' } as const;
+
+/** New tasks, changed tasks, names of sends, and delivered sends. */
+type List = 'made' | 'changed' | 'sends' | 'marks';
+
+/** The lists of a commit, in the order of their parameters. */
+export const LISTS: Readonly<Record<List, Columns>> = {
+  made: {
+    ...CHANGED,
+    ...{ cell: 'int', id: 'text', realm: 'int', context: 'text', dialect: 'text', alias: 'text' },
+    ...{ named: 'boolean', namer: 'bigint', follows: 'bigint' },
+    ...SEGMENT,
+  },
+  changed: { ...CHANGED, was: 'int', ...SEGMENT },
+  sends: {
+    ...NAMED,
+    ...{ token: 'text', task: 'bigint', seq: 'int', fingerprint: 'text', at: 'bigint', delivered: 'boolean', answer: 'text' },
+    ...{ was: 'bigint', free: 'boolean' },
+  },
+  marks: NAMED,
+};
+
+/** Parameters 1 and 2 are the writer and the cells. */
+const FIRST_LIST = 3;
+
+function firstOf(list: List): number {
+  let at = FIRST_LIST;
+  for (const [name, columns] of Object.entries(LISTS)) {
+    if (name === list) return at;
+    at += Object.keys(columns).length;
+  }
+  return at;
+}
+
+const FIRST_PART = firstOf('marks') + Object.keys(LISTS.marks).length;
+
+/** A list as rows. Arrays are cheaper for the server than JSON, which it reads twice. */
+function rowsOf(list: List, alias: string): string {
+  const columns = Object.entries(LISTS[list]);
+  const arrays = columns.map(([, type], at) => `$${firstOf(list) + at}::${type}[]`);
+  return `unnest(${arrays.join(', ')}) AS ${alias}(${columns.map(([name]) => name).join(', ')})`;
+}
+
 const PUSH_COLUMNS = 'task bigint, id text, dialect text, after int, config text, sealed text, moved boolean';
 const OUTBOX_COLUMNS =
   'n bigint, task bigint, config text, done int, up_to int, dead boolean, attempts int, due_at bigint, failing_since bigint, problem text, beside boolean';
 
 /**
- * The statement of a commit: it writes everything or nothing, in one round trip. The parameters are
- * JSON arrays, in this order: writer, cells, new tasks, changed tasks, sends, delivered sends; then, if
- * the part is there, pushes and dropped pushes; outbox rows and dropped numbers; forgotten tasks,
- * dropped names, the time for `forgetSends`, and the realms of forgotten owners.
+ * The statement of a commit: it writes everything or nothing, in one round trip. The parameters, in this
+ * order: writer, cells, and the columns of `LISTS`; then as JSON, if the part is there, pushes and
+ * dropped pushes; outbox rows and dropped numbers; forgotten tasks, dropped names, the time for
+ * `forgetSends`, and the realms of forgotten owners; and for a claim with one of these parts, the keys of
+ * their tasks.
  *
  * The row of the writer is locked first (`held`). A takeover deletes that row, so it waits for this
  * statement, or this statement finds nothing and writes nothing. Names are inserted in sorted order, so
- * that two writers never wait for each other. `whole` divides by zero if a changed task is not as the
- * writer believes, which cancels the statement.
+ * that two writers never wait for each other. A claim writes nothing if the replica does not own all of
+ * its cells (`away`). `whole` divides by zero if a changed task is not as the writer believes, which
+ * cancels the statement. Delivered sends are found by LATERAL with a limit, so that the server looks each
+ * one up in the index: a join would read all names at each commit while the plan is from an empty table.
  */
 export function commitSql(s: SchemaName, mode: NameMode, parts: RareParts): Sql {
   const numbers = numberParameters(parts);
+  const isClaim = mode === 'claim';
   const text = `WITH held AS (SELECT replica FROM ${s}.writers WHERE writer = $1 FOR KEY SHARE),
- ok AS (SELECT count(*) = 1 AS yes FROM held),
- mine AS (SELECT count(*) AS n FROM ${s}.cells WHERE cell IN (SELECT v::int FROM json_array_elements_text($2::json) AS v)
-   AND replica = (SELECT replica FROM held)),
- x AS MATERIALIZED (SELECT * FROM json_to_recordset($3::json) AS x(${NEW_COLUMNS})),
- z AS MATERIALIZED (SELECT * FROM json_to_recordset($4::json) AS z(${CHANGED_COLUMNS})),
- y AS MATERIALIZED (SELECT * FROM json_to_recordset($5::json) AS y(${SEND_COLUMNS})),
+ x AS MATERIALIZED (SELECT * FROM ${rowsOf('made', 'x')}),
+ z AS MATERIALIZED (SELECT * FROM ${rowsOf('changed', 'z')}),
+ y AS MATERIALIZED (SELECT * FROM ${rowsOf('sends', 'y')}),
+ ${isClaim ? sharedFence(s, parts, numbers) : soleFence(s)},
  ${namesSql(s, mode)},
  t AS (INSERT INTO ${s}.tasks (key, cell, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes)
    SELECT key, cell, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes FROM x WHERE (SELECT yes FROM ok)
-   ${mode === 'claim' ? CLAIMED : ''} RETURNING key),
+   ${isClaim ? CLAIMED : ''} RETURNING key),
  u AS (UPDATE ${s}.tasks k SET state = z.state, status_at = z.status_at, last = z.last, turn = z.turn, attempt = z.attempt, bytes = z.bytes
    FROM z WHERE k.key = z.key AND k.last = z.was AND (SELECT yes FROM ok) RETURNING k.key),
  e AS (INSERT INTO ${s}.segments (task, first, last, words, chunks)
-   SELECT x.key, 1, x.last, x.words, x.chunks FROM x JOIN t USING (key) WHERE x.last > 0
-   UNION ALL SELECT z.key, z.was + 1, z.last, z.words, z.chunks FROM z JOIN u USING (key) WHERE z.last > z.was),
- d AS (UPDATE ${s}.names n SET delivered = true FROM json_to_recordset($6::json) AS m(realm int, name text)
-   WHERE n.realm = m.realm AND n.kind = ${SEND_NAME} AND n.name = m.name AND NOT n.delivered AND (SELECT yes FROM ok)
+   SELECT key, 1, last, words, chunks FROM x WHERE last > 0 AND ${hashed('key IN (SELECT key FROM t)')}
+   UNION ALL SELECT key, was + 1, last, words, chunks FROM z WHERE last > was AND ${hashed('key IN (SELECT key FROM u)')}),
+ d AS (UPDATE ${s}.names n SET delivered = true FROM ${rowsOf('marks', 'm')}
+   CROSS JOIN LATERAL (SELECT o.ctid AS place FROM ${s}.names o WHERE o.realm = m.realm AND o.kind = ${SEND_NAME} AND o.name = m.name LIMIT 1) AS o
+   WHERE n.ctid = o.place AND NOT n.delivered AND (SELECT yes FROM ok)
    ${parts.deletes ? unlessDeleted(numbers.deletes) : ''})
  ${parts.pushes ? pushesSql(s, numbers.pushes) : ''}${parts.outbox ? outboxSql(s, numbers.outbox, parts.pushes ? numbers.pushes : undefined) : ''}${
    parts.deletes ? deletesSql(s, numbers.deletes, parts.outbox ? numbers.outbox : undefined) : ''
  }
-SELECT (SELECT yes FROM ok) AS held, (SELECT json_agg(key) FROM t) AS made,${mode === 'claim' ? ` ${TAKEN} AS taken,` : ''}
- 1 / CASE WHEN NOT (SELECT yes FROM ok) OR ((SELECT count(*) FROM u) = json_array_length($4::json)
-   AND (SELECT n FROM mine) = json_array_length($2::json)${mode === 'claim' ? ORPHANS : ''}) THEN 1 ELSE 0 END AS whole`;
+SELECT EXISTS (SELECT 1 FROM held) AS held, (SELECT json_agg(key) FROM t) AS made,${isClaim ? ` ${TAKEN} AS taken, ${AWAY} AS away, EXISTS (SELECT 1 FROM forgotten) AS "isForgotten",` : ''}
+ 1 / CASE WHEN NOT (SELECT yes FROM ok) OR ((SELECT count(*) FROM u) = cardinality($${firstOf('changed')}::bigint[])
+   AND ${isClaim ? ORPHANS : '(SELECT n FROM mine) = cardinality($2::int[])'}) THEN 1 ELSE 0 END AS whole`;
   return { name: `commit-${mode}-${Number(parts.pushes)}${Number(parts.outbox)}${Number(parts.deletes)}`, text };
 }
 
@@ -73,12 +135,39 @@ interface Numbers {
   readonly pushes: number;
   readonly outbox: number;
   readonly deletes: number;
+  readonly keys: number;
 }
 
 /** The number of the first parameter of each part. */
-function numberParameters({ pushes, outbox }: RareParts): Numbers {
-  const first = 7;
-  return { pushes: first, outbox: first + (pushes ? 2 : 0), deletes: first + (pushes ? 2 : 0) + (outbox ? 2 : 0) };
+function numberParameters({ pushes, outbox, deletes }: RareParts): Numbers {
+  const first = FIRST_PART;
+  const atOutbox = first + (pushes ? 2 : 0);
+  const atDeletes = atOutbox + (outbox ? 2 : 0);
+  return { pushes: first, outbox: atOutbox, deletes: atDeletes, keys: atDeletes + (deletes ? 4 : 0) };
+}
+
+/** For a replica that owns all cells. That the cells are its own is an assertion, and not the fence. */
+function soleFence(s: SchemaName): string {
+  return `ok AS (SELECT count(*) = 1 AS yes FROM held),
+ mine AS (SELECT count(*) AS n FROM ${s}.cells WHERE cell = ANY ($2::int[])
+   AND replica = (SELECT replica FROM held))`;
+}
+
+/**
+ * For a replica beside others. Another one may have deleted an owner that this one knows by its number (`forgotten`). It gives cells up only between two of its commits, so a cell that it has now is its own until this one
+ * ends.
+ */
+function sharedFence(s: SchemaName, { pushes, outbox, deletes }: RareParts, numbers: Numbers): string {
+  const ofTasks = `UNION SELECT k.cell FROM ${s}.tasks k WHERE k.key IN (SELECT v::bigint FROM json_array_elements_text($${numbers.keys}::json) AS v)`;
+  const ofQueues = `UNION SELECT k.cell FROM ${s}.outbox q JOIN ${s}.tasks k ON k.key = q.task
+   WHERE q.n IN (SELECT v::bigint FROM json_array_elements_text($${numbers.outbox + 1}::json) AS v)`;
+  return `need AS MATERIALIZED (SELECT cell FROM unnest($2::int[]) AS v(cell)
+   ${pushes || outbox || deletes ? ofTasks : ''} ${outbox ? ofQueues : ''}),
+ away AS MATERIALIZED (SELECT cell FROM need
+   WHERE cell NOT IN (SELECT cell FROM ${s}.cells WHERE replica = (SELECT replica FROM held))),
+ forgotten AS MATERIALIZED (SELECT realm FROM (SELECT realm FROM x UNION SELECT realm FROM y) AS used
+   WHERE NOT EXISTS (SELECT 1 FROM ${s}.realms r WHERE r.realm = used.realm)),
+ ok AS (SELECT EXISTS (SELECT 1 FROM held) AND NOT EXISTS (SELECT 1 FROM away) AND NOT EXISTS (SELECT 1 FROM forgotten) AS yes)`;
 }
 
 /** A statement that updates a row can't delete it, so a mark on a deleted send is left out. */
@@ -87,14 +176,22 @@ function unlessDeleted(at: number): string {
    AND NOT (n.task IS NULL AND (n.at < $${at + 2}::bigint OR n.realm IN (SELECT v::int FROM json_array_elements_text($${at + 3}::json) AS v)))`;
 }
 
+/** A condition that the server answers from a hash table. As a join it would compare each row with each other one. */
+function hashed(condition: string): string {
+  return `(${condition}) IS TRUE`;
+}
+
+/** Sends whose name was not claimed by this statement. */
+const UNCLAIMED = hashed('(y.realm, y.name) NOT IN (SELECT realm, name FROM n1)');
 /** A new task is made only if its alias and the name of the send that made it were claimed by this statement. */
-const CLAIMED = `AND (alias IS NULL OR namer IN (SELECT task FROM a)) AND NOT EXISTS (SELECT 1 FROM y
-   WHERE y.task = x.key AND y.seq = 1 AND NOT EXISTS (SELECT 1 FROM n1 WHERE n1.realm = y.realm AND n1.name = y.name))`;
+const CLAIMED = `AND (alias IS NULL OR namer IN (SELECT task FROM a))
+   AND ${hashed(`key NOT IN (SELECT y.task FROM y WHERE y.seq = 1 AND y.task IS NOT NULL AND ${UNCLAIMED})`)}`;
 /** An alias whose task was not made, because its send was known. The caller leaves that task out and tries again. */
-const ORPHANS = ' AND NOT EXISTS (SELECT 1 FROM a WHERE a.task NOT IN (SELECT key FROM t))';
+const ORPHANS = 'NOT EXISTS (SELECT 1 FROM a WHERE a.task NOT IN (SELECT key FROM t))';
+/** Cells of the batch that the replica does not own. */
+const AWAY = '(SELECT json_agg(cell) FROM away)';
 /** Answered sends without a task whose name was taken. */
-const TAKEN = `(SELECT json_agg(json_build_object('realm', y.realm, 'name', y.name)) FROM y WHERE y.task IS NULL
-   AND NOT EXISTS (SELECT 1 FROM n1 WHERE n1.realm = y.realm AND n1.name = y.name))`;
+const TAKEN = `(SELECT json_agg(json_build_object('realm', y.realm, 'name', y.name)) FROM y WHERE y.task IS NULL AND ${UNCLAIMED})`;
 
 /** Whether the name that is there may be replaced: see `Store.claim`. */
 const FREE_ALIAS = 'WHERE old.task = (SELECT x.follows FROM x WHERE x.key = EXCLUDED.task)';
@@ -104,7 +201,7 @@ const FREE_SEND =
 function namesSql(s: SchemaName, mode: NameMode): string {
   const isClaim = mode === 'claim';
   const unnamed = isClaim
-    ? 'AND NOT EXISTS (SELECT 1 FROM x WHERE x.key = y.task AND x.alias IS NOT NULL AND x.namer NOT IN (SELECT task FROM a))'
+    ? `AND ${hashed('y.task IS NULL OR y.task NOT IN (SELECT x.key FROM x WHERE x.alias IS NOT NULL AND x.namer NOT IN (SELECT task FROM a))')}`
     : '';
   return `a AS (INSERT INTO ${s}.names AS old (realm, kind, name, task) SELECT realm, ${ALIAS_NAME}, alias, key FROM x
    WHERE alias IS NOT NULL AND named AND (SELECT yes FROM ok) ORDER BY realm, alias COLLATE "C"

@@ -1,8 +1,10 @@
 import type { NetBatch, SendChange } from './batch.ts';
 import { pushKeyOf } from './batch.ts';
-import type { NameMode, RareParts } from './commit-sql.ts';
+import { cellOf } from './cells.ts';
+import type { Columns, NameMode, RareParts } from './commit-sql.ts';
+import { LISTS } from './commit-sql.ts';
 import type { PostgresRealms } from './realms.ts';
-import { cellOf, segmentOf, storedOutbox, storedTask } from './records.ts';
+import { segmentOf, storedOutbox, storedTask } from './records.ts';
 import { toIndexed, toText } from './text.ts';
 
 /** A batch as the parameters of its statement. */
@@ -38,7 +40,16 @@ export function valuesOf(net: NetBatch, mode: NameMode, { realms, cells, forgott
     const before = bounded(net.sendsBefore ?? Number.NEGATIVE_INFINITY);
     values.push(JSON.stringify([...net.forgotten]), JSON.stringify(names), before, JSON.stringify(forgotten));
   }
+  if (mode === 'claim' && (parts.pushes || parts.outbox || parts.deletes)) values.push(JSON.stringify(rareTasks(net)));
   return { parts, mode, values };
+}
+
+/** Tasks that the rare parts name by their keys. */
+function rareTasks({ pushes, outbox, forgotten }: NetBatch): readonly number[] {
+  const tasks = new Set<number>(forgotten);
+  for (const { task } of pushes.values()) tasks.add(task);
+  for (const row of outbox.values()) if (row !== undefined) tasks.add(row.task);
+  return [...tasks];
 }
 
 /** A time within the range of the database. */
@@ -46,9 +57,16 @@ export function bounded(time: number): number {
   return Math.round(Math.min(Math.max(time, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER));
 }
 
-function taskValues(net: NetBatch, { realms, cells }: Pick<ValueParts, 'realms' | 'cells'>): string[] {
-  const made: object[] = [];
-  const changed: object[] = [];
+type Row = Readonly<Record<string, unknown>>;
+
+/** An array for each column. */
+function columnsOf(rows: readonly Row[], columns: Columns): readonly (readonly unknown[])[] {
+  return Object.keys(columns).map((name) => rows.map((row) => row[name] ?? null));
+}
+
+function taskValues(net: NetBatch, { realms, cells }: Pick<ValueParts, 'realms' | 'cells'>): readonly unknown[] {
+  const made: Row[] = [];
+  const changed: Row[] = [];
   const used = new Set<number>();
   const chains = chainsOf(net, realms);
   for (const { isNew, was, row, entries } of net.tasks.values()) {
@@ -59,7 +77,7 @@ function taskValues(net: NetBatch, { realms, cells }: Pick<ValueParts, 'realms' 
     if (isNew) made.push({ ...stored, cell: cellOf(row, cells), named: chain?.namer === row.key, ...chain });
     else changed.push({ ...stored, was });
   }
-  return [JSON.stringify([...used]), JSON.stringify(made), JSON.stringify(changed)];
+  return [[...used], ...columnsOf(made, LISTS.made), ...columnsOf(changed, LISTS.changed)];
 }
 
 /** The new tasks of one alias. One statement writes a name once: the newest task has it. */
@@ -81,8 +99,8 @@ function chainsOf(net: NetBatch, realms: PostgresRealms): ReadonlyMap<string, Al
   return chains;
 }
 
-function sendValues(net: NetBatch, realms: PostgresRealms): string[] {
-  const puts: object[] = [];
+function sendValues(net: NetBatch, realms: PostgresRealms): readonly unknown[] {
+  const puts: Row[] = [];
   for (const change of net.sends.values()) {
     if (change.kind !== 'put') continue;
     const { record, was, isFree } = change;
@@ -101,11 +119,11 @@ function sendValues(net: NetBatch, realms: PostgresRealms): string[] {
       answer: record.answer === undefined ? undefined : JSON.stringify(record.answer),
     });
   }
-  return [JSON.stringify(puts), JSON.stringify(named(net, realms, 'mark'))];
+  return [...columnsOf(puts, LISTS.sends), ...columnsOf(named(net, realms, 'mark'), LISTS.marks)];
 }
 
-function named({ sends }: NetBatch, realms: PostgresRealms, kind: Exclude<SendChange['kind'], 'put'>): readonly object[] {
-  const found: object[] = [];
+function named({ sends }: NetBatch, realms: PostgresRealms, kind: Exclude<SendChange['kind'], 'put'>): readonly Row[] {
+  const found: Row[] = [];
   for (const change of sends.values()) {
     if (change.kind === 'put' || change.kind !== kind) continue;
     const { owner, agent, token } = change.name;

@@ -11,6 +11,8 @@ export type StatementFate = 'lost' | 'later' | 'wrong';
 
 /** SQLSTATE of an insert whose replica does not exist any more. */
 export const FOREIGN_KEY = '23503';
+/** SQLSTATE of a row that is there already. */
+export const UNIQUE = '23505';
 /** SQLSTATE of `1/0`, with which a commit cancels itself. */
 export const DIVISION_BY_ZERO = '22012';
 

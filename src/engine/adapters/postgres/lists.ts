@@ -19,6 +19,10 @@ export interface PostgresListParts {
 }
 
 const LATEST = Number.MAX_SAFE_INTEGER;
+/** Null: all cells. */
+export const cellsValue = (cells: readonly number[] | undefined): string | null => (cells === undefined ? null : JSON.stringify(cells));
+export const inCells = (column: string, parameter: string): string =>
+  `(${parameter}::text IS NULL OR ${column} IN (SELECT value::int FROM json_array_elements_text(${parameter}::json)))`;
 const numbers = (parameter: string): string => `(SELECT v::int AS v FROM json_array_elements_text(${parameter}::json) AS v)`;
 const COLUMNS = TASK_COLUMNS.split(', ')
   .map((column) => `k.${column}`)
@@ -58,13 +62,17 @@ export function createPostgresLists({ schema: s, realms, read, rows }: PostgresL
   const counts = { everyone: countSql(s, 'everyone'), realm: countSql(s, 'realm'), context: countSql(s, 'context') };
   const unfinished: Sql = {
     name: 'unfinished',
-    text: `SELECT ${TASK_COLUMNS} FROM ${s}.tasks WHERE state < ${FIRST_FINISHED} ORDER BY key`,
+    text: `SELECT ${TASK_COLUMNS} FROM ${s}.tasks WHERE state < ${FIRST_FINISHED} AND ${inCells('cell', '$1')} ORDER BY key`,
   };
   const quiet: Sql = {
     name: 'quiet',
     text: `SELECT ${COLUMNS} FROM ${numbers('$1')} AS c CROSS JOIN LATERAL (
-      SELECT ${COLUMNS} FROM ${s}.tasks k WHERE k.state = c.v AND k.status_at < $2 ORDER BY k.status_at, k.key LIMIT $3::bigint) AS k
+      SELECT ${COLUMNS} FROM ${s}.tasks k WHERE k.state = c.v AND k.status_at < $2 AND ${inCells('k.cell', '$4')} ORDER BY k.status_at, k.key LIMIT $3::bigint) AS k
     ORDER BY k.status_at, k.key LIMIT $3::bigint`,
+  };
+  const finished: Sql = {
+    name: 'finished',
+    text: `SELECT count(*) AS n FROM ${s}.tasks WHERE state >= ${FIRST_FINISHED} AND ${inCells('cell', '$1')}`,
   };
   const placeOf = async (filter: ListFilter): Promise<{ source: keyof typeof lists; within: readonly number[] }> => {
     if (filter.owner === 'any' && filter.agent === undefined && filter.contextId === undefined) return { source: 'everyone', within: [0] };
@@ -95,13 +103,11 @@ export function createPostgresLists({ schema: s, realms, read, rows }: PostgresL
       const values = [JSON.stringify([realm]), toText(contextId), JSON.stringify(WAITING_CODES), 0, LATEST, LATEST, limit];
       return rows(await read(lists.context, values));
     },
-    unfinished: async () => rows(await read(unfinished)),
-    quiet: async (phase, { before, limit }) =>
-      rows(await read(quiet, [JSON.stringify(phase === 'finished' ? FINISHED_CODES : WAITING_CODES), bounded(before), limit])),
-    finished: async () => {
-      const values = [JSON.stringify([0]), '', JSON.stringify(FINISHED_CODES), 0];
-      const [found] = await read<{ n: number }>(counts.everyone, values);
-      return found?.n ?? 0;
+    unfinished: async (cells) => rows(await read(unfinished, [cellsValue(cells)])),
+    quiet: async (phase, { before, limit, cells }) => {
+      const codes = JSON.stringify(phase === 'finished' ? FINISHED_CODES : WAITING_CODES);
+      return rows(await read(quiet, [codes, bounded(before), limit, cellsValue(cells)]));
     },
+    finished: async (cells) => (await read<{ n: number }>(finished, [cellsValue(cells)]))[0]?.n ?? 0,
   };
 }

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import type * as Pg from 'pg';
 import { StoreError } from '../shared/store-error.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
+import { toArray } from './text.ts';
 
 /** How a store reaches its server. */
 export interface PgOptions {
@@ -58,9 +59,16 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
       return connectionOf(client, socket, patience?.answerMsMax ?? answerMsMax);
     },
     read: async <R extends object>({ name, text }: Sql, values: readonly unknown[] = []) =>
-      (await pool.query<R>({ name, text, values: [...values] })).rows,
-    close: () => pool.end(),
+      (await pool.query<R>({ name, text, values: sent(values) })).rows,
+    // A start that fails closes the store twice: the pool refuses to end a second time.
+    close: async () => {
+      if (!pool.ending) await pool.end();
+    },
   };
+}
+
+function sent(values: readonly unknown[]): unknown[] {
+  return values.map((value) => (Array.isArray(value) ? toArray(value) : value));
 }
 
 function connectionOf(client: Pg.Client, socket: Socket, answerMsMax: number): PostgresConnection {
@@ -74,7 +82,7 @@ function connectionOf(client: Pg.Client, socket: Socket, answerMsMax: number): P
   };
   return {
     query: async <R extends object>({ name, text }: Sql, values: readonly unknown[] = []) =>
-      (await answered(client.query<R>({ ...(name === '' ? {} : { name }), text, values: [...values] }))).rows,
+      (await answered(client.query<R>({ ...(name === '' ? {} : { name }), text, values: sent(values) }))).rows,
     run: async (text) => {
       await answered(client.query(text));
     },

@@ -6,7 +6,8 @@ import { isIn } from '../../search/is-listed.ts';
 import { SEND_NAME } from './commit-sql.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
-import { createPostgresLists } from './lists.ts';
+import { gathered } from './gathered.ts';
+import { cellsValue, createPostgresLists, inCells } from './lists.ts';
 import { createPostgresLog } from './log.ts';
 import type { PostgresRealms } from './realms.ts';
 import type { StoredOutbox, StoredTaskRow } from './records.ts';
@@ -14,7 +15,7 @@ import { outboxOf, TASK_COLUMNS, taskOf } from './records.ts';
 import type { SchemaName } from './schema.ts';
 import { fromText, toIndexed, toText } from './text.ts';
 
-interface Reads extends Omit<Store, 'commit' | 'close' | 'reserveKeys' | 'search'> {
+interface Reads extends Omit<Store, 'commit' | 'close' | 'reserveKeys' | 'search' | 'names'> {
   read<R extends object>(sql: Sql, values?: readonly unknown[]): Promise<readonly R[]>;
   rows(stored: readonly StoredTaskRow[]): Promise<readonly TaskRow[]>;
 }
@@ -27,6 +28,11 @@ interface StoredSend {
   readonly at: number;
   readonly delivered: boolean;
   readonly answer: string | null;
+}
+
+interface StoredSendName {
+  readonly realm: number;
+  readonly name: string;
 }
 
 interface StoredPush {
@@ -45,6 +51,12 @@ export function createPostgresReads(database: PostgresDatabase, s: SchemaName, r
     const known = await realms.byNumber(stored.map(({ realm }) => realm));
     return stored.map((each) => taskOf(each, known));
   };
+  // Nearly every send asks for its name, so those of one moment share a query.
+  const storedSend = gathered(async (names: readonly StoredSendName[]): Promise<readonly (StoredSend | undefined)[]> => {
+    const found = await read<StoredSend & { readonly at_name: number }>(sql.sends, [JSON.stringify(names)]);
+    const byPlace = new Map(found.map((stored) => [stored.at_name, stored]));
+    return names.map((_, at) => byPlace.get(at + 1));
+  });
   return {
     read,
     rows,
@@ -61,7 +73,7 @@ export function createPostgresReads(database: PostgresDatabase, s: SchemaName, r
     },
     send: async (name) => {
       const realm = await realms.find(name.owner, name.agent);
-      const [stored] = realm === undefined ? [] : await read<StoredSend>(sql.send, [realm, toIndexed(name.token)]);
+      const stored = realm === undefined ? undefined : await storedSend({ realm, name: toIndexed(name.token) });
       return stored === undefined ? undefined : recordOf(stored, name);
     },
     directAnswers: async (owner) => {
@@ -73,8 +85,8 @@ export function createPostgresReads(database: PostgresDatabase, s: SchemaName, r
       return found.map((stored) => recordOf(stored, { owner, agent: known.get(stored.realm)?.agent ?? '', token: fromText(stored.token) }));
     },
     pushConfigs: async (task) => (await read<StoredPush>(sql.pushes, [task])).map(pushOf),
-    outbox: async ({ state, n, after = 0, limit }) => {
-      const values = [n ?? null, state === undefined ? null : state === 'dead', after, limit];
+    outbox: async ({ state, n, after = 0, limit, cells }) => {
+      const values = [n ?? null, state === undefined ? null : state === 'dead', after, limit, cellsValue(cells)];
       const found = await read<StoredOutbox & { readonly row: StoredTaskRow }>(sql.outbox, values);
       const tasks = await rows(found.map(({ row }) => row));
       return found.flatMap((stored, at): OutboxEntry[] => {
@@ -82,7 +94,8 @@ export function createPostgresReads(database: PostgresDatabase, s: SchemaName, r
         return task === undefined ? [] : [{ row: outboxOf(stored), task }];
       });
     },
-    outboxStats: async () => (await read<{ last: number; dead: number }>(sql.outboxStats))[0] ?? { last: 0, dead: 0 },
+    outboxStats: async (cells) =>
+      (await read<{ last: number; dead: number }>(sql.outboxStats, [cellsValue(cells)]))[0] ?? { last: 0, dead: 0 },
   };
 }
 
@@ -93,10 +106,14 @@ function statements(s: SchemaName) {
       name: 'alias',
       text: `SELECT ${TASK_COLUMNS} FROM ${s}.tasks WHERE realm = $1 AND alias = $2 ORDER BY key DESC LIMIT 1`,
     },
-    send: {
-      name: 'send',
-      text: `SELECT n.task, k.id, n.seq, n.fingerprint, n.at, n.delivered, n.answer FROM ${s}.names n LEFT JOIN ${s}.tasks k ON k.key = n.task
-        WHERE n.realm = $1 AND n.kind = ${SEND_NAME} AND n.name = $2`,
+    // LATERAL with a limit: the server looks each name up in the index. A join would read the whole table while it is small, at each send.
+    sends: {
+      name: 'sends',
+      text: `SELECT q.at_name, n.task, n.id, n.seq, n.fingerprint, n.at, n.delivered, n.answer
+        FROM ROWS FROM (json_to_recordset($1::json) AS (realm int, name text)) WITH ORDINALITY AS q(realm, name, at_name)
+        CROSS JOIN LATERAL (
+          SELECT n.task, k.id, n.seq, n.fingerprint, n.at, n.delivered, n.answer FROM ${s}.names n LEFT JOIN ${s}.tasks k ON k.key = n.task
+          WHERE n.realm = q.realm AND n.kind = ${SEND_NAME} AND n.name = q.name LIMIT 1) AS n`,
     },
     directAnswers: {
       name: 'direct-answers',
@@ -107,11 +124,13 @@ function statements(s: SchemaName) {
     outbox: {
       name: 'outbox',
       text: `SELECT o.*, to_json(k.*) AS row FROM ${s}.outbox o JOIN ${s}.tasks k ON k.key = o.task
-        WHERE ($1::bigint IS NULL OR o.n = $1) AND ($2::boolean IS NULL OR o.dead = $2) AND o.n > $3 ORDER BY o.n LIMIT $4`,
+        WHERE ($1::bigint IS NULL OR o.n = $1) AND ($2::boolean IS NULL OR o.dead = $2) AND o.n > $3
+        AND ${inCells('k.cell', '$5')} ORDER BY o.n LIMIT $4`,
     },
     outboxStats: {
       name: 'outbox-stats',
-      text: `SELECT coalesce((SELECT max(n) FROM ${s}.outbox), 0) AS last, (SELECT count(*) FROM ${s}.outbox WHERE dead) AS dead`,
+      text: `SELECT coalesce((SELECT max(n) FROM ${s}.outbox), 0) AS last,
+        (SELECT count(*) FROM ${s}.outbox o JOIN ${s}.tasks k ON k.key = o.task WHERE o.dead AND ${inCells('k.cell', '$1')}) AS dead`,
     },
     lastKey: {
       name: 'last-key',

@@ -23,6 +23,8 @@ export interface PostgresRealms {
   byNumber(numbers: Iterable<number>): Promise<ReadonlyMap<number, PostgresRealm>>;
   /** Deletes realms without tasks and names. Must not run beside a commit. */
   drop(numbers: readonly number[]): Promise<void>;
+  /** Another process may have deleted realms: each is looked up again before it is used. */
+  reset(): void;
   /** The realms of a scope, for lists. */
   within(scope: TaskScope, agent: string | undefined): Promise<readonly number[]>;
 }
@@ -44,8 +46,9 @@ const CACHED_MAX = 10_000;
 
 export function createPostgresRealms(database: PostgresDatabase, s: SchemaName): PostgresRealms {
   const sql = statements(s);
-  const byDigest = new Map<string, number>();
+  const byDigest = new Map<string, { readonly realm: number; readonly at: number }>();
   const byNumber = new Map<number, PostgresRealm>();
+  let resets = 0;
   const keep = (stored: Stored): PostgresRealm => {
     if (byNumber.size >= CACHED_MAX) {
       byDigest.clear();
@@ -53,14 +56,14 @@ export function createPostgresRealms(database: PostgresDatabase, s: SchemaName):
     }
     const owner = { tenant: fromText(stored.tenant), principal: fromText(stored.principal) };
     const realm = { realm: stored.realm, owner, agent: fromText(stored.agent) };
-    byDigest.set(digestOf(owner, realm.agent), realm.realm);
+    byDigest.set(digestOf(owner, realm.agent), { realm: realm.realm, at: resets });
     byNumber.set(realm.realm, realm);
     return realm;
   };
   const find = async (owner: Owner, agent: string): Promise<number | undefined> => {
     const digest = digestOf(owner, agent);
     const known = byDigest.get(digest);
-    if (known !== undefined) return known;
+    if (known?.at === resets) return known.realm;
     const [stored] = await reading(() => database.read<Stored>(sql.byDigest, [digest]));
     return stored === undefined ? undefined : keep(stored).realm;
   };
@@ -68,16 +71,16 @@ export function createPostgresRealms(database: PostgresDatabase, s: SchemaName):
     find,
     obtain: async (names) => {
       for (const { owner, agent } of names) {
-        if (byDigest.has(digestOf(owner, agent)) || (await find(owner, agent)) !== undefined) continue;
+        if (byDigest.get(digestOf(owner, agent))?.at === resets || (await find(owner, agent)) !== undefined) continue;
         const values = [digestOf(owner, agent), toText(owner.tenant), toText(owner.principal), toText(agent)];
         await reading(() => database.read(sql.insert, values));
         if ((await find(owner, agent)) === undefined) throw new StoreError('failed', 'a realm was not stored');
       }
     },
     known: (owner, agent) => {
-      const realm = byDigest.get(digestOf(owner, agent));
-      if (realm === undefined) throw new Error('the realm was not obtained');
-      return realm;
+      const known = byDigest.get(digestOf(owner, agent));
+      if (known === undefined) throw new Error('the realm was not obtained');
+      return known.realm;
     },
     byNumber: async (numbers) => {
       const found = new Map<number, PostgresRealm>();
@@ -87,10 +90,8 @@ export function createPostgresRealms(database: PostgresDatabase, s: SchemaName):
         if (known === undefined) missing.push(number);
         else found.set(number, known);
       }
-      if (missing.length > 0) {
-        for (const stored of await reading(() => database.read<Stored>(sql.byNumbers, [JSON.stringify(missing)])))
-          found.set(stored.realm, keep(stored));
-      }
+      const stored = missing.length === 0 ? [] : await reading(() => database.read<Stored>(sql.byNumbers, [JSON.stringify(missing)]));
+      for (const each of stored) found.set(each.realm, keep(each));
       return found;
     },
     drop: async (numbers) => {
@@ -100,6 +101,9 @@ export function createPostgresRealms(database: PostgresDatabase, s: SchemaName):
         byNumber.delete(number);
       }
       await reading(() => database.read(sql.drop, [JSON.stringify(numbers)]));
+    },
+    reset: () => {
+      resets += 1;
     },
     within: async (scope, agent) => {
       if (scope !== 'any' && scope.principal !== undefined && agent !== undefined) {
@@ -111,8 +115,8 @@ export function createPostgresRealms(database: PostgresDatabase, s: SchemaName):
   };
 }
 
-/** Null: any. */
-function scopeValues(scope: TaskScope, agent: string | undefined): readonly (string | null)[] {
+/** Tenant, principal and agent for a statement. Null: any. */
+export function scopeValues(scope: TaskScope, agent?: string): readonly (string | null)[] {
   const tenant = scope === 'any' ? null : toText(scope.tenant);
   const principal = scope === 'any' || scope.principal === undefined ? null : toText(scope.principal);
   return [tenant, principal, agent === undefined ? null : toText(agent)];
@@ -127,8 +131,9 @@ function statements(s: SchemaName): Readonly<Record<'byDigest' | 'byNumbers' | '
     },
     drop: {
       name: 'realm-drop',
-      text: `DELETE FROM ${s}.realms r WHERE realm IN (SELECT v::int FROM json_array_elements_text($1::json) AS v)
-        AND NOT EXISTS (SELECT 1 FROM ${s}.tasks k WHERE k.realm = r.realm) AND NOT EXISTS (SELECT 1 FROM ${s}.names n WHERE n.realm = r.realm)`,
+      text: `WITH gone AS (DELETE FROM ${s}.realms r WHERE realm IN (SELECT v::int FROM json_array_elements_text($1::json) AS v)
+        AND NOT EXISTS (SELECT 1 FROM ${s}.tasks k WHERE k.realm = r.realm) AND NOT EXISTS (SELECT 1 FROM ${s}.names n WHERE n.realm = r.realm)
+        RETURNING realm) UPDATE ${s}.meta SET drops = drops + 1 WHERE EXISTS (SELECT 1 FROM gone)`,
     },
     insert: {
       name: 'realm-insert',

@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import { contextId, dialectId, externalId, pushConfigId, seq, taskId } from '#protocol';
 import type { LogEntry, OutboxRow, TaskRow } from '../../ports.ts';
 import { taskKey } from '../../ports.ts';
@@ -50,11 +49,6 @@ export function taskOf(stored: StoredTaskRow, realms: ReadonlyMap<number, Postgr
     attempt: stored.attempt,
     bytes: stored.bytes,
   };
-}
-
-/** The cell of a task: that of its context. */
-export function cellOf({ owner, agent, contextId: context }: Pick<TaskRow, 'owner' | 'agent' | 'contextId'>, cells: number): number {
-  return crc32(JSON.stringify([owner.tenant, owner.principal, agent, context])) % cells;
 }
 
 /** A segment: the entries of one task in one commit. Artifact chunks are apart from all others. */

@@ -13,8 +13,12 @@ export interface ReplicaRow extends ReplicaAddress {
   readonly started: string;
   /** Milliseconds until its lease ends, unless it renews it. Negative: it has ended. */
   readonly leaseMs: number;
-  /** Number of cells that it owns. 0: it stands by. */
+  /** It is about to end, and gives its cells up. */
+  readonly isLeaving?: boolean;
+  /** Number of cells that it owns. */
   readonly cells: number;
+  /** Those cells. */
+  readonly owned: readonly number[];
 }
 
 /** The replicas of a store, oldest first. Undefined if the database has no store. */
@@ -30,7 +34,8 @@ export async function readReplicas(database: PostgresDatabase, schema: string): 
 /** The same for a database that has a store. */
 export function listReplicaRows(database: PostgresDatabase, s: SchemaName): Promise<readonly ReplicaRow[]> {
   const text = `SELECT r.replica, r.url, r.link, r.public_key AS "publicKey", to_char(r.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS started,
-    (extract(epoch FROM r.until - clock_timestamp()) * 1000)::bigint AS "leaseMs", (SELECT count(*) FROM ${s}.cells c WHERE c.replica = r.replica) AS cells
+    (extract(epoch FROM r.until - clock_timestamp()) * 1000)::bigint AS "leaseMs", r.leaving AS "isLeaving", (SELECT count(*) FROM ${s}.cells c WHERE c.replica = r.replica) AS cells,
+    to_json(ARRAY(SELECT c.cell FROM ${s}.cells c WHERE c.replica = r.replica ORDER BY c.cell)) AS owned
     FROM ${s}.replicas r ORDER BY r.replica`;
   return database.read<ReplicaRow>({ name: 'replicas', text });
 }

@@ -1,12 +1,13 @@
 import type { StoreLease } from '../../lease.ts';
 import { StoreError } from '../shared/store-error.ts';
-import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
-import { fateOf, unavailable } from './errors.ts';
+import type { PostgresDatabase, Sql } from './database.ts';
+import { unavailable } from './errors.ts';
+import { LeaseConnection } from './lease-connection.ts';
 import type { LeaseClock, LeaseMoment, LeaseWatch } from './lease-watch.ts';
 import { watchLease } from './lease-watch.ts';
 import type { SchemaName } from './schema.ts';
 
-/** This process in the table `replicas`: it owns cells while its lease is valid by the database's clock. */
+/** This process as the only writer of its store: it owns all cells while its lease is valid by the database's clock. */
 export interface Replica {
   /** Its current number. A replica whose lease lapsed gets a new one. */
   readonly id: number;
@@ -25,8 +26,6 @@ export interface ReplicaOptions {
   readonly leaseMs: number;
   /** The address of this replica, for people. */
   readonly url: string;
-  /** `all`: waits until no other replica owns a cell. A number: takes at most so many free ones. */
-  readonly share: 'all' | number;
   /** Called when another replica owns the cells: this one waits until it can take them over. Absent: it refuses to start. */
   readonly onStandby?: ((owner: ReplicaOwner) => void) | undefined;
   /** Where other replicas reach this one, and what they verify it by. */
@@ -73,10 +72,9 @@ export async function joinReplicas(database: PostgresDatabase, s: SchemaName, op
 }
 
 class PostgresReplica implements Replica {
-  readonly #database: PostgresDatabase;
   readonly #options: ReplicaOptions;
   readonly #sql: ReturnType<typeof statements>;
-  #connection: PostgresConnection | undefined;
+  readonly #connection: LeaseConnection;
   #id = 0;
   /** The number under which it owns cells. 0 while it takes a new one: then nothing may be written, because memory may be outdated. */
   #ownId = 0;
@@ -90,7 +88,7 @@ class PostgresReplica implements Replica {
   #hasLeft = false;
 
   constructor(database: PostgresDatabase, s: SchemaName, options: ReplicaOptions) {
-    this.#database = database;
+    this.#connection = new LeaseConnection(database);
     this.#options = options;
     this.#sql = statements(s);
     this.#watch = watchLease(options.leaseMs, options.clock);
@@ -114,7 +112,7 @@ class PostgresReplica implements Replica {
       await this.#claim(this.#options.onStandby);
     } catch (thrown) {
       this.#watch.stop();
-      await this.#connection?.end();
+      await this.#connection.end();
       throw thrown;
     }
     this.#ownId = this.#id;
@@ -136,7 +134,7 @@ class PostgresReplica implements Replica {
     await this.#rejoining?.catch(() => {});
     // Without a database the lease ends by itself.
     await this.#run(this.#sql.leave, [this.#id]).catch(() => {});
-    await this.#connection?.end();
+    await this.#connection.end();
   }
 
   async #rejoin(): Promise<void> {
@@ -167,15 +165,15 @@ class PostgresReplica implements Replica {
   }
 
   /**
-   * Takes a number and cells. With `all` it waits for a lease that ends. For one that is renewed it waits
-   * only if it may stand by.
+   * Takes a number and all cells. It waits for a lease that ends. For one that is renewed it waits only if
+   * it may stand by.
    */
   async #claim(onStandby?: ReplicaOptions['onStandby']): Promise<void> {
     const seen = new Map<number, number>();
     let owner: number | undefined;
     for (let waited = 0; ; waited += LOOK_MS) {
       await this.#run(this.#sql.bury);
-      const holders = this.#options.share === 'all' ? await this.#run<Holder>(this.#sql.holders) : [];
+      const holders = await this.#run<Holder>(this.#sql.holders);
       if (holders.length === 0 && (await this.#enter())) return;
       for (const { replica, url, left } of holders) {
         // Time passed, so less is left unless it was renewed.
@@ -213,10 +211,9 @@ class PostgresReplica implements Replica {
 
   /** False if another replica was faster. */
   async #enter(): Promise<boolean> {
-    const { share } = this.#options;
     const sentAt = await this.#register();
-    const claimed = await this.#run<ClaimedCell>(this.#sql.claim, [this.#id, share === 'all' ? null : share, share === 'all']);
-    if (share === 'all' && claimed.length === 0) return false;
+    const claimed = await this.#run<ClaimedCell>(this.#sql.claim, [this.#id, null, true]);
+    if (claimed.length === 0) return false;
     this.#claimed = claimed;
     this.#enteredAt = sentAt;
     return true;
@@ -240,19 +237,8 @@ class PostgresReplica implements Replica {
     this.#schedule();
   }
 
-  /** Runs a statement on the connection of the lease, with a new connection if the last one broke. */
-  async #run<R extends object>(sql: Sql, values: readonly unknown[] = []): Promise<readonly R[]> {
-    this.#connection ??= await this.#database.connect();
-    const connection = this.#connection;
-    try {
-      return await connection.query<R>(sql, values);
-    } catch (thrown) {
-      if (fateOf(thrown) === 'lost' && this.#connection === connection) {
-        connection.cut();
-        this.#connection = undefined;
-      }
-      throw thrown;
-    }
+  #run<R extends object>(sql: Sql, values: readonly unknown[] = []): Promise<readonly R[]> {
+    return this.#connection.run<R>(sql, values);
   }
 }
 

@@ -94,6 +94,54 @@ export const STEPS: readonly Step[] = [
   ALTER TABLE ${s}.replicas ADD COLUMN link text NOT NULL DEFAULT '', ADD COLUMN public_key text NOT NULL DEFAULT '';
   `,
   },
+  {
+    // A program of version 3 that deletes the last task of a conversation leaves its name until the owner is erased.
+    needs: 1,
+    sql: (s) => `
+  CREATE TABLE ${s}.titles (
+    digest text COLLATE "C" PRIMARY KEY, tenant text COLLATE "C" NOT NULL, principal text COLLATE "C" NOT NULL, context text COLLATE "C" NOT NULL,
+    name text NOT NULL
+  );
+  `,
+  },
+  {
+    // Numbers of queues come from the sequence of keys from now on. A program of version 4 counts on from the highest number.
+    needs: 1,
+    sql: (s) => `
+  ALTER TABLE ${s}.replicas ADD COLUMN leaving boolean NOT NULL DEFAULT false;
+  ALTER TABLE ${s}.meta ADD COLUMN drops bigint NOT NULL DEFAULT 0;
+  CREATE TABLE ${s}.agents (agent text COLLATE "C" PRIMARY KEY, seen timestamptz NOT NULL);
+  SELECT setval('${s.replaceAll("'", "''")}.keys', greatest((SELECT last_value FROM ${s}.keys), (SELECT coalesce(max(n), 1) FROM ${s}.outbox)));
+  `,
+  },
+  {
+    // Programs of an older version read their API keys from files.
+    needs: 1,
+    sql: (s) => `
+  CREATE TABLE ${s}.api_keys (
+    n bigint GENERATED ALWAYS AS IDENTITY, hash text COLLATE "C" PRIMARY KEY, record text NOT NULL, revoked boolean NOT NULL DEFAULT false
+  );
+  CREATE TABLE ${s}.usage (node text COLLATE "C" PRIMARY KEY, until timestamptz NOT NULL, counts text NOT NULL);
+  `,
+  },
+  {
+    // Programs of an older version write their audit log to files.
+    needs: 1,
+    sql: (s) => `
+  CREATE SEQUENCE ${s}.audit_chain;
+  CREATE TABLE ${s}.audit_chains (
+    chain bigint PRIMARY KEY, node text NOT NULL, started timestamptz NOT NULL DEFAULT clock_timestamp(),
+    start bigint NOT NULL DEFAULT 0, start_hash text NOT NULL DEFAULT ''
+  );
+  CREATE TABLE ${s}.audit (
+    chain bigint NOT NULL REFERENCES ${s}.audit_chains, first bigint NOT NULL, last bigint NOT NULL, since bigint NOT NULL, at bigint NOT NULL,
+    hash text NOT NULL, lines text NOT NULL, n bigint NOT NULL UNIQUE, PRIMARY KEY (chain, first)
+  );
+  CREATE INDEX audit_since ON ${s}.audit (since, n);
+  CREATE TABLE ${s}.audit_place (one smallint PRIMARY KEY CHECK (one = 1), n bigint NOT NULL);
+  INSERT INTO ${s}.audit_place (one, n) VALUES (1, 0);
+  `,
+  },
 ];
 
 /** What the store's one row of `meta` says. */

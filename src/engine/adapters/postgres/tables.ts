@@ -3,7 +3,7 @@ import type { PostgresDatabase } from './database.ts';
 import type { SchemaName } from './schema.ts';
 
 /** What the tables hold, with their indexes, in bytes. */
-export type TableUse = Pick<AdminStoreBytes, 'tasks' | 'events' | 'idempotency' | 'push' | 'search' | 'other' | 'blobs'>;
+export type TableUse = Pick<AdminStoreBytes, 'tasks' | 'events' | 'idempotency' | 'push' | 'search' | 'other' | 'blobs' | 'audit'>;
 
 const KINDS: Readonly<Record<string, keyof TableUse>> = {
   tasks: 'tasks',
@@ -13,11 +13,13 @@ const KINDS: Readonly<Record<string, keyof TableUse>> = {
   outbox: 'push',
   blobs: 'blobs',
   said: 'search',
+  audit: 'audit',
+  audit_chains: 'audit',
 };
 
 /** The size of each table, as the server knows it. */
 export async function readTableUse(database: PostgresDatabase, s: SchemaName): Promise<TableUse> {
-  const use = { tasks: 0, events: 0, idempotency: 0, push: 0, search: 0, other: 0, blobs: 0 };
+  const use = { tasks: 0, events: 0, idempotency: 0, push: 0, search: 0, other: 0, blobs: 0, audit: 0 };
   const text = `SELECT c.relname AS name, pg_total_relation_size(c.oid)::float8 AS bytes FROM pg_class c
     WHERE c.relkind = 'r' AND c.relnamespace = to_regnamespace($1)::oid`;
   for (const { name, bytes } of await database.read<{ name: string; bytes: number }>({ name: 'table-use', text }, [s])) {
@@ -27,7 +29,7 @@ export async function readTableUse(database: PostgresDatabase, s: SchemaName): P
 }
 
 /** Tables with content of callers. */
-const WITH_CONTENT = ['tasks', 'segments', 'names', 'pushes', 'outbox', 'blobs', 'realms', 'said'];
+const WITH_CONTENT = ['tasks', 'segments', 'names', 'pushes', 'outbox', 'blobs', 'realms', 'said', 'titles'];
 
 const REWRITE_MS_MAX = 3_600_000;
 

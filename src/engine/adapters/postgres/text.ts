@@ -23,3 +23,17 @@ export function toIndexed(name: string): string {
   const text = toText(name);
   return text.length <= INDEXED_MAX ? text : `${MARK}#${createHash('sha256').update(text).digest('hex')}`;
 }
+
+/** What JSON escapes in another way than an array of Postgres does. */
+const CONTROL = /\p{Cc}/u;
+
+/** An array as a parameter of a statement. JSON's own function escapes most texts, and is faster than that of `pg`. */
+export function toArray(values: readonly unknown[]): string {
+  return `{${values.map(elementOf).join(',')}}`;
+}
+
+function elementOf(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL';
+  if (typeof value !== 'string') return String(value);
+  return CONTROL.test(value) ? `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"` : JSON.stringify(value);
+}

@@ -1,23 +1,44 @@
+import { CellsLostError } from '../../cells.ts';
 import type { TakenNames } from '../../commit/outcome.ts';
 import { CommitUnknownError } from '../../commit/outcome.ts';
 import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
-import { commitSql } from './commit-sql.ts';
+import { commitSql, sessionOf } from './commit-sql.ts';
 import type { CommitValues } from './commit-values.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
 import { DIVISION_BY_ZERO, FOREIGN_KEY, fateOf, sqlState, unavailable } from './errors.ts';
-import type { Replica } from './replica.ts';
 import type { SchemaName } from './schema.ts';
 
 /** The connection that commits. It has a row in `writers`, which fences it. */
 export interface Writer {
   /**
    * Sends one commit, and returns what it made. Throws UNAVAILABLE (nothing was written), a
-   * CommitUnknownError, or a StoreError (nothing was written, and never will be). `look` finds what a
-   * claim did not get, after its answer was lost.
+   * CommitUnknownError, or a CellsLostError or StoreError (nothing was written, and never will be).
    */
-  commit(values: CommitValues, net: NetBatch, look?: () => Promise<TakenNames>): Promise<CommitResult>;
+  commit(values: CommitValues, net: NetBatch, claim?: ClaimedCommit): Promise<CommitResult>;
+  /** After this, nothing that this process has sent before can be written any more. */
+  settle(replica: number): Promise<void>;
+  /** Gives cells up, if they belong to this replica. */
+  release(cells: readonly number[], replica: number): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What a commit beside other replicas needs. */
+export interface ClaimedCommit {
+  /** Only this replica may write it: one that came later may have read less. */
+  readonly replica: number;
+  /** Finds what the claim did not get, after its answer was lost. */
+  readonly look: () => Promise<TakenNames>;
+}
+
+/** The replica that writes. */
+export interface WriterReplica {
+  /** Its current number. */
+  readonly id: number;
+  /** The server has no replica of this number any more. Returns when it has a new one, or throws. */
+  gone(id: number): Promise<void>;
+  /** The server says that these cells belong to others. */
+  missing(cells: readonly number[]): void;
 }
 
 /** What a commit has written. */
@@ -37,7 +58,7 @@ export interface StoredName {
 interface WriterParts {
   readonly database: PostgresDatabase;
   readonly schema: SchemaName;
-  readonly replica: Replica;
+  readonly replica: WriterReplica;
   /** Reports a connection that broke. */
   readonly report: (what: string, cause: unknown) => void;
   /** The server cancels a commit after this long. */
@@ -49,22 +70,31 @@ interface WriterParts {
 interface Open {
   readonly connection: PostgresConnection;
   readonly writer: number;
+  readonly replica: number;
 }
 
 interface CommitAnswer {
   readonly held: boolean;
   readonly made: readonly number[] | null;
   readonly taken?: readonly StoredName[] | null;
+  readonly away?: readonly number[] | null;
+  readonly isForgotten?: boolean;
 }
 
-/**
- * The plan is made once for all parameters. The tables may be small or never analysed then, so the
- * planner must not choose to read a whole table. No commit waits long for a lock.
- */
-const sessionOf = (
-  commitMsMax: number,
-): string => `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
-  SET jit = off; SET statement_timeout = ${Math.trunc(commitMsMax)}; SET synchronous_commit = on`;
+/** A task that has at least the entries of a commit whose answer was lost. */
+interface Probed {
+  readonly key: number;
+  readonly cell: number;
+  /** Whether the replica that looks owns its cell. */
+  readonly own: boolean;
+  /** Whether that replica is not buried. */
+  readonly held: boolean;
+}
+
+/** Another replica has deleted an owner of the batch. Nothing was written. */
+export class ForgottenRealmError extends Error {
+  override readonly name: string = 'ForgottenRealmError';
+}
 
 export function createWriter(parts: WriterParts): Writer {
   return new FencedWriter(parts);
@@ -81,8 +111,8 @@ class FencedWriter implements Writer {
     this.#parts = parts;
   }
 
-  async commit({ parts, mode, values }: CommitValues, net: NetBatch, look?: () => Promise<TakenNames>): Promise<CommitResult> {
-    const open = await this.#opened();
+  async commit({ parts, mode, values }: CommitValues, net: NetBatch, claim?: ClaimedCommit): Promise<CommitResult> {
+    const open = await this.#opened(claim?.replica);
     const sql = this.#statementOf(mode, parts);
     let answer: CommitAnswer | undefined;
     try {
@@ -90,13 +120,37 @@ class FencedWriter implements Writer {
     } catch (thrown) {
       if (fateOf(thrown) !== 'lost') throw refusal(thrown);
       this.#dropConnection(thrown);
-      throw new CommitUnknownError(async () => (await this.#verdict(net)) && (look === undefined || (await look())), { cause: thrown });
+      const verdict = async (): Promise<boolean | TakenNames> =>
+        (await this.#verdict(net, claim?.replica)) && (claim === undefined || (await claim.look()));
+      throw new CommitUnknownError(verdict, { cause: thrown });
     }
     if (answer === undefined) throw new StoreError('failed', 'a commit got no answer');
-    if (answer.held) return { made: answer.made ?? [], taken: answer.taken ?? [] };
+    if (answer.held) return this.#resultOf(answer);
     // The replica was buried. Nothing was written; a new row needs a new replica.
     this.#dropConnection(undefined);
+    if (claim !== undefined) await this.#parts.replica.gone(claim.replica);
     throw unavailable(new Error('the lease of this node has ended'));
+  }
+
+  #resultOf({ made, taken, away, isForgotten }: CommitAnswer): CommitResult {
+    if (isForgotten === true && !(away?.length ?? 0)) throw new ForgottenRealmError('an owner of the batch was deleted');
+    if (away === undefined || away === null) return { made: made ?? [], taken: taken ?? [] };
+    this.#parts.replica.missing(away);
+    throw new CellsLostError(away);
+  }
+
+  async settle(replica: number): Promise<void> {
+    await this.#opened(replica);
+  }
+
+  async release(cells: readonly number[], replica: number): Promise<void> {
+    const { connection, writer } = await this.#opened(replica);
+    try {
+      await connection.query(this.#sql('release'), [writer, JSON.stringify(cells)]);
+    } catch (thrown) {
+      if (fateOf(thrown) === 'lost') this.#dropConnection(thrown);
+      throw unavailable(thrown);
+    }
   }
 
   async close(): Promise<void> {
@@ -111,57 +165,77 @@ class FencedWriter implements Writer {
    * Whether a commit whose answer was lost is written. Replacing the writer's row waits for a commit that
    * is being executed, and refuses one that is still on its way. So what is not there now never will be.
    */
-  async #verdict(net: NetBatch): Promise<boolean> {
-    // Of the tasks that a claim was to make, some may be missing.
-    const probes = [...net.tasks.values()].filter(({ isNew, entries }) => isNew || entries.length > 0).map(({ row }) => row);
+  async #verdict(net: NetBatch, replica: number | undefined): Promise<boolean> {
+    const probes = [...net.tasks.values()].filter(({ isNew, entries }) => isNew || entries.length > 0);
     try {
-      const { connection } = this.#parts.verdicts === 'fenced' ? await this.#opened() : await this.#look();
+      const open = this.#parts.verdicts === 'fenced' ? await this.#opened(replica) : await this.#look();
       // Without new entries the batch changes nothing when it is sent again.
       if (probes.length === 0) return false;
-      const values = [JSON.stringify(probes.map(({ key, last }) => ({ key, last })))];
-      return (await connection.query(this.#sql('probe'), values)).length > 0;
+      const values = [JSON.stringify(probes.map(({ row }) => ({ key: row.key, last: row.last }))), open.writer];
+      const found = new Map((await open.connection.query<Probed>(this.#sql('probe'), values)).map((each) => [each.key, each]));
+      // Of the tasks that a claim was to make, some may be missing. The rest is written as a whole or not at all.
+      if (found.size === 0 || probes.some(({ isNew, row }) => !isNew && !found.has(row.key))) return false;
+      // Only this process makes tasks with its keys, and only the owner of a cell adds entries.
+      if (probes.some(({ isNew, row }) => (found.get(row.key)?.own ?? false) || (isNew && found.has(row.key)))) return true;
+      return await this.#moved(open, [...found.values()]);
     } catch (thrown) {
+      if (isFinal(thrown)) throw thrown;
       if (fateOf(thrown) === 'lost') this.#dropConnection(thrown);
-      throw thrown instanceof StoreError ? thrown : unavailable(thrown);
+      throw unavailable(thrown);
     }
+  }
+
+  /** Other replicas own the cells now. The entries may be theirs, so the outcome can't be known here. */
+  async #moved(open: Open, found: readonly Probed[]): Promise<never> {
+    if (found.some(({ held }) => held)) {
+      const cells = [...new Set(found.map(({ cell }) => cell))];
+      this.#parts.replica.missing(cells);
+      throw new CellsLostError(cells);
+    }
+    this.#dropConnection(undefined);
+    await this.#parts.replica.gone(open.replica);
+    throw new Error('the lease of this node has ended');
   }
 
   /** Looks without replacing the row, which lets a late commit through: the control of the tests. */
   async #look(): Promise<Open> {
     const connection = await this.#parts.database.connect();
     await connection.run(sessionOf(this.#parts.commitMsMax));
-    this.#open = { connection, writer: this.#stale.pop() ?? 0 };
+    this.#open = { connection, writer: this.#stale.pop() ?? 0, replica: this.#parts.replica.id };
     return this.#open;
   }
 
-  async #opened(): Promise<Open> {
-    if (this.#open !== undefined) return this.#open;
+  /** `as`: for a commit that only one replica may write. Otherwise a replica that is buried takes a new number. */
+  async #opened(as?: number): Promise<Open> {
     const { database, replica } = this.#parts;
+    if (this.#open !== undefined && (as === undefined || this.#open.replica === as)) return this.#open;
+    this.#dropConnection(undefined);
     let connection: PostgresConnection | undefined;
     try {
       connection = await database.connect();
       await connection.run(sessionOf(this.#parts.commitMsMax));
       for (const writer of this.#stale) await connection.query(this.#sql('drop-writer'), [writer]);
-      let writer = await this.#insertRow(connection);
-      if (writer === undefined) {
-        await replica.rejoin();
-        writer = await this.#insertRow(connection);
-      }
-      if (writer === undefined) throw new Error('the lease of this node has ended');
+      this.#open = (await this.#openAs(connection, as ?? replica.id)) ?? (await this.#openAgain(connection, as));
+      if (this.#open === undefined) throw new Error('the lease of this node has ended');
       this.#stale = [];
-      this.#open = { connection, writer };
       return this.#open;
     } catch (thrown) {
       connection?.cut();
-      throw thrown instanceof StoreError ? thrown : unavailable(thrown);
+      throw isFinal(thrown) ? thrown : unavailable(thrown);
     }
   }
 
+  async #openAgain(connection: PostgresConnection, as: number | undefined): Promise<Open | undefined> {
+    const { replica } = this.#parts;
+    await replica.gone(as ?? replica.id);
+    return this.#openAs(connection, replica.id);
+  }
+
   /** Undefined if the replica was buried. */
-  async #insertRow(connection: PostgresConnection): Promise<number | undefined> {
+  async #openAs(connection: PostgresConnection, replica: number): Promise<Open | undefined> {
     try {
-      const [row] = await connection.query<{ writer: number }>(this.#sql('insert-writer'), [this.#parts.replica.id]);
-      return row?.writer;
+      const [row] = await connection.query<{ writer: number }>(this.#sql('insert-writer'), [replica]);
+      return row === undefined ? undefined : { connection, writer: row.writer, replica };
     } catch (thrown) {
       if (sqlState(thrown) === FOREIGN_KEY) return undefined;
       throw thrown;
@@ -185,15 +259,24 @@ class FencedWriter implements Writer {
     return made;
   }
 
-  #sql(name: 'insert-writer' | 'drop-writer' | 'probe'): Sql {
+  #sql(name: 'insert-writer' | 'drop-writer' | 'probe' | 'release'): Sql {
     const s = this.#parts.schema;
     const texts = {
       'insert-writer': `INSERT INTO ${s}.writers (replica) VALUES ($1) RETURNING writer`,
       'drop-writer': `DELETE FROM ${s}.writers WHERE writer = $1`,
-      probe: `SELECT 1 FROM json_to_recordset($1::json) AS p(key bigint, last int) JOIN ${s}.tasks k ON k.key = p.key AND k.last >= p.last LIMIT 1`,
+      release: `WITH held AS (SELECT replica FROM ${s}.writers WHERE writer = $1 FOR KEY SHARE) UPDATE ${s}.cells SET replica = NULL
+        WHERE replica = (SELECT replica FROM held) AND cell IN (SELECT v::int FROM json_array_elements_text($2::json) AS v)`,
+      probe: `SELECT k.key, k.cell, coalesce(c.replica = w.replica, false) AS own, w.writer IS NOT NULL AS held
+        FROM json_to_recordset($1::json) AS p(key bigint, last int) JOIN ${s}.tasks k ON k.key = p.key AND k.last >= p.last
+        LEFT JOIN ${s}.cells c ON c.cell = k.cell LEFT JOIN ${s}.writers w ON w.writer = $2`,
     };
     return { name, text: texts[name] };
   }
+}
+
+/** Whether trying again is useless. */
+function isFinal(thrown: unknown): boolean {
+  return thrown instanceof StoreError || thrown instanceof CellsLostError;
 }
 
 /** The error of a commit that the server has refused. */

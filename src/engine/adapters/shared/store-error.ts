@@ -45,8 +45,9 @@ const IOERR_SHMSIZE = IOERR | (19 << 8);
 
 type SqliteTrouble = 'busy' | 'read-only' | 'full' | 'corrupt' | 'constraint' | 'io' | 'other';
 
-/** Classifies an error by SQLite's result code. */
+/** Classifies an error by SQLite's result code. A full disk can also meet the files that we write beside the database. */
 export function troubleOf(thrown: unknown): SqliteTrouble {
+  if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOSPC') return 'full';
   if (!(thrown instanceof Error) || !('errcode' in thrown) || typeof thrown.errcode !== 'number') return 'other';
   if (thrown.errcode === IOERR_SHMSIZE) return 'full';
   switch (thrown.errcode & 0xff) {

@@ -2,6 +2,7 @@ import type { Store, TaskKey } from '../../ports.ts';
 import type { Quarantined } from './damage/quarantine.ts';
 import type { CopyProgress } from './files/copy-database.ts';
 import type { PageUse } from './read/page-use.ts';
+import type { StoreScan } from './read/scan.ts';
 
 /** What a store lacks that was opened with `acceptLoss`. */
 export interface AcceptedLoss {
@@ -56,6 +57,8 @@ export interface SqliteStore extends Store {
   readonly secret: Uint8Array<ArrayBuffer>;
   /** Whether the task exists. Used to delete files beside the store whose task is gone. */
   has(task: TaskKey): boolean;
+  /** Reads everything in order, for a copy. */
+  readonly scan: StoreScan;
   /** Empties the WAL and truncates its file. */
   checkpoint(): Promise<void>;
   /** What takes the space of the database, in bytes. Reads every page, in a thread. */

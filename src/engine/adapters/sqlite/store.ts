@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import type { ConversationNames } from '../../ports.ts';
 import { troubleOf } from '../shared/store-error.ts';
 import type { Checkpoints } from './checkpoint/in-thread.ts';
 import { createCheckpoints } from './checkpoint/in-thread.ts';
@@ -14,6 +15,7 @@ import { openMarks, startMarks } from './commit/marks.ts';
 import { createShrinking } from './commit/shrink.ts';
 import { createTransactions } from './commit/transactions.ts';
 import { checkFile } from './damage/check-file.ts';
+import type { FailureGuard } from './damage/failure-guard.ts';
 import { createFailureGuard } from './damage/failure-guard.ts';
 import type { LostCommits } from './damage/lost-commits.ts';
 import { quarantineLostCommits } from './damage/lost-commits.ts';
@@ -29,6 +31,7 @@ import type { StoreFiles } from './files/store-files.ts';
 import type { SqliteOptions, SqliteStore } from './options.ts';
 import { readPageUse } from './read/page-use.ts';
 import { createReads } from './read/reads.ts';
+import { createScan } from './read/scan.ts';
 import type { StoreSearch } from './search/search.ts';
 import { createStoreSearch } from './search/search.ts';
 import { createTables } from './tables/all-tables.ts';
@@ -95,10 +98,12 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
 
   return {
     ...reads,
+    names: namesOf({ tables, guard, committer }),
     ...(searching.search === undefined ? {} : { search: searching.search }),
     id: meta.store,
     commit: committer.commit,
     lastKey: () => transactions.lastKey,
+    scan: createScan(db, () => transactions.lastKey, { ...tables, guard, quarantine }),
     damaged: quarantine.all,
     verified,
     secret: new Uint8Array(hash('sha256', `page tokens of ${meta.store}`, 'buffer')),
@@ -111,6 +116,20 @@ export function assemble({ db, files, lock, meta, losses, settings }: OpenedStor
       return closing;
     },
   };
+}
+
+function namesOf({ tables, guard, committer }: NameParts): ConversationNames {
+  return {
+    of: (conversations) => guard.read(() => tables.titles.of(conversations)),
+    within: (scope) => guard.read(() => tables.titles.within(scope)),
+    put: (name) => committer.change(() => tables.titles.put(name)),
+  };
+}
+
+interface NameParts {
+  readonly tables: ReturnType<typeof createTables>;
+  readonly guard: FailureGuard;
+  readonly committer: Committer;
 }
 
 interface CompactParts {

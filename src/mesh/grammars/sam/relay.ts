@@ -5,7 +5,7 @@ import { isTopic } from '../../topics.ts';
 import type { MeshContext } from '../grammar.ts';
 import { encode, JSON_TYPE } from '../shared/messages.ts';
 import type { Serving } from '../shared/requests.ts';
-import { isTaskNotFound } from '../shared/requests.ts';
+import { isNotHere } from '../shared/requests.ts';
 import { getEveryInstanceTopic, getInstanceTopic } from './instance-topics.ts';
 import type { SamProperties } from './properties.ts';
 import { RELAYED_FROM } from './properties.ts';
@@ -29,21 +29,25 @@ interface Relaying extends Serving {
   readonly isRelayed?: true;
 }
 
+/** What to do here, and when no replica has the task. */
+export interface RelayedRun {
+  readonly run: () => Promise<void>;
+  readonly refuse: (error: A2AError) => Promise<void>;
+  /** Whether the error says that another replica has the task, or may have it. Default `isNotHere`. */
+  readonly isElsewhere?: (thrown: unknown) => boolean;
+}
+
 /**
  * Runs a request about a task. When this replica does not have the task, sends the request to all
  * replicas. The one that has it responds. When none has it, `refuse` is called.
  */
-export async function orRelay(
-  request: Relayed,
-  serving: Relaying,
-  { run, refuse }: { readonly run: () => Promise<void>; readonly refuse: (error: A2AError) => Promise<void> },
-): Promise<void> {
+export async function orRelay(request: Relayed, serving: Relaying, { run, refuse, isElsewhere = isNotHere }: RelayedRun): Promise<void> {
   try {
     await run();
     const from = request.properties.relayedFrom;
     if (serving.isRelayed === true && from !== undefined) await confirm(from, serving);
   } catch (thrown) {
-    if (!isTaskNotFound(thrown) || serving.isRelayed === true) throw thrown;
+    if (!isElsewhere(thrown) || serving.isRelayed === true) throw thrown;
     await relay(request, serving, () => void refuse(A2AError.from(thrown)).catch(() => undefined));
   }
 }

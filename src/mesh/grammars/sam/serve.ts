@@ -1,5 +1,6 @@
 import type { RpcRequest } from '#bindings';
 import { decodeRequest, readableId, readEnvelope, requestObject, resultText } from '#bindings';
+import { ElsewhereError } from '#engine';
 import type { CallContext, Dialect, Part, ReadEnv, RpcId, SendRequest, Task } from '#protocol';
 import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isObject, taskId, tenantId } from '#protocol';
 import { toBytes } from '../../artifacts/parts.ts';
@@ -10,7 +11,7 @@ import { checkExtensions } from '../shared/extensions.ts';
 import { followStream } from '../shared/follow.ts';
 import { encode, fitsBroker, JSON_TYPE, parseRequest, tooLarge } from '../shared/messages.ts';
 import type { RequestHandling, Serving } from '../shared/requests.ts';
-import { handleRequest, isTaskNotFound, stopServing } from '../shared/requests.ts';
+import { handleRequest, isNotHere, stopServing } from '../shared/requests.ts';
 import { asAnswer } from './answer.ts';
 import { dialectOf, spellingOf, WIRE } from './dialects.ts';
 import { getEveryInstanceTopic, getInstanceTopic } from './instance-topics.ts';
@@ -19,6 +20,7 @@ import type { SamTaskOwner } from './owners.ts';
 import { findOwner, rememberOwner } from './owners.ts';
 import type { SamProperties } from './properties.ts';
 import { DEFAULT_USER, readProperties } from './properties.ts';
+import type { RelayedRun } from './relay.ts';
 import { confirmRelay, FOUND, orRelay } from './relay.ts';
 import { publishError, publishReplyTo } from './reply.ts';
 import type { SamReplyAddress } from './reply-address.ts';
@@ -69,7 +71,7 @@ function handlingFor(serving: SamServing): RequestHandling<SamRequest> {
     read: (message) => readRequest(message, serving.mesh.namespace),
     respond: (request) => respond(request, serving),
     refuse: (error, request) => publishError(error, request, serving.mesh),
-    isSilent: (error) => serving.isRelayed === true && isTaskNotFound(error),
+    isSilent: (error) => serving.isRelayed === true && isNotHere(error),
   };
 }
 
@@ -141,8 +143,12 @@ async function send(operation: 'send' | 'stream', { rpc, request, serving }: Sen
   };
   if (agent.service.keepsReplies === true) {
     const configuration = { ...decoded.configuration, returnImmediately: true };
-    await agent.service.send({ ...decoded, configuration }, { ...ctx, reply: writeAddress(address) });
-    return;
+    const run = async (): Promise<void> => {
+      await agent.service.send({ ...decoded, configuration }, { ...ctx, reply: writeAddress(address) });
+    };
+    // A message for a task that does not exist is refused at once. A task in the cells of another replica exists.
+    const isElsewhere = (thrown: unknown): boolean => thrown instanceof ElsewhereError;
+    return orRelay(request, serving, { ...refusing(request, serving, run), isElsewhere });
   }
   await followStream(agent.service.stream(decoded, ctx), {
     acceptsMessages: false,
@@ -254,7 +260,7 @@ async function get(rpc: RpcRequest, request: SamRequest, serving: SamServing): P
 }
 
 /** The error goes to the caller when no replica has the task. */
-function refusing(request: SamRequest, { mesh }: SamServing, run: () => Promise<void>): Parameters<typeof orRelay>[2] {
+function refusing(request: SamRequest, { mesh }: SamServing, run: () => Promise<void>): RelayedRun {
   return {
     run,
     refuse: async (error) => {

@@ -1,3 +1,4 @@
+import { ElsewhereError } from '#engine';
 import { A2AError, isA2AError } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
 import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
@@ -61,6 +62,7 @@ export function stopServing(subscriptions: readonly Stop[], serving: AbortContro
   };
 }
 
-export function isTaskNotFound(thrown: unknown): boolean {
-  return isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND';
+/** Another replica may have the task: on a store of its own, or in its cells of a store that all of them share. */
+export function isNotHere(thrown: unknown): boolean {
+  return thrown instanceof ElsewhereError || (isA2AError(thrown) && thrown.kind === 'TASK_NOT_FOUND');
 }

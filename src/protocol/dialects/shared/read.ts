@@ -53,14 +53,17 @@ export function memberIf<T>(value: unknown, name: string, read: Reader<T>, env: 
 /** Reads a required list. A failure inside names the index. */
 export function list<T>(value: unknown, name: string, read: Reader<T>, env: ReadEnv): T[] {
   if (!Array.isArray(value)) return fail(name, missingOr(value, 'must be an array'));
-  const out: T[] = [];
   let at = 0;
   try {
-    for (; at < value.length; at += 1) out.push(read(value[at], env));
+    // Not by `push`: an array that grows reserves room for 16 more, which the task would keep.
+    return value.map((each) => {
+      const out = read(each, env);
+      at += 1;
+      return out;
+    });
   } catch (thrown) {
     throw under(thrown, `${name}[${at}]`);
   }
-  return out;
 }
 
 /** Like `list`, but the list may be absent. */

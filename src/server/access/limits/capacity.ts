@@ -4,7 +4,8 @@ import { A2AError, isStreamOperation } from '#protocol';
 import { METRICS } from '../../observability/metric-table.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ServingOptions } from '../../options.ts';
-import { callerKey } from '../authentication/caller.ts';
+import { callerKey, isLocal } from '../authentication/caller.ts';
+import type { CallerCounts } from './caller-counts.ts';
 
 /** Options of `createCapacity`. */
 export interface CapacityOptions {
@@ -13,6 +14,8 @@ export interface CapacityOptions {
   readonly isOverloaded: (() => boolean) | undefined;
   readonly quotaOf: ServingOptions['quotaOf'];
   readonly metrics: Metrics;
+  /** Open streams on other nodes. Absent: there are none. */
+  readonly counts?: CallerCounts | undefined;
 }
 
 /**
@@ -28,7 +31,7 @@ export interface Capacity {
 }
 
 /** Counts open streams of the node and of each caller. */
-export function createCapacity({ streamsMax, isOverloaded, quotaOf, metrics }: CapacityOptions): Capacity {
+export function createCapacity({ streamsMax, isOverloaded, quotaOf, metrics, counts }: CapacityOptions): Capacity {
   const refused = metrics.counter(METRICS.callsRefused);
   const refuse = (reason: string, message: string): never => {
     refused.add([reason]);
@@ -36,7 +39,9 @@ export function createCapacity({ streamsMax, isOverloaded, quotaOf, metrics }: C
   };
   const checkQuota = (caller: Caller): void => {
     const max = quotaOf?.(caller.principal.id, caller.tenant ?? '')?.streamsMax;
-    if (max === undefined || (own.get(callerKey(caller)) ?? 0) < max) return;
+    if (max === undefined) return;
+    const key = callerKey(caller);
+    if ((own.get(key) ?? 0) + (counts?.elsewhere('streams', key) ?? 0) < max) return;
     refused.add(['quota']);
     throw new A2AError('RATE_LIMITED', `you have reached the maximum of ${max} open streams; close one first`, { retryAfterMs: 5000 });
   };
@@ -54,7 +59,9 @@ export function createCapacity({ streamsMax, isOverloaded, quotaOf, metrics }: C
       streams += 1;
       if (quotaOf === undefined) return;
       const key = callerKey(caller);
-      own.set(key, (own.get(key) ?? 0) + 1);
+      const count = (own.get(key) ?? 0) + 1;
+      own.set(key, count);
+      if (!isLocal(caller)) counts?.hold('streams', key, count);
     },
     streamClosed: (caller) => {
       streams -= 1;
@@ -63,6 +70,7 @@ export function createCapacity({ streamsMax, isOverloaded, quotaOf, metrics }: C
       const left = (own.get(key) ?? 0) - 1;
       if (left > 0) own.set(key, left);
       else own.delete(key);
+      if (!isLocal(caller)) counts?.hold('streams', key, left);
     },
   };
 }

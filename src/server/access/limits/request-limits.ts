@@ -3,6 +3,7 @@ import type { ServerLimits } from '../../limits.ts';
 import type { Route } from '../../routes/routes.ts';
 import type { AccessRefusal } from '../refusal.ts';
 import { refusalFor } from '../refusal.ts';
+import type { CallerCounts } from './caller-counts.ts';
 import { refuseContent } from './content-type.ts';
 import { createRateLimiter } from './rate-limit.ts';
 
@@ -17,8 +18,8 @@ export interface RequestLimits {
 }
 
 /** The content check comes first: a refused body costs the caller no tokens. */
-export function createRequestLimits(limits: ServerLimits): RequestLimits {
-  const rate = createRateLimiter(limits);
+export function createRequestLimits(limits: ServerLimits, counts?: CallerCounts): RequestLimits {
+  const rate = createRateLimiter(limits, counts);
   return {
     check: (request, route, caller) => {
       const refusal = refuseContent(request, route);

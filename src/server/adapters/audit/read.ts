@@ -55,10 +55,15 @@ function chainIn(bytes: Buffer, isWhole: boolean): Pick<FileTail, 'chain' | 'at'
   return { chain: { seq, hash: seal, open: rest.join('') }, at: Date.parse(time) };
 }
 
+/** How many records a page has at most. */
+export function pageSize(limit: number = LIMIT): number {
+  return Math.min(limit, LIMIT_MAX);
+}
+
 /** Reads a page. Audit logs are read rarely, so there is no index; only whole files are skipped. */
-export async function pageOf(path: string, { after = 0, limit = LIMIT }: AuditRequest, last: number): Promise<AuditPage> {
+export async function pageOf(path: string, { after = 0, limit }: AuditRequest, last: number): Promise<AuditPage> {
   const records: AuditRecord[] = [];
-  const most = Math.min(limit, LIMIT_MAX);
+  const most = pageSize(limit);
   for (const file of filesAfter(path, after)) {
     for await (const { line, isTorn } of auditLines(file)) {
       if (isTorn || records.length >= most) break;
@@ -137,6 +142,8 @@ export async function verifyLog(path: string): Promise<AuditVerdict> {
 
 /** The record of a deletion of old files, in the log itself. */
 export const PRUNED = 'audit.pruned';
+/** The first record of a chain among several names the last record of all others, so that a chain can't vanish or be cut before it. */
+export const BEGUN = 'audit.begin';
 
 /**
  * Verifies log files in order; each must continue the chain of the previous one. With `start`, older

@@ -6,6 +6,8 @@ import { folderPlace } from './folder-place.ts';
 import type { BackupPlace } from './place.ts';
 import { s3Place } from './s3-place.ts';
 
+export { scheduleBackups } from './schedule.ts';
+
 /** The place of `backup.to`. Undefined: there is none. Throws a ConfigError if it can't be one, and sends no request. */
 export async function backupPlaceIn(
   { backup: { to }, store, memory }: Pick<Settings, 'backup' | 'store' | 'memory'>,

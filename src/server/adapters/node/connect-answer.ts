@@ -42,6 +42,22 @@ export async function writeConnectAnswer(
   }
 }
 
+/** The same answer after its first piece was read. */
+export async function withFirstPiece(answer: ConnectAnswer): Promise<ConnectAnswer> {
+  const pieces = answer.body?.[Symbol.asyncIterator]();
+  const first = await pieces?.next();
+  if (pieces === undefined || first === undefined) return answer;
+  return { ...answer, body: continued(first, pieces) };
+}
+
+async function* continued(first: IteratorResult<Uint8Array>, pieces: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  try {
+    for (let next = first; next.done !== true; next = await pieces.next()) yield next.value;
+  } finally {
+    await pieces.return?.();
+  }
+}
+
 /** Options of `http1Sink`. */
 export interface Http1SinkOptions {
   /** Whether to close the connection after the response. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { BlockList, Socket } from 'node:net';
-import type { GrpcHost, HttpRequest, HttpResponse } from '#bindings';
+import type { GrpcHost, HttpResponse } from '#bindings';
 import { GRPC_SERVICES, isConnectType, isGrpcType } from '#bindings';
 import type { ConnectMethods, ConnectRoad } from '../../../bindings/grpc/adapters/connect.ts';
 import type { DirectMethods } from '../../../bindings/grpc/adapters/direct-methods.ts';
@@ -12,7 +12,8 @@ import type { Log } from '../../observability/log.ts';
 import { errorOfRefusal } from '../../routes/admit-call.ts';
 import { NO_SNIFF } from '../../routes/responses.ts';
 import { checkHead, checkHttp2Head } from './check-head.ts';
-import { http1Sink, http2Sink, writeConnectAnswer } from './connect-answer.ts';
+import type { ConnectSink } from './connect-answer.ts';
+import { http1Sink, http2Sink, withFirstPiece, writeConnectAnswer } from './connect-answer.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import type { GrpcDrivers } from './grpc-drivers.ts';
 import { loadGrpcDrivers } from './grpc-drivers.ts';
@@ -20,13 +21,15 @@ import { NodeHttpRequest } from './http-request.ts';
 import { writeHttp2Answer } from './http2-answer.ts';
 import type { Http2Host, ReceivedStream } from './http2-host.ts';
 import { Http2HttpRequest } from './http2-request.ts';
+import { isElsewhere, keptBody } from './kept-body.ts';
 import { drained } from './linger.ts';
 import { sharePort } from './one-port.ts';
+import type { WriteOptions } from './write-response.ts';
 
-/** Lets another replica answer a request. */
+/** Lets another replica answer a request. `after`: the caller has the events of the response up to this number. */
 export interface Forward {
-  request(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void>;
-  stream(received: ReceivedStream, request: Http2HttpRequest): Promise<void>;
+  request(incoming: IncomingMessage, outgoing: ServerResponse, request: NodeHttpRequest, after?: number): Promise<void>;
+  stream(received: Pick<ReceivedStream, 'stream' | 'headers'>, request: Http2HttpRequest, after?: number): Promise<void>;
 }
 
 /** Services that a port serves. */
@@ -51,9 +54,9 @@ export interface GrpcPortOptions {
   readonly onCut: () => void;
   /** Whether to close each connection after its response. */
   readonly isStopping: () => boolean;
-  /** Counts a request until its response is complete. */
-  readonly track: (response: Promise<void>) => void;
-  readonly forward?: (() => Forward | undefined) | undefined;
+  /** Counts a request until its response is complete, and destroys the response if the request can't be handled. Never rejects. */
+  readonly track: (response: Promise<void>, outgoing: { destroy(): unknown }) => Promise<void>;
+  readonly elsewhere?: Forward | undefined;
 }
 
 /** HTTP/2 beside HTTP/1.1 on the port of a server, and gRPC, gRPC-Web and Connect on both. */
@@ -68,23 +71,19 @@ export interface GrpcPort {
 
 /** Adds HTTP/2 and gRPC to a server. */
 export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPort {
-  const { limits, log } = options;
+  const { limits } = options;
   const { host, connectRoad, isConnectCall, serve } = createStreamServer(options);
   const serveStream = async (received: ReceivedStream): Promise<void> => {
     const { stream, headers, socket } = received;
     const request = new Http2HttpRequest(stream, headers, { socket, trusted: options.trusted, bodyMsMax: limits.requestMsMax });
     request.onClose(received.onClosed);
     const refused = refuseStream(received, options);
-    const forward = refused === undefined ? options.forward?.() : undefined;
-    await (forward === undefined ? serve({ stream, request, headers, refused }) : forward.stream(received, request));
+    if (options.elsewhere !== undefined) request.elsewhere = keptBody();
+    const { elsewhere } = options;
+    const onMoved = elsewhere === undefined ? undefined : (after: number) => void elsewhere.stream(received, request, after);
+    if (await serve({ stream, request, headers, refused, onMoved })) await elsewhere?.stream(received, request);
   };
-  const onStream = (received: ReceivedStream): void =>
-    options.track(
-      serveStream(received).catch((thrown: unknown) => {
-        log.error('a request could not be handled', thrown);
-        received.stream.destroy();
-      }),
-    );
+  const onStream = (received: ReceivedStream): void => void options.track(serveStream(received), received.stream);
   const http2 = lateHttp2Host(options, onStream);
   const port = sharePort(server, {
     serveHttp2: (socket) => void http2.serve(socket),
@@ -92,9 +91,9 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
   });
   return {
     takeHttp1: (incoming, outgoing) => {
-      if (incoming.method !== 'POST' || !isConnectType(incoming.headers['content-type'])) return undefined;
+      const { method, url = '', headers } = incoming;
+      if (!isConnectCall({ method, path: pathOf(url), type: headers['content-type'] })) return undefined;
       const request = new NodeHttpRequest(incoming, outgoing, options.trusted);
-      if (!isConnectCall(request)) return undefined;
       if ((options.connections.refuse(incoming, outgoing) ?? checkHead(incoming, limits.headersMax)) !== undefined) return undefined;
       const isLast = (): boolean => options.isStopping() || !incoming.complete;
       const sink = http1Sink(outgoing, {
@@ -102,7 +101,12 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
         hold: () => (incoming.complete ? undefined : drained(incoming)),
         onDelivered: () => request.delivered?.(),
       });
-      return connectRoad().then(async (answer) => writeConnectAnswer(await answer(request), sink, host));
+      if (options.elsewhere !== undefined) request.elsewhere = keptBody();
+      const serveCall = async (): Promise<void> => {
+        if (await answerConnect(await connectRoad(), request, { sink, host }))
+          await options.elsewhere?.request(incoming, outgoing, request);
+      };
+      return serveCall();
     },
     goAway: () => {
       port.closeUndecided();
@@ -116,15 +120,16 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
 export interface ServedStream extends Pick<ReceivedStream, 'stream' | 'headers'> {
   readonly request: Http2HttpRequest;
   readonly refused?: HttpResponse | undefined;
+  readonly onMoved?: WriteOptions['onMoved'];
 }
 
 /** What answers requests on streams of HTTP/2. */
 export interface StreamServer {
   readonly host: GrpcHost;
   readonly connectRoad: LateDrivers['connectRoad'];
-  readonly isConnectCall: (request: HttpRequest) => boolean;
-  /** Answers by gRPC, Connect or the handler, as the request wants. */
-  serve(served: ServedStream): Promise<void>;
+  readonly isConnectCall: (call: ConnectCall) => boolean;
+  /** Answers by gRPC, Connect or the handler, as the request wants. True: it did not, because the request belongs to another replica. */
+  serve(served: ServedStream): Promise<boolean>;
 }
 
 /** Answers requests on streams of HTTP/2, whichever connection they are on. `write`: how other answers than those of gRPC are written. */
@@ -136,27 +141,40 @@ export function createStreamServer(
   const host = grpcHost(options);
   const { loaded, connectRoad } = lateDrivers(host, services);
   const isConnectCall = connectCallOf(services?.names ?? GRPC_SERVICES);
-  const serve = async ({ stream, request, headers, refused }: ServedStream): Promise<void> => {
+  const serve = async ({ stream, request, headers, refused, onMoved }: ServedStream): Promise<boolean> => {
     if (isGrpcType(headers['content-type'])) {
       const ready = loaded();
       const { serveDirect } = ready instanceof Promise ? await ready : ready;
       await serveDirect(stream, request, refused === undefined ? host : refusing(host, refused), services?.methods);
-    } else if (refused === undefined && isConnectCall(request)) {
-      const answer = await (await connectRoad())(request);
-      await writeConnectAnswer(
-        answer,
-        http2Sink(stream, () => request.delivered?.()),
-        host,
-      );
+    } else if (refused === undefined && isConnectCall({ method: request.method, path: request.path, type: headers['content-type'] })) {
+      const sink = http2Sink(stream, () => request.delivered?.());
+      return await answerConnect(await connectRoad(), request, { sink, host });
     } else {
       const answer = refused ?? (await options.handler.respond(request));
+      if (isElsewhere(request, answer)) return true;
       const { budget, onCut } = options;
       const onDelivered = (): void => request.delivered?.();
-      const writing = { idleMsMax: limits.streamIdleMsMax, isLast: false, onDelivered, onCut, budget, caller: answer.caller };
+      const writing = { idleMsMax: limits.streamIdleMsMax, isLast: false, onDelivered, onCut, onMoved, budget, caller: answer.caller };
       write(stream, { ...answer, headers: { ...answer.headers, ...NO_SNIFF, ...requestIdHeader(request) } }, writing);
+      return false;
     }
+    return isElsewhere(request);
   };
   return { host, connectRoad, isConnectCall, serve };
+}
+
+/** True: the call belongs to another replica, and nothing was written. */
+async function answerConnect(
+  road: ConnectRoad,
+  request: NodeHttpRequest | Http2HttpRequest,
+  { sink, host }: { readonly sink: ConnectSink; readonly host: GrpcHost },
+): Promise<boolean> {
+  const answer = await road(request);
+  // The first message of a stream shows whether the call belongs to another replica.
+  const begun = request.elsewhere === undefined ? answer : await withFirstPiece(answer);
+  if (isElsewhere(request)) return true;
+  await writeConnectAnswer(begun, sink, host);
+  return false;
 }
 
 interface LateDrivers {
@@ -242,12 +260,25 @@ function refuseStream(
   return connections.refuse({ socket, headers, url: headers[':path'] }, stream) ?? checkHttp2Head(headers, rawHeaders, limits.headersMax);
 }
 
+/** What tells a call of Connect or gRPC-Web from other requests. */
+interface ConnectCall {
+  readonly method: string | undefined;
+  /** Without the query. */
+  readonly path: string;
+  /** The content type. */
+  readonly type: string | undefined;
+}
+
 /** Tells whether a request is a call of one of these services in the protocol of Connect or gRPC-Web. */
-function connectCallOf(services: readonly string[]): (request: HttpRequest) => boolean {
-  return (request) => {
-    const service = request.path.split('/').at(-2);
-    return (
-      request.method === 'POST' && service !== undefined && services.includes(service) && isConnectType(request.header('content-type'))
-    );
+function connectCallOf(services: readonly string[]): (call: ConnectCall) => boolean {
+  return ({ method, path, type }) => {
+    const end = path.lastIndexOf('/');
+    const service = path.slice(path.lastIndexOf('/', end - 1) + 1, Math.max(end, 0));
+    return method === 'POST' && services.includes(service) && isConnectType(type);
   };
+}
+
+function pathOf(url: string): string {
+  const mark = url.indexOf('?');
+  return mark === -1 ? url : url.slice(0, mark);
 }

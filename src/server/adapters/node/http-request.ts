@@ -3,11 +3,13 @@ import type { BlockList } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpRequest, Peer } from '#bindings';
 import { A2AError } from '#protocol';
+import type { KeptBody } from './kept-body.ts';
 import { forwardedPrefix, NodePeer } from './tls.ts';
 
 /** Node's request as an `HttpRequest`, without the cost of creating a `Request`. */
 export class NodeHttpRequest implements HttpRequest {
   readonly httpVersion = '1.1';
+  id: string | undefined;
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -16,6 +18,8 @@ export class NodeHttpRequest implements HttpRequest {
   readonly #trusted: BlockList | undefined;
   #left: AbortController | undefined;
   #onClose: (() => void) | undefined;
+  /** Set by a listener that is one of several. */
+  elsewhere: KeptBody | undefined;
   /** Called when the complete response has been sent. */
   delivered: (() => void) | undefined;
 
@@ -80,6 +84,10 @@ export class NodeHttpRequest implements HttpRequest {
   }
 
   body(bytesMax: number): Promise<Uint8Array> {
+    return this.elsewhere === undefined ? this.#read(bytesMax) : this.elsewhere.keep(this.#read(bytesMax));
+  }
+
+  #read(bytesMax: number): Promise<Uint8Array> {
     const incoming = this.#incoming;
     if (incoming.readableEnded) return Promise.resolve(parsedBefore(incoming));
     const declared = Number(incoming.headers['content-length'] ?? 0);

@@ -14,9 +14,10 @@ import type { Metrics } from '../../observability/metrics.ts';
 import { NO_SNIFF } from '../../routes/responses.ts';
 import { checkHead } from './check-head.ts';
 import { ConnectionLimits } from './connection-limits.ts';
-import type { Forward, GrpcPort, GrpcServices } from './grpc-port.ts';
+import type { Forward, GrpcPort, GrpcPortOptions, GrpcServices } from './grpc-port.ts';
 import { createGrpcPort } from './grpc-port.ts';
 import { NodeHttpRequest } from './http-request.ts';
+import { isElsewhere, keptBody } from './kept-body.ts';
 import { drained } from './linger.ts';
 import { answerParserErrors } from './parser-errors.ts';
 import { oneAtATime } from './pipelined.ts';
@@ -37,8 +38,8 @@ export interface HttpHostOptions {
   readonly grpc?: boolean | undefined;
   /** The services of gRPC. Default: those of A2A. */
   readonly grpcServices?: GrpcServices | undefined;
-  /** Asked for each request. Undefined: this node answers it. */
-  readonly forward?: (() => Forward | undefined) | undefined;
+  /** Gets the requests that belong to another replica. Absent: this node is the only one. */
+  readonly elsewhere?: Forward | undefined;
 }
 
 /** Node's HTTP server with a handler behind it. */
@@ -70,17 +71,20 @@ export interface HandleRequestOptions {
   /** Limits what slow readers leave unsent. */
   readonly budget?: UnsentBudget;
   readonly connections?: ConnectionLimits;
+  readonly elsewhere?: Forward | undefined;
 }
 
 /** Handles one request of Node's HTTP server. */
 export async function handleRequest(incoming: IncomingMessage, outgoing: ServerResponse, options: HandleRequestOptions): Promise<void> {
-  const { handler, limits, isLast, onCut, trusted, budget, connections } = options;
+  const { handler, limits, isLast, onCut, trusted, budget, connections, elsewhere } = options;
   const request = new NodeHttpRequest(incoming, outgoing, trusted);
+  if (elsewhere !== undefined) request.elsewhere = keptBody();
   const refused = connections?.refuse(incoming, outgoing) ?? checkHead(incoming, limits.headersMax);
   const answer =
     refused === undefined
       ? await handler.respond(request)
       : { ...refused, headers: { ...refused.headers, ...NO_SNIFF, ...requestIdHeader(request) } };
+  if (elsewhere !== undefined && isElsewhere(request, answer)) return await elsewhere.request(incoming, outgoing, request);
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {
@@ -88,6 +92,7 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
     isLast: isUnread || refused !== undefined || isLast?.() === true,
     onDelivered: request.delivered,
     onCut,
+    onMoved: elsewhere === undefined ? undefined : (after) => void elsewhere.request(incoming, outgoing, request, after),
     budget,
     caller: answer.caller,
     hold: isUnread ? drained(incoming) : undefined,
@@ -96,7 +101,8 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
 
 /** Creates Node's HTTP server for a handler, with stricter timeouts and limits than Node's defaults (docs/faults.md, H7 to H9). */
 export function createHttpHost(given: HttpHostOptions): HttpHost {
-  const { handler, limits, log, metrics, tls, trusted, limitLoopback = false, grpc = false, grpcServices: services, forward } = given;
+  const { handler, limits, log, metrics, tls, trusted, limitLoopback = false, grpc = false } = given;
+  const { grpcServices: services, elsewhere } = given;
   let busy = 0;
   let isStopping = false;
   const cut = metrics.counter(METRICS.streamsCut);
@@ -104,38 +110,30 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
   const budget = createUnsentBudget(limits);
   metrics.gauge(METRICS.unsentBytes, () => budget.bytes);
   const connections = new ConnectionLimits({ limits, trusted, limitLoopback, onRefused: () => dropped.add([]) });
-  const shared = { limits, trusted, budget, connections, onCut: () => cut.add([]) };
+  const shared = { limits, trusted, budget, connections, elsewhere, onCut: () => cut.add([]) };
   const options: HandleRequestOptions = { handler, isLast: () => isStopping, ...shared };
 
   let port: GrpcPort | undefined;
-  const track = (response: Promise<void>): void => {
+  const track: GrpcPortOptions['track'] = async (response, outgoing) => {
     busy += 1;
-    void response.finally(() => {
+    try {
+      await response;
+    } catch (thrown) {
+      log.error('a request could not be handled', thrown);
+      outgoing.destroy();
+    } finally {
       busy -= 1;
-    });
-  };
-  /** Undefined: this node answers the request, or refuses it. */
-  const forwarded = (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> | undefined => {
-    const to = forward?.();
-    if (to === undefined || (connections.refuse(incoming, outgoing) ?? checkHead(incoming, limits.headersMax)) !== undefined)
-      return undefined;
-    return to.request(incoming, outgoing);
+    }
   };
   const take = oneAtATime((incoming, outgoing) => {
-    const response = forwarded(incoming, outgoing) ?? port?.takeHttp1(incoming, outgoing) ?? handleRequest(incoming, outgoing, options);
-    track(
-      response.catch((thrown: unknown) => {
-        log.error('a request could not be handled', thrown);
-        outgoing.destroy();
-      }),
-    );
+    void track(port?.takeHttp1(incoming, outgoing) ?? handleRequest(incoming, outgoing, options), outgoing);
   });
   const server = createNodeServer(given);
   server.on('request', take);
   server.on('checkExpectation', take); // `checkHead` refuses it
   answerParserErrors(server);
   server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
-  if (grpc) port = createGrpcPort(server, { handler, services, log, track, forward, isStopping: () => isStopping, ...shared });
+  if (grpc) port = createGrpcPort(server, { handler, services, log, track, isStopping: () => isStopping, ...shared });
   connections.watch(server);
   server.maxConnections = limits.connectionsMax;
   server.on('drop', () => dropped.add([]));

@@ -1,9 +1,11 @@
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import { constants } from 'node:http2';
 import type { HttpResponse } from '#bindings';
 import { textStream } from '#bindings';
 import type { WriteOptions } from './write-response.ts';
 import { AT_ONCE_CHARS, Pump } from './write-response.ts';
+
+/** RFC 9113, section 7. The constants of node:http2 would load all of HTTP/2 at every start. */
+const NO_ERROR = 0;
 
 /** Writes a response to a stream of HTTP/2. */
 export function writeHttp2Answer(stream: ServerHttp2Stream, { status, headers, body }: HttpResponse, options: WriteOptions): void {
@@ -13,7 +15,7 @@ export function writeHttp2Answer(stream: ServerHttp2Stream, { status, headers, b
   }
   // The client may still be sending: it must stop, but not lose the response.
   stream.once('finish', () => {
-    if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+    if (!stream.readableEnded) stream.close(NO_ERROR);
   });
   const head: OutgoingHttpHeaders = { ':status': status, ...lowerCased(headers) };
   if (body === null) {

@@ -3,6 +3,7 @@ import type { BlockList, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpRequest, Peer } from '#bindings';
 import { A2AError } from '#protocol';
+import type { KeptBody } from './kept-body.ts';
 import { NodePeer } from './tls.ts';
 
 /** Options of `Http2HttpRequest`. */
@@ -17,6 +18,7 @@ export interface Http2RequestOptions {
 /** A stream of HTTP/2 as an `HttpRequest`. */
 export class Http2HttpRequest implements HttpRequest {
   readonly httpVersion = '2.0';
+  id: string | undefined;
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -25,6 +27,8 @@ export class Http2HttpRequest implements HttpRequest {
   readonly #options: Http2RequestOptions;
   readonly #onClose: (() => void)[] = [];
   #left: AbortController | undefined;
+  /** Set by a listener that is one of several. */
+  elsewhere: KeptBody | undefined;
   /** Called when the complete response has been sent. */
   delivered: (() => void) | undefined;
 
@@ -86,11 +90,20 @@ export class Http2HttpRequest implements HttpRequest {
   }
 
   body(bytesMax: number): Promise<Uint8Array> {
-    return this.#stream.state.remoteClose === 1 ? this.#arrived(bytesMax) : this.#arriving(bytesMax);
+    const bytes = this.#body(bytesMax);
+    return this.elsewhere === undefined ? bytes : this.elsewhere.keep(bytes);
+  }
+
+  async #body(bytesMax: number): Promise<Uint8Array> {
+    const stream = this.#stream;
+    // Node announces a stream before it reads the frames that arrived together with its headers.
+    if (stream.state.remoteClose !== 1) await frames.read();
+    if (stream.destroyed) throw disconnected();
+    return stream.state.remoteClose === 1 ? this.#arrived(bytesMax) : await this.#arriving(bytesMax);
   }
 
   /** The body of a request that is complete, as small ones mostly are: without listeners and timers. */
-  async #arrived(bytesMax: number): Promise<Uint8Array> {
+  #arrived(bytesMax: number): Uint8Array {
     this.#stream.pause(); // otherwise Node takes the request for unread, and resets the stream after the response
     const bytes: Buffer | null = this.#stream.read();
     if (bytes !== null && bytes.length > bytesMax) throw tooLarge(bytesMax);
@@ -124,7 +137,7 @@ export class Http2HttpRequest implements HttpRequest {
       });
       // Every stream emits `close`. The error, which is costly to create, is for incomplete requests only.
       this.onClose(() => {
-        if (!stream.readableEnded) fail(new Error('the client disconnected before its request was complete'));
+        if (!stream.readableEnded) fail(disconnected());
       });
     });
   }
@@ -132,6 +145,27 @@ export class Http2HttpRequest implements HttpRequest {
   onDelivered(mark: () => void): void {
     this.delivered = mark;
   }
+}
+
+/** Waits until the frames that arrived are read. One turn of the event loop serves all requests that wait for it. */
+class ArrivedFrames {
+  #reading: Promise<void> | undefined;
+
+  read(): Promise<void> {
+    this.#reading ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#reading = undefined;
+        resolve();
+      });
+    });
+    return this.#reading;
+  }
+}
+
+const frames = new ArrivedFrames();
+
+function disconnected(): Error {
+  return new Error('the client disconnected before its request was complete');
 }
 
 function tooLarge(bytesMax: number): A2AError {

@@ -13,6 +13,8 @@ export interface WriteOptions {
   /** Called when the last byte of the complete response was handed to the operating system. */
   readonly onDelivered: (() => void) | undefined;
   readonly onCut: (() => void) | undefined;
+  /** Called instead of ending the response when another replica has the rest of the stream: the events after this number. */
+  readonly onMoved?: ((after: number) => void) | undefined;
   readonly budget: UnsentBudget | undefined;
   /** Whose budget the response counts against. */
   readonly caller: string | undefined;
@@ -120,7 +122,12 @@ export class Pump implements UnsentResponse {
   }
 
   #end(): void {
-    const { onDelivered } = this.#options;
+    const { onDelivered, onMoved } = this.#options;
+    const { movedAfter } = this.#flow;
+    if (movedAfter !== undefined && onMoved !== undefined) {
+      onMoved(movedAfter);
+      return;
+    }
     if (onDelivered !== undefined && this.#flow.isWhole) this.#outgoing.once('finish', onDelivered);
     this.#outgoing.end();
     this.watch();

@@ -1,5 +1,4 @@
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
-import { connect, constants } from 'node:http2';
 import type { OtlpTarget } from './environment.ts';
 import type { OtlpRequestName } from './protobuf.ts';
 import { otlpBytes } from './protobuf.ts';
@@ -23,13 +22,18 @@ const PATHS: Readonly<Record<OtlpRequestName, string>> = {
 /** OTLP/gRPC: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, OUT_OF_RANGE, UNAVAILABLE, DATA_LOSS. */
 const RETRIED: ReadonlySet<number> = new Set([1, 4, 8, 10, 11, 14, 15]);
 
+/** RFC 9113, section 7. */
+const CANCEL = 8;
+
 /** Sends over gRPC. The connection is opened with the first request, kept, and does not keep the process alive. */
 export function grpcSender({ url, headers, timeoutMs }: OtlpTarget, name: OtlpRequestName): OtlpSender {
   const { origin } = new URL(url);
   const metadata = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
   let session: ClientHttp2Session | undefined;
-  const opened = (): ClientHttp2Session => {
+  const opened = async (): Promise<ClientHttp2Session> => {
     if (session !== undefined && !session.closed && !session.destroyed) return session;
+    // Loaded late, because few nodes send over gRPC and HTTP/2 is a tenth of a start.
+    const { connect } = await import('node:http2');
     const fresh = connect(origin);
     // The request that waits for the connection reports its failure.
     fresh.on('error', () => fresh.destroy());
@@ -41,7 +45,7 @@ export function grpcSender({ url, headers, timeoutMs }: OtlpTarget, name: OtlpRe
   return {
     send: async (request) => {
       try {
-        const { status, message } = await call(opened(), {
+        const { status, message } = await call(await opened(), {
           headers: {
             ...metadata,
             ':method': 'POST',
@@ -85,7 +89,7 @@ function call(session: ClientHttp2Session, { headers, body, timeoutMs }: GrpcCal
     session.once('error', onError);
     const stream = session.request(headers);
     const timer = setTimeout(() => {
-      stream.close(constants.NGHTTP2_CANCEL);
+      stream.close(CANCEL);
       reject(new Error(`no answer within ${timeoutMs} ms`));
     }, timeoutMs);
     stream.on('response', (response) => {

@@ -27,6 +27,11 @@ export class EventFilter {
     return !this.#hasUnnumbered;
   }
 
+  /** The caller has the events up to this number from this replica itself. */
+  startAfter(last: number): void {
+    this.#last = last;
+  }
+
   /** The stream comes from another replica from now on. */
   again(): void {
     this.#seen = this.#last ?? 0;

@@ -4,11 +4,9 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplicaRow } from '../../../engine/adapters/postgres.ts';
 import type { ServerLimits } from '../../limits.ts';
-import { METRICS } from '../../observability/metric-table.ts';
-import type { Counter, Metrics } from '../../observability/metrics.ts';
 import { refusal, retryAfter } from '../../routes/responses.ts';
 import type { Links } from './link-client.ts';
-import { AWAY, DELIVERED, FACTS, writeFacts } from './link-wire.ts';
+import { AWAY, CELL, DELIVERED, FACTS, LACKS, writeFacts } from './link-wire.ts';
 import type { Ownership } from './members.ts';
 import type { OutsideRequest } from './outside.ts';
 import { answerOutside } from './outside.ts';
@@ -21,7 +19,8 @@ export interface ForwarderOptions {
   readonly ownership: Ownership;
   readonly links: Links;
   readonly limits: Pick<ServerLimits, 'streamIdleMsMax'>;
-  readonly metrics: Metrics;
+  /** Called for each request that was forwarded, with its outcome. */
+  readonly onForwarded: (outcome: string) => void;
   /** Aborted when this replica is about to end: streams are ended, so that their callers go elsewhere. */
   readonly leaving: AbortSignal;
   /** `plain`: each attempt has another key. For tests only. */
@@ -37,26 +36,27 @@ export interface Forwarder {
 }
 
 /** How often an owner that does not answer is asked again. */
-const AGAIN_MS = 250;
+const AGAIN_MS = 100;
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
-  const forwards = options.metrics.counter(METRICS.replicaForwards);
-  return { forward: (request) => new Forwarding(request, options, forwards).run() };
+  return { forward: (request) => new Forwarding(request, options).run() };
 }
 
 /** One request, until it is answered. */
 class Forwarding {
   readonly #request: OutsideRequest;
   readonly #options: ForwarderOptions;
-  readonly #forwards: Counter;
   readonly #passing: Passing;
   #giveUpAt = Number.POSITIVE_INFINITY;
   #attempts = 0;
+  #cell: number;
+  /** The owner does not serve the agent of the request. */
+  #lacksAgent = false;
 
-  constructor(request: OutsideRequest, options: ForwarderOptions, forwards: Counter) {
+  constructor(request: OutsideRequest, options: ForwarderOptions) {
     this.#request = request;
     this.#options = options;
-    this.#forwards = forwards;
+    this.#cell = request.cell;
     this.#passing = new Passing(request, options.limits.streamIdleMsMax);
   }
 
@@ -65,16 +65,23 @@ class Forwarding {
     const { out } = this.#request.reply;
     this.#giveUpAt = performance.now() + holdMs;
     for (;;) {
-      const owner = ownership.owner();
+      const owner = ownership.owner(this.#cell);
       const passed = owner === undefined ? 'away' : await this.#ask(owner);
-      if (out.destroyed && !out.writableFinished) return this.#count('left');
-      if (passed === 'done') return this.#count(this.#attempts > 1 ? 'repeated' : 'ok');
-      if (leaving.aborted) return this.#leave();
+      if (passed === 'done' || out.destroyed) return this.#count(this.#outcome());
+      // Callers of streams go elsewhere. Others get their response while this replica still listens.
+      if (leaving.aborted && this.#passing.isEvents) return this.#leave();
       if (this.#passing.takeProgress()) this.#giveUpAt = performance.now() + holdMs;
       if (passed === 'unknown' && !canRepeat(this.#request)) return this.#fail('unknown', UNKNOWN);
-      if (performance.now() > this.#giveUpAt) return this.#fail('no_owner', NOBODY);
-      await Promise.race([ownership.changed(), sleep(AGAIN_MS, undefined, { ref: false })]);
+      if (performance.now() > this.#giveUpAt) return this.#fail('no_owner', this.#lacksAgent ? NO_AGENT : NOBODY);
+      await this.#pause(owner);
     }
+  }
+
+  /** Goes on at once if the cell has another owner now. */
+  async #pause(before: ReplicaRow | undefined): Promise<void> {
+    const { ownership } = this.#options;
+    await ownership.refresh();
+    if (ownership.owner(this.#cell)?.publicKey === before?.publicKey) await sleep(AGAIN_MS, undefined, { ref: false });
   }
 
   async #ask(owner: ReplicaRow): Promise<Passed> {
@@ -94,7 +101,7 @@ class Forwarding {
       else stream.end(body);
       const headers = await headOf(stream);
       if (headers === undefined) return 'unknown';
-      if (headers[AWAY] !== undefined) return 'away';
+      if (headers[AWAY] !== undefined) return this.#away(headers);
       if (headers[DELIVERED] !== undefined) this.#tellDelivery(owner);
       return await this.#passing.pass(stream, headers);
     } finally {
@@ -102,6 +109,14 @@ class Forwarding {
       leaving.removeEventListener('abort', leave);
       if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);
     }
+  }
+
+  /** A replica that does not own the request's cell says which one it is. */
+  #away(headers: IncomingHttpHeaders): Passed {
+    const cell = Number(headers[CELL] ?? Number.NaN);
+    if (cell >= 0) this.#cell = cell;
+    this.#lacksAgent = headers[LACKS] !== undefined;
+    return 'away';
   }
 
   #head(): OutgoingHttpHeaders {
@@ -127,28 +142,34 @@ class Forwarding {
     reply.out.once('finish', () => void tell().catch(() => {})); // a report that is lost is harmless: a repetition gets the same task
   }
 
+  #outcome(): string {
+    const { out } = this.#request.reply;
+    if (out.destroyed && !out.writableFinished) return 'left';
+    return this.#attempts > 1 ? 'repeated' : 'ok';
+  }
+
   #fail(outcome: string, message: string): void {
     const { reply, headers } = this.#request;
     this.#count(outcome);
-    if (this.#passing.isBegun) reply.cut();
-    else if (String(headers['content-type']).startsWith('application/grpc')) {
-      reply.head(200, { 'content-type': 'application/grpc' });
+    if (String(headers['content-type']).startsWith('application/grpc')) {
+      if (!this.#passing.isBegun) reply.head(200, { 'content-type': 'application/grpc' });
       reply.end({ 'grpc-status': '14', 'grpc-message': message });
-    } else answerOutside(reply, refusal(503, message, retryAfter(1000)));
+    } else if (this.#passing.isBegun) reply.cut();
+    else answerOutside(reply, refusal(503, message, retryAfter(1000)));
   }
 
   async #leave(): Promise<void> {
-    if (!this.#passing.isEvents) return this.#fail('no_owner', NOBODY);
     this.#count('left');
     await this.#passing.leave();
   }
 
   #count(outcome: string): void {
-    this.#forwards.add([outcome]);
+    this.#options.onForwarded(outcome);
   }
 }
 
 const NOBODY = 'no node serves the tasks of this database now; try again';
+const NO_AGENT = 'the node that owns this conversation does not serve its agent: start all nodes with the same agents, and try again';
 const UNKNOWN = 'the node that worked on this request has ended; look whether it has done it, and try again';
 
 /** Undefined: the connection broke before a response came. */

@@ -21,8 +21,8 @@ export interface Links {
   request(to: ReplicaAddress, head: OutgoingHttpHeaders): Promise<ClientHttp2Stream>;
   /** Whether a connection to the replica is open, or can be opened. */
   isReachable(to: ReplicaAddress): Promise<boolean>;
-  /** Breaks the connections to all other replicas than this one. Requests on them fail. */
-  keepOnly(to: ReplicaAddress | undefined): void;
+  /** Breaks the connections to all other replicas than these. Requests on them fail. */
+  keepOnly(to: readonly ReplicaAddress[]): void;
   close(): void;
 }
 
@@ -71,8 +71,8 @@ class PooledLinks implements Links {
     }
   }
 
-  keepOnly(to: ReplicaAddress | undefined): void {
-    for (const connection of this.#open) if (connection.to !== to?.publicKey) connection.session.destroy();
+  keepOnly(to: readonly ReplicaAddress[]): void {
+    for (const { to: key, session } of this.#open) if (!to.some(({ publicKey }) => publicKey === key)) session.destroy();
   }
 
   close(): void {

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
-import { createServer } from 'node:http2';
+import { constants, createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createServer as createTlsServer } from 'node:tls';
 import type { HttpResponse } from '#bindings';
 import { createUnsentBudget } from '../../access/limits/unsent-budget.ts';
+import { isMeshAgent } from '../../agents/mesh-agents.ts';
 import type { Handler } from '../../handler.ts';
 import type { ServerLimits } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
@@ -15,7 +16,7 @@ import type { WriteOptions } from '../node/write-response.ts';
 import { Pump } from '../node/write-response.ts';
 import { LINK_IDENTITY, LINK_TLS, provenBy } from './link-keys.ts';
 import { LinkHttpRequest } from './link-request.ts';
-import { AWAY, DELIVERED, END, FACTS, isLinkHeader, PROOF, readFacts } from './link-wire.ts';
+import { AWAY, CELL, DELIVERED, END, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, readFacts } from './link-wire.ts';
 import type { Members } from './members.ts';
 
 /** Options of `openLinkHost`. */
@@ -28,14 +29,18 @@ export interface LinkHostOptions {
   readonly members: () => Pick<Members, 'isAlive'>;
   readonly limits: ServerLimits;
   readonly log: Log;
+  /** What this replica counts, as JSON, for the others. */
+  readonly figures: () => string;
 }
+
+type LinkHandler = Pick<Handler, 'admit' | 'agents' | 'isServing' | 'respond'>;
 
 /** The listener for other replicas. */
 export interface LinkHost {
   /** The port that it listens on. */
   readonly port: number;
   /** Answers requests from now on. Until then, and when the handler stops serving, it sends senders to another replica. */
-  serve(handler: Pick<Handler, 'admit' | 'isServing' | 'respond'>): void;
+  serve(handler: LinkHandler): void;
   close(): Promise<void>;
 }
 
@@ -82,7 +87,8 @@ export async function openLinkHost(options: LinkHostOptions): Promise<LinkHost> 
     http2.emit('connection', socket);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, () => {
+    // Exclusive: workers share the public port, but each one has a link of its own.
+    server.once('error', reject).listen({ port, host, exclusive: true }, () => {
       server.off('error', reject).on('error', (thrown) => log.error('a connection of a replica could not be accepted', thrown));
       resolve();
     });
@@ -107,14 +113,14 @@ class ServedLink {
   readonly #options: LinkHostOptions;
   readonly #senders = new WeakMap<TLSSocket, string>();
   readonly #marks = new Map<string, () => void>();
-  #handler: Pick<Handler, 'isServing'> | undefined;
+  #handler: Pick<Handler, 'agents' | 'isServing'> | undefined;
   #server: StreamServer | undefined;
 
   constructor(options: LinkHostOptions) {
     this.#options = options;
   }
 
-  serve(handler: Pick<Handler, 'admit' | 'isServing' | 'respond'>, limits: ServerLimits): void {
+  serve(handler: LinkHandler, limits: ServerLimits): void {
     this.#handler = handler;
     const write = (stream: ServerHttp2Stream, answer: HttpResponse, options: WriteOptions): void => this.#write(stream, answer, options);
     this.#server = createStreamServer({ handler, limits, budget: createUnsentBudget(limits), onCut: () => {}, services: undefined }, write);
@@ -125,15 +131,24 @@ class ServedLink {
     const sender = this.#senders.get(socket) ?? provenBy(text(headers[PROOF]), socket, publicKey);
     if (sender === undefined || !(await members().isAlive(sender))) return refuse(stream, 401, { [AWAY]: '1' });
     this.#senders.set(socket, sender);
+    if (headers[FIGURES] !== undefined) return stream.respond({ ':status': 204, [FIGURES]: this.#options.figures() }, { endStream: true });
     const done = headers[DELIVERED];
     if (done !== undefined) return this.#delivered(stream, text(done));
     const facts = readFacts(text(headers[FACTS]));
     if (facts === undefined) return refuse(stream, 400);
-    if (this.#server === undefined || this.#handler?.isServing() !== true) return refuse(stream, 421, { [AWAY]: '1' });
+    // A node that drains says by itself that another one has to answer.
+    if (this.#server === undefined) return refuse(stream, 421, { [AWAY]: '1' });
+    if (!this.#hasAgent(facts.agent)) return refuse(stream, 421, { [AWAY]: '1', [LACKS]: '1' });
     const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !isLinkHeader(name)));
     const request = new LinkHttpRequest(stream, own, { socket, bodyMsMax: limits.requestMsMax, facts });
     this.#requests.set(stream, request);
-    await this.#server.serve({ stream, request, headers: own });
+    if (await this.#server.serve({ stream, request, headers: own }))
+      refuse(stream, 421, { [AWAY]: '1', [CELL]: String(request.elsewhere?.cell) });
+  }
+
+  #hasAgent(name: string | undefined): boolean {
+    // Agents of the mesh are made at their first call, and are on no list.
+    return name === undefined || isMeshAgent(name) || this.#handler?.agents.some((agent) => agent.name === name) === true;
   }
 
   readonly #requests = new WeakMap<ServerHttp2Stream, LinkHttpRequest>();
@@ -163,7 +178,8 @@ class ServedLink {
       return;
     }
     stream.respond({ ':status': answer.status, ...lowerCased(headers) }, { waitForTrailers: true });
-    stream.once('wantTrailers', () => stream.sendTrailers({ [END]: body.isWhole ? 'whole' : isServing() ? 'cut' : 'away' }));
+    const isLeft = (): boolean => !isServing() || request?.elsewhere?.cell !== undefined;
+    stream.once('wantTrailers', () => stream.sendTrailers({ [END]: body.isWhole ? 'whole' : isLeft() ? 'away' : 'cut' }));
     new Pump(body, stream, { ...options, onDelivered }).run();
   }
 }
@@ -173,6 +189,8 @@ function text(value: string | readonly string[] | undefined): string {
 }
 
 function refuse(stream: ServerHttp2Stream, status: number, headers: Readonly<Record<string, string>> = {}): void {
-  if (!stream.destroyed) stream.respond({ ':status': status, ...headers }, { endStream: true });
+  // The cell was lost while a call of gRPC was answered. The sender continues it elsewhere.
+  if (stream.headersSent) stream.close(constants.NGHTTP2_CANCEL);
+  else if (!stream.destroyed) stream.respond({ ':status': status, ...headers }, { endStream: true });
   stream.resume();
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { ForwardedRequest, Peer } from '#bindings';
 import { Http2HttpRequest } from '../node/http2-request.ts';
+import { KeptBody } from '../node/kept-body.ts';
 import type { LinkFacts } from './link-wire.ts';
 
 /** What a forwarded request arrived on. */
@@ -20,6 +21,7 @@ export class LinkHttpRequest extends Http2HttpRequest {
     super(stream, headers, { socket, bodyMsMax, trusted: undefined });
     this.#facts = facts;
     this.forwarded = { retryKey: facts.key };
+    this.elsewhere = new KeptBody(facts.key, facts.agent);
   }
 
   override get origin(): string {

@@ -5,8 +5,14 @@ export const PROOF = 'parley-link-proof';
 export const FACTS = 'parley-link-facts';
 /** In a response: the replica does not own the request's cell now, and has done nothing. */
 export const AWAY = 'parley-link-away';
+/** Beside it: the cell that the request belongs to. */
+export const CELL = 'parley-link-cell';
+/** Beside it: the replica owns the cell, and does not serve the agent that the request is for. */
+export const LACKS = 'parley-link-lacks';
 /** In a response: the receiver wants to know when the caller has got all of it. In a request: it has. */
 export const DELIVERED = 'parley-link-delivered';
+/** In a request: the sender wants the figures of the replica. In the response: them. */
+export const FIGURES = 'parley-link-figures';
 /**
  * In the trailers of a stream: how it ended. `whole`: it reached its own end. `cut`: it was ended on purpose. `away`: its replica ends, and another
  * one continues it.
@@ -17,6 +23,8 @@ export const END = 'parley-link-end';
 export interface LinkFacts {
   /** The same for each repetition of the request. */
   readonly key: string;
+  /** The agent that the request is for. The first agents of two replicas may differ. Undefined: the request is for no agent. */
+  readonly agent?: string | undefined;
   /** Scheme and host, as the caller named them. The host name is checked. */
   readonly origin: string;
   /** The address of the caller: that of the outside, if a trusted proxy told it. */

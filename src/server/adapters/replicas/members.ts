@@ -1,17 +1,18 @@
+import { ANY_CELL } from '#bindings';
 import type { ReplicaAccess, ReplicaRow } from '../../../engine/adapters/postgres.ts';
 
-/**
- * Who owns what. Today one replica owns all cells; the question names a cell, because later each has an owner of its own.
- */
+/** Who owns which cells. */
 export interface Ownership {
-  /** The replica that owns the cell. Undefined: nobody now, or nobody knows. Default: any cell. */
-  owner(cell?: number): ReplicaRow | undefined;
-  /** Resolves when an owner may have changed, and after a moment in any case. */
-  changed(): Promise<void>;
+  /** The replica that owns the cell, which may be this one. `ANY_CELL`: one that owns cells, another one if there is any. Undefined: nobody now, or nobody knows. */
+  owner(cell: number): ReplicaRow | undefined;
+  /** Reads again who owns what. Resolves when that is known, or can't be. */
+  refresh(): Promise<void>;
 }
 
 /** The replicas of the database, as this one last read them. */
 export interface Members extends Ownership {
+  /** All that are alive. */
+  readonly rows: readonly ReplicaRow[];
   /** This replica, or undefined before it has joined. */
   readonly self: ReplicaRow | undefined;
   /** Whether a replica with this key is alive. Reads again if it is not known. */
@@ -25,36 +26,47 @@ export interface Members extends Ownership {
 const FRESH_MS = 2000;
 
 /** Reads the table of replicas again and again. While the database does not answer, what was read last counts. */
-export function watchMembers(shared: ReplicaAccess, publicKey: string, onOwner: (owner: ReplicaRow | undefined) => void): Members {
-  return new PolledMembers(shared, publicKey, onOwner);
+export function watchMembers(shared: ReplicaAccess, publicKey: string, onRead: (rows: readonly ReplicaRow[]) => void): Members {
+  return new PolledMembers(shared, publicKey, onRead);
 }
 
 class PolledMembers implements Members {
   readonly #shared: ReplicaAccess;
   readonly #publicKey: string;
-  readonly #onOwner: (owner: ReplicaRow | undefined) => void;
+  readonly #onRead: (rows: readonly ReplicaRow[]) => void;
   #rows: readonly ReplicaRow[] = [];
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #next = Promise.withResolvers<void>();
 
-  constructor(shared: ReplicaAccess, publicKey: string, onOwner: (owner: ReplicaRow | undefined) => void) {
+  constructor(shared: ReplicaAccess, publicKey: string, onRead: (rows: readonly ReplicaRow[]) => void) {
     this.#shared = shared;
     this.#publicKey = publicKey;
-    this.#onOwner = onOwner;
+    this.#onRead = onRead;
+  }
+
+  get rows(): readonly ReplicaRow[] {
+    return this.#rows;
   }
 
   get self(): ReplicaRow | undefined {
     return this.#rows.find((row) => row.publicKey === this.#publicKey);
   }
 
-  owner(_cell?: number): ReplicaRow | undefined {
-    return this.#rows.find(({ cells }) => cells > 0);
+  owner(cell: number): ReplicaRow | undefined {
+    if (cell === ANY_CELL) return this.#another();
+    return this.#rows.find(({ owned }) => owned.includes(cell));
   }
 
-  changed(): Promise<void> {
-    return this.#next.promise;
+  #another(): ReplicaRow | undefined {
+    const staying = this.#rows.filter(({ cells, isLeaving }) => cells > 0 && isLeaving !== true);
+    const others = staying.filter(({ publicKey }) => publicKey !== this.#publicKey);
+    // It may have got cells of its own meanwhile.
+    return others[Math.floor(Math.random() * others.length)] ?? staying[0];
+  }
+
+  refresh(): Promise<void> {
+    return this.#read();
   }
 
   async isAlive(publicKey: string): Promise<boolean> {
@@ -84,17 +96,13 @@ class PolledMembers implements Members {
       )
       .finally(() => {
         this.#reading = undefined;
-        this.#next.resolve();
-        this.#next = Promise.withResolvers();
       });
     return this.#reading;
   }
 
   #take(rows: readonly ReplicaRow[]): void {
-    const before = this.owner()?.publicKey;
     this.#rows = rows.filter(({ leaseMs }) => leaseMs > 0);
     this.#readAt = performance.now();
-    const owner = this.owner();
-    if (owner?.publicKey !== before) this.#onOwner(owner);
+    this.#onRead(this.#rows);
   }
 }

@@ -14,9 +14,13 @@ export interface OutsideRequest {
   readonly host: string;
   readonly headers: OutgoingHttpHeaders;
   readonly facts: LinkFacts;
+  /** The cell that it belongs to, as far as that is known. */
+  readonly cell: number;
   /** A stream for calls whose two sides wait for one another. Such a call can't be repeated. */
   readonly body: Uint8Array | Readable | undefined;
   readonly reply: OutsideReply;
+  /** The caller has the events of the response up to this number. */
+  readonly after?: number | undefined;
 }
 
 /** The response to that caller. */
@@ -66,9 +70,9 @@ export function http1Reply(incoming: IncomingMessage, outgoing: ServerResponse):
   };
 }
 
-/** The response on a stream of HTTP/2. */
-export function http2Reply(stream: ServerHttp2Stream): OutsideReply {
-  let isOpen = false;
+/** The response on a stream of HTTP/2. `isBegun`: it has its head already, and gets no trailers. */
+export function http2Reply(stream: ServerHttp2Stream, isBegun = false): OutsideReply {
+  let isOpen = isBegun;
   return {
     out: stream,
     head: (status, headers) => {

@@ -1,7 +1,8 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { constants } from 'node:http2';
-import { encodeRetry, isGrpcTrailer } from '#bindings';
+import { encodeRetry, GRPC_MARKED, isGrpcTrailer } from '#bindings';
 import { EventFilter } from './event-filter.ts';
+import { FrameFilter } from './frame-filter.ts';
 import { END } from './link-wire.ts';
 import type { OutsideReply, OutsideRequest } from './outside.ts';
 import { responseHeaders, writeOutside } from './outside.ts';
@@ -32,6 +33,7 @@ export class Passing {
   readonly #request: OutsideRequest;
   readonly #idleMsMax: number;
   readonly #filter = new EventFilter();
+  readonly #frames = new FrameFilter();
   #isBegun = false;
   #isEvents = false;
   #hasProgress = false;
@@ -40,6 +42,10 @@ export class Passing {
   constructor(request: OutsideRequest, idleMsMax: number) {
     this.#request = request;
     this.#idleMsMax = idleMsMax;
+    if (request.after === undefined) return;
+    this.#isBegun = true;
+    this.#isEvents = true;
+    this.#filter.startAfter(request.after);
   }
 
   /** Whether the caller has got a part of the response. */
@@ -54,7 +60,7 @@ export class Passing {
 
   /** The number of the last event that the caller has. */
   get lastEvent(): number | undefined {
-    return this.#filter.last;
+    return this.#filter.last ?? this.#frames.last;
   }
 
   /** Whether something was passed on since the last call. */
@@ -71,9 +77,9 @@ export class Passing {
     });
     const type = headers['content-type'] ?? '';
     if (type.startsWith(EVENT_STREAM)) return this.#events(coming);
+    if (/^application\/grpc(?:\+|;|$)/.test(type)) return this.#grpc(coming);
     // Another replica has no more events: for the caller, whose stream continues, that is its end.
     if (this.#isBegun) return this.#end();
-    if (/^application\/grpc(?:\+|;|$)/.test(type)) return this.#grpc(coming);
     const length = headers['content-length'];
     return length !== undefined && Number(length) <= WHOLE_BYTES_MAX ? this.#whole(coming, Number(length)) : this.#piecewise(coming);
   }
@@ -120,19 +126,26 @@ export class Passing {
   }
 
   async #grpc(coming: Coming): Promise<Passed> {
+    const isMarked = coming.headers[GRPC_MARKED] !== undefined;
+    if (this.#isBegun) this.#frames.again();
     const isRead = await this.#eachPiece(coming, (piece) => {
       if (!this.#isBegun) this.#head(coming);
-      return this.#write(piece);
+      const passed = isMarked ? this.#frames.pass(piece) : piece;
+      if (passed.length > 0) this.#hasRefusal = false;
+      return this.#write(passed);
     });
     if (!isRead) return 'done';
     const status = coming.trailers['grpc-status'] ?? coming.headers['grpc-status'];
-    if (!this.#isBegun && status === undefined) return 'unknown';
+    // Nothing was passed on, or it is known what was: another replica can answer, or continue.
+    const canRepeat = !this.#isBegun || this.#frames.last !== undefined;
+    if (canRepeat && status === undefined) return 'unknown';
     // A replica that ends answers so what it can't finish. A second time it is the answer.
-    if (!this.#isBegun && status === UNAVAILABLE && !this.#hasRefusal) {
+    if (canRepeat && status === UNAVAILABLE && !this.#hasRefusal) {
       this.#hasRefusal = true;
       return 'unknown';
     }
     if (!this.#isBegun) this.#head(coming);
+    await this.#write(this.#frames.end());
     const broken = { 'grpc-status': UNAVAILABLE, 'grpc-message': 'the node that served this call has ended' };
     // An answer without messages has its status in the head. The caller gets it in the trailers, as with messages.
     const told = coming.trailers['grpc-status'] === undefined ? coming.headers : coming.trailers;

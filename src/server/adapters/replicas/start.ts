@@ -1,16 +1,16 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Log } from '../../observability/log.ts';
 import { openData } from '../data-folder.ts';
-import type { NodeReplica, NodeReplicaOptions, StandbyHooks } from './replica.ts';
+import type { NodeReplica, NodeReplicaOptions } from './replica.ts';
 
 /** Several nodes may use one database. Nodes with a store of their own load none of this. */
 export async function startReplica(
-  { store, advertise, lameDuckMs, storeLeaseMs: leaseMs }: Settings,
-  parts: StandbyHooks & Pick<NodeReplicaOptions, 'serving' | 'log' | 'metrics'>,
+  { store, advertise, storeLeaseMs: leaseMs }: Settings,
+  parts: Pick<NodeReplicaOptions, 'serving' | 'log' | 'metrics' | 'repeats'>,
 ): Promise<NodeReplica | undefined> {
   if (store === undefined) return undefined;
   const { createReplica } = await import('./replica.ts');
-  return createReplica({ ...parts, advertise, lameDuckMs, leaseMs });
+  return createReplica({ ...parts, advertise, leaseMs });
 }
 
 /** What `openData` needs. */
@@ -20,7 +20,7 @@ interface DataPlace {
   readonly settings: Settings;
 }
 
-/** Opens the data of the node. On a database that another node serves, this waits until this one owns the tasks. */
+/** Opens the data of the node. */
 export async function openDataAs(replica: NodeReplica | undefined, { folder, log, settings }: DataPlace): ReturnType<typeof openData> {
   try {
     return await openData(folder, log, settings, replica);

@@ -116,22 +116,22 @@ export const RECORD_SETTINGS = {
     flag: 'no-audit',
     flagMeans: false,
     flagDoc: 'Keep no audit log of rejected callers and administrative changes.',
-    doc: 'Record admitted work, rejected callers and administrative changes in `audit.jsonl` beside the tasks. Not with `memory`.',
+    doc: 'Record admitted work, rejected callers and administrative changes in `audit.jsonl` beside the tasks, or in the database of `store`. Not with `memory`.',
   },
   auditFileBytesMax: {
     type: 'number',
     default: 67_108_864,
-    doc: 'The audit log continues in a new file when `audit.jsonl` has this size. The full file moves to the folder `audit`.',
+    doc: 'The audit log continues in a new file when `audit.jsonl` has this size. The full file moves to the folder `audit`. Not with `store`.',
   },
   auditFileMsMax: {
     type: 'number',
     default: 2_592_000_000,
-    doc: 'The audit log continues in a new file when the first record of `audit.jsonl` is this old: 30 days. 0: only by size.',
+    doc: 'The audit log continues in a new file when the first record of `audit.jsonl` is this old: 30 days. 0: only by size. Not with `store`.',
   },
   auditKeepMs: {
     type: 'number',
     default: 34_560_000_000,
-    doc: 'Files of the audit log are deleted when their last record is this old: 400 days. A record of the log says so. 0: never.',
+    doc: 'Files of the audit log are deleted when their last record is this old: 400 days; with `store`, records of this age. A record of the log says so. 0: never.',
   },
 } as const;
 

@@ -98,7 +98,7 @@ export const PROTOCOL_SETTINGS = {
     oneOf: ['superset', 'strict', 'scope-lists'],
     default: 'superset',
     flag: 'card',
-    doc: '`superset`: for clients of every version; `strict`: A2A 1.0 only, for a2a-java 1.0.0.Alpha3; `scope-lists`: for a2a-go 2. A client can ask for one with `?card=` ([cards](cards.md)).',
+    doc: '`superset`: for clients of every version; `strict`: A2A 1.0 only, for a2a-java 1.0.0.Alpha3; `scope-lists`: for a2a-go 2. A client can ask for one with `?card=`.',
   },
   profile: {
     type: 'choice',

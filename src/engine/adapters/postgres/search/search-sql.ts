@@ -9,7 +9,7 @@ const COLUMNS = TASK_COLUMNS.split(', ')
 const numbers = (parameter: string): string => `(SELECT v::bigint AS v FROM json_array_elements_text(${parameter}::json) AS v)`;
 
 /** The statements of the search. The table is `said`: the words of a task, as they were at the entry `last`. */
-export function searchStatements(s: SchemaName): Readonly<Record<'find' | 'compare' | 'recent' | 'lasts' | 'put', Sql>> {
+export function searchStatements(s: SchemaName): Readonly<Record<'find' | 'compare' | 'recent' | 'lasts' | 'logs' | 'put', Sql>> {
   return {
     // Without a name: the server plans each search by its words. A rare word is found by the index, a common one by going down the keys.
     find: {
@@ -33,14 +33,27 @@ export function searchStatements(s: SchemaName): Readonly<Record<'find' | 'compa
           SELECT key, last FROM ${s}.tasks WHERE state = c.v AND status_at >= $2::bigint) AS k
         LEFT JOIN ${s}.said d ON d.task = k.key WHERE d.last IS DISTINCT FROM k.last LIMIT $3::bigint`,
     },
-    lasts: { name: 'search-lasts', text: `SELECT key, last FROM ${s}.tasks WHERE key IN ${numbers('$1')}` },
+    // LATERAL with a limit: the server looks each key up in the index. A join would read the whole table while it is small.
+    lasts: {
+      name: 'search-lasts',
+      text: `SELECT k.key, k.last FROM ${numbers('$1')} AS q CROSS JOIN LATERAL (SELECT key, last FROM ${s}.tasks WHERE key = q.v LIMIT 1) AS k`,
+    },
+    /** The logs of these tasks, without those that are large. */
+    logs: {
+      name: 'search-logs',
+      text: `SELECT task, first, last, words, chunks FROM ${numbers('$1')} AS q CROSS JOIN LATERAL (
+          SELECT task, first, last, words, chunks,
+            sum(coalesce(octet_length(words), 0) + coalesce(octet_length(chunks), 0)) OVER () AS size
+          FROM (SELECT task, first, last, words, chunks FROM ${s}.segments WHERE task = q.v ORDER BY first LIMIT $3::bigint) AS log) AS sized
+        WHERE size <= $2::bigint ORDER BY task, first`,
+    },
     /** Skips tasks that a commit deletes at this moment: waiting for several of them could block that commit. */
     put: {
       name: 'search-put',
-      text: `INSERT INTO ${s}.said (task, last, words) SELECT r.task, r.last, r.words::tsvector
-          FROM json_to_recordset($1::json) AS r (task bigint, last integer, words text) JOIN ${s}.tasks k ON k.key = r.task
-          ORDER BY r.task FOR KEY SHARE OF k SKIP LOCKED
-        ON CONFLICT (task) DO UPDATE SET last = EXCLUDED.last, words = EXCLUDED.words RETURNING task`,
+      text: `INSERT INTO ${s}.said AS old (task, last, words) SELECT r.task, r.last, r.words::tsvector
+          FROM json_to_recordset($1::json) AS r (task bigint, last integer, words text)
+          CROSS JOIN LATERAL (SELECT FROM ${s}.tasks WHERE key = r.task LIMIT 1 FOR KEY SHARE SKIP LOCKED) AS k ORDER BY r.task
+        ON CONFLICT (task) DO UPDATE SET last = EXCLUDED.last, words = EXCLUDED.words WHERE old.last <= EXCLUDED.last RETURNING old.task`,
     },
   };
 }

@@ -1,5 +1,5 @@
 import { seq } from '#protocol';
-import type { SearchQuery, Store, TaskRow, TaskSearch, Write } from '../../../ports.ts';
+import type { LogEntry, SearchQuery, Store, TaskRow, TaskSearch, Write } from '../../../ports.ts';
 import { taskKey } from '../../../ports.ts';
 import { textOfTask } from '../../../search/task-text.ts';
 import { plainWords } from '../../../search/words.ts';
@@ -7,6 +7,8 @@ import { ALL_CODES, codeOf } from '../../shared/state-codes.ts';
 import { bounded } from '../commit-values.ts';
 import type { Sql } from '../database.ts';
 import { FOREIGN_KEY, sqlState } from '../errors.ts';
+import type { LogSegment } from '../log.ts';
+import { wholeLog } from '../log.ts';
 import type { PostgresRealms } from '../realms.ts';
 import type { StoredTaskRow } from '../records.ts';
 import type { SchemaName } from '../schema.ts';
@@ -16,8 +18,8 @@ import { searchStatements, tsqueryOf, vectorOf } from './search-sql.ts';
 /** The search of a store, and what keeps it up to date. */
 export interface PostgresSearch {
   readonly search: TaskSearch;
-  /** Called after a commit. Deleted tasks leave the index with it. */
-  committed(batch: readonly Write[]): void;
+  /** Called after a commit. Deleted tasks leave the index with it. `isCertain`: it was written as it is. */
+  committed(batch: readonly Write[], isCertain: boolean): void;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,12 @@ const RETRY_MS = 5000;
 const PAUSE_MS = 20;
 const PORTION = 50;
 const PAGE = 1000;
+/** Logs that are kept until they are indexed, so that nobody reads them. */
+const KEPT_TASKS = 2000;
+const KEPT_BYTES = 4 * 2 ** 20;
+/** Logs up to this size are read together. Most tasks have less. */
+const SHORT_ENTRIES = 64;
+const SHORT_BYTES = 65_536;
 /** How often this process looks for tasks that another one changed and did not index: it died, or it is of an older version. */
 const SWEEP_MS = 30_000;
 /** Clocks of the processes differ, and a status may be older than its commit. */
@@ -47,14 +55,14 @@ const LATEST = Number.MAX_SAFE_INTEGER;
 
 /** Fills the table `said`: what this process commits, and at the start whatever the index lacks, the newest tasks first. */
 export function createPostgresSearch(parts: SearchParts): PostgresSearch {
-  const { schema, read, isShared, report } = parts;
-  const sql = searchStatements(schema);
+  const { read, isShared, report } = parts;
+  const sql = searchStatements(parts.schema);
   const changed = new Set<number>();
+  const kept = new KeptLogs();
   let below = LATEST;
   let isClosed = false;
   let running: Promise<void> | undefined;
   const isDone = (): boolean => isClosed || (changed.size === 0 && below === 0);
-
   const compare = async (): Promise<void> => {
     const [page] = await read<{ n: number; lowest: number; old: string }>(sql.compare, [below, PAGE]);
     for (const key of page?.old.split(',') ?? []) if (key !== '') changed.add(Number(key));
@@ -62,7 +70,7 @@ export function createPostgresSearch(parts: SearchParts): PostgresSearch {
   };
   const work = async (): Promise<void> => {
     while (!isDone()) {
-      if (changed.size > 0) for (const key of await indexSome(parts, sql, [...changed].slice(0, PORTION))) changed.delete(key);
+      if (changed.size > 0) await indexPortion(changed, (keys) => indexSome(parts, { sql, kept }, keys));
       else await compare();
       if (!isDone()) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
@@ -101,11 +109,11 @@ export function createPostgresSearch(parts: SearchParts): PostgresSearch {
     search: {
       find: (query) => find(parts, sql, query),
       settled: async () => {
-        while (!isDone()) await run();
+        while (running !== undefined || !isDone()) await run();
       },
     },
-    committed: (batch) => {
-      for (const write of batch) if (write.kind === 'task') changed.add(write.row.key);
+    committed: (batch, isCertain) => {
+      for (const write of batch) if (write.kind === 'task') changed.add(isCertain ? kept.add(write) : kept.drop(write));
       if (changed.size > 0) soon(DELAY_MS);
     },
     close: async () => {
@@ -127,22 +135,120 @@ async function find({ realms, read, rows }: SearchParts, sql: Statements, query:
 
 type Statements = ReturnType<typeof searchStatements>;
 
-/** Indexes tasks as they are now. Returns those that are done: indexed, or deleted. */
-async function indexSome({ read, entries }: SearchParts, sql: Statements, keys: readonly number[]): Promise<readonly number[]> {
-  const stored = await read<{ key: number; last: number }>(sql.lasts, [JSON.stringify(keys)]);
-  const docs: { task: number; last: number; words: string }[] = [];
-  for (const { key, last } of stored) {
-    const text = await textOfTask(seq(last), (range) => entries(taskKey(key), range));
-    docs.push({ task: key, last, words: vectorOf(plainWords(text)) });
+/** The logs of small tasks, in one query. */
+async function shortLogs(
+  read: SearchParts['read'],
+  sql: Statements,
+  stored: readonly { readonly key: number; readonly last: number }[],
+): Promise<ReadonlyMap<number, readonly LogEntry[]>> {
+  const keys = stored.filter(({ last }) => last <= SHORT_ENTRIES).map(({ key }) => key);
+  const values = [JSON.stringify(keys), SHORT_BYTES, SHORT_ENTRIES];
+  const segments = keys.length === 0 ? [] : await read<LogSegment & { readonly task: number }>(sql.logs, values);
+  const byTask = Map.groupBy(segments, ({ task }) => task);
+  return new Map([...byTask].map(([task, log]) => [task, wholeLog(task, log)]));
+}
+
+/** Indexes some of the changed tasks, and leaves those in the set that are not done. */
+async function indexPortion(changed: Set<number>, index: (keys: readonly number[]) => Promise<readonly number[]>): Promise<void> {
+  const left = new Set<number>();
+  for (const key of changed) if (left.add(key).size >= PORTION) break;
+  // Before they are read: a task that changes meanwhile is indexed again.
+  for (const key of left) changed.delete(key);
+  try {
+    for (const key of await index([...left])) left.delete(key);
+  } finally {
+    for (const key of left) changed.add(key);
   }
-  const there = new Set(stored.map(({ key }) => key));
-  const gone = keys.filter((key) => !there.has(key));
+}
+
+type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
+
+/** A task as a commit of this process left it. */
+interface KeptLog {
+  readonly last: number;
+  readonly entries: readonly LogEntry[];
+  readonly bytes: number;
+}
+
+/** Short logs of which this process has written every entry. Most logs are. */
+class KeptLogs {
+  readonly #logs = new Map<number, KeptLog>();
+  #bytes = 0;
+
+  /** Returns the key of the task. */
+  add({ row, isNew, entries }: TaskWrite): number {
+    const before = this.take(row.key);
+    const known = isNew ? [] : before?.entries;
+    const isFull = row.last > SHORT_ENTRIES || this.#logs.size >= KEPT_TASKS || this.#bytes + row.bytes > KEPT_BYTES;
+    if (known === undefined || isFull || known.length + entries.length !== row.last) return row.key;
+    this.#logs.set(row.key, { last: row.last, entries: [...known, ...entries], bytes: row.bytes });
+    this.#bytes += row.bytes;
+    return row.key;
+  }
+
+  /** Returns the key of the task, whose log must be read. */
+  drop({ row }: TaskWrite): number {
+    this.take(row.key);
+    return row.key;
+  }
+
+  /** Returns the log of a task, once. */
+  take(key: number): KeptLog | undefined {
+    const log = this.#logs.get(key);
+    if (log === undefined) return undefined;
+    this.#logs.delete(key);
+    this.#bytes -= log.bytes;
+    return log;
+  }
+}
+
+interface IndexParts {
+  readonly sql: Statements;
+  readonly kept: KeptLogs;
+}
+
+interface SearchDoc {
+  readonly task: number;
+  readonly last: number;
+  readonly words: string;
+}
+
+/** Indexes tasks as they are now. Returns those that are done: indexed, or deleted. */
+async function indexSome(parts: SearchParts, { sql, kept }: IndexParts, keys: readonly number[]): Promise<readonly number[]> {
+  const docs: SearchDoc[] = [];
+  const unread: number[] = [];
+  for (const key of keys) {
+    const log = kept.take(key);
+    if (log === undefined) unread.push(key);
+    else docs.push(await docOf(key, log.last, (range) => log.entries.filter((entry) => entry.seq > range.after)));
+  }
+  const gone = unread.length === 0 ? [] : await readDocs(parts, sql, { keys: unread, docs });
   if (docs.length === 0) return gone;
   try {
-    return [...gone, ...(await read<{ task: number }>(sql.put, [JSON.stringify(docs)])).map(({ task }) => task)];
+    return [...gone, ...(await parts.read<{ task: number }>(sql.put, [JSON.stringify(docs)])).map(({ task }) => task)];
   } catch (thrown) {
     // A task was deleted meanwhile. The next look finds that.
     if (sqlState(thrown) === FOREIGN_KEY) return gone;
     throw thrown;
   }
+}
+
+async function docOf(key: number, last: number, entries: Parameters<typeof textOfTask>[1]): Promise<SearchDoc> {
+  return { task: key, last, words: vectorOf(plainWords(await textOfTask(seq(last), entries))) };
+}
+
+/** Reads tasks and adds them to the documents. Returns those that are deleted. */
+async function readDocs(
+  { read, entries }: SearchParts,
+  sql: Statements,
+  { keys, docs }: { readonly keys: readonly number[]; readonly docs: SearchDoc[] },
+): Promise<readonly number[]> {
+  const stored = await read<{ key: number; last: number }>(sql.lasts, [JSON.stringify(keys)]);
+  const short = await shortLogs(read, sql, stored);
+  for (const { key, last } of stored) {
+    const log = short.get(key);
+    docs.push(await docOf(key, last, (range) => log?.filter((entry) => entry.seq > range.after) ?? entries(taskKey(key), range)));
+  }
+  const there = new Set(stored.map(({ key }) => key));
+  return keys.filter((key) => !there.has(key));
 }

@@ -45,7 +45,7 @@ export function createStoreThread(setup: ThreadSetup): StoreThread {
       const waiter = waiters.get(reply.id);
       waiters.delete(reply.id);
       if (waiters.size === 0) started.unref();
-      if ('failure' in reply) waiter?.reject(Object.assign(new Error(reply.failure.message), { errcode: reply.failure.errcode }));
+      if ('failure' in reply) waiter?.reject(Object.assign(new Error(reply.failure.message), reply.failure));
       else waiter?.resolve(reply);
     });
     started.on('error', failAll);

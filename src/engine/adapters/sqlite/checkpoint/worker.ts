@@ -58,7 +58,14 @@ export interface ThreadRequest {
 export type ThreadReply =
   | { readonly id: number; readonly outcome: ThreadOutcome }
   | { readonly id: number; readonly closed: true }
-  | { readonly id: number; readonly failure: { readonly message: string; readonly errcode: number | undefined } };
+  | { readonly id: number; readonly failure: ThreadFailure };
+
+/** An error of SQLite has an `errcode`; one of the file system has a `code`. */
+interface ThreadFailure {
+  readonly message: string;
+  readonly errcode: number | undefined;
+  readonly code: string | undefined;
+}
 
 /** Reads on the other thread are short, so waiting for them is worth it. */
 const BUSY_MS = 2000;
@@ -79,7 +86,8 @@ parentPort?.on('message', ({ id, job }: ThreadRequest) => {
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     const errcode = thrown instanceof Error && 'errcode' in thrown && typeof thrown.errcode === 'number' ? thrown.errcode : undefined;
-    parentPort?.postMessage({ id, failure: { message, errcode } } satisfies ThreadReply);
+    const code = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
+    parentPort?.postMessage({ id, failure: { message, errcode, code } } satisfies ThreadReply);
   }
 });
 

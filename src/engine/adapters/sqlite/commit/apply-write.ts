@@ -1,5 +1,5 @@
 import { unreachable } from '#protocol';
-import type { Write } from '../../../ports.ts';
+import type { SendName, Write } from '../../../ports.ts';
 import type { DeferredDeletes } from '../tables/deferred-deletes.ts';
 import type { OutboxTable } from '../tables/outbox.ts';
 import type { Owners } from '../tables/owners.ts';
@@ -8,6 +8,7 @@ import type { Realms } from '../tables/realms.ts';
 import type { Sends } from '../tables/sends.ts';
 import type { TaskCounts } from '../tables/task-counts.ts';
 import type { Tasks } from '../tables/tasks.ts';
+import type { Titles } from '../tables/titles.ts';
 
 /** The tables of the store, each with the code that writes it. */
 export interface Tables {
@@ -18,11 +19,26 @@ export interface Tables {
   readonly pushes: PushConfigs;
   readonly outbox: OutboxTable;
   readonly owners: Owners;
+  readonly titles: Titles;
   readonly deferredDeletes: DeferredDeletes;
 }
 
-/** Applies one write in the current transaction. */
-export function apply(write: Write, { tasks, sends, pushes, outbox, owners }: Tables): void {
+/** Applies the writes of a batch in the current transaction, in their order. Marks of delivery stand in rows, and each row is one step. */
+export function applyAll(batch: readonly Write[], tables: Tables): void {
+  let delivered: SendName[] = [];
+  for (const write of batch) {
+    if (write.kind === 'delivered') {
+      delivered.push(write.name);
+      continue;
+    }
+    if (delivered.length > 0) tables.sends.deliver(delivered);
+    delivered = [];
+    apply(write, tables);
+  }
+  if (delivered.length > 0) tables.sends.deliver(delivered);
+}
+
+function apply(write: Exclude<Write, { kind: 'delivered' }>, { tasks, sends, pushes, outbox, owners }: Tables): void {
   switch (write.kind) {
     case 'task':
       if (write.isNew) tasks.create(write.row, write.entries);
@@ -30,9 +46,6 @@ export function apply(write: Write, { tasks, sends, pushes, outbox, owners }: Ta
       return;
     case 'send':
       sends.put(write.record);
-      return;
-    case 'delivered':
-      sends.deliver(write.name);
       return;
     case 'push':
       pushes.put(write.task, write.push);

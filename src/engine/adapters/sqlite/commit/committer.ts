@@ -4,7 +4,7 @@ import type { FailureGuard } from '../damage/failure-guard.ts';
 import type { DiskSpace } from '../files/disk-space.ts';
 import type { StoreSearch } from '../search/search.ts';
 import type { Tables } from './apply-write.ts';
-import { apply } from './apply-write.ts';
+import { applyAll } from './apply-write.ts';
 import type { Marks } from './marks.ts';
 import type { Shrinking } from './shrink.ts';
 import { touchedBy } from './touched-tasks.ts';
@@ -14,6 +14,8 @@ import type { Transactions } from './transactions.ts';
 export interface Committer {
   /** Writes a batch. Returns a promise only if the commit had to wait for a checkpoint. */
   commit(batch: readonly Write[]): void | Promise<void>;
+  /** Changes something besides tasks. */
+  change(work: () => void): void | Promise<void>;
   /** Resolves when the logs of all deleted tasks are deleted. */
   purged(): Promise<void>;
   /** Stops deleting long logs. The next start continues. */
@@ -76,17 +78,21 @@ export function createCommitter(options: CommitterOptions): Committer {
     const gate = checkpoints.gate();
     if (gate !== undefined && guard.broken === undefined) return gate.then(() => commit(batch));
     space.admit(batch);
-    const work = (): void => {
-      for (const write of batch) apply(write, tables);
-    };
-    transact(work, touchedBy(batch), highestKeyIn(batch));
+    transact(() => applyAll(batch, tables), touchedBy(batch), highestKeyIn(batch));
     searching.committed(batch);
     if (batch.some((write) => write.kind === 'forget')) purgeSoon();
+  };
+
+  const change = (work: () => void): void | Promise<void> => {
+    const gate = checkpoints.gate();
+    if (gate !== undefined && guard.broken === undefined) return gate.then(() => change(work));
+    transact(work, '', 0);
   };
 
   purgeSoon();
   return {
     commit,
+    change,
     purged: async () => {
       while (deferredDeletes.isWaiting()) {
         await checkpoints.gate();

@@ -26,9 +26,12 @@ const HEADER = 'parley-marks-1';
 export function startMarks(path: string, store: string, commits: number): void {
   const temporary = `${path}.new`;
   const file = openSync(temporary, 'w', 0o600);
-  writeSync(file, sealed(`${HEADER} ${store} ${commits}`));
-  fsyncSync(file);
-  closeSync(file);
+  try {
+    writeSync(file, sealed(`${HEADER} ${store} ${commits}`));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
   renameSync(temporary, path);
   syncFolder(dirname(path));
 }

@@ -26,7 +26,7 @@ export interface SqliteConnectionOptions {
    * retries later.
    */
   readonly busyMs?: number;
-  /** The file is empty. */
+  /** The file is empty, and the caller syncs it. */
   readonly isNew?: boolean;
 }
 
@@ -41,8 +41,8 @@ export function connect(path: string, { cacheBytes, busyMs = BUSY_MS, isNew = fa
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   try {
     db.exec(`PRAGMA busy_timeout = ${busyMs}`);
-    // Only in a new file: in another one this writes.
-    if (isNew) db.exec(CAN_SHRINK);
+    // Only in a new file: in another one this writes. The settings below write to it too; `synchronous` among them is on again then.
+    if (isNew) db.exec(`PRAGMA synchronous = off; ${CAN_SHRINK}`);
     for (const [pragma, value] of SETTINGS) db.exec(`PRAGMA ${pragma} = ${value}`);
     db.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
     assertSettings(db);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError, troubleOf } from '../../shared/store-error.ts';
@@ -35,7 +35,7 @@ export function openDatabase(files: StoreFiles, options: OpenOptions): DatabaseS
 
 /**
  * Creates the database under another name and renames it, so that a crash leaves a complete database or
- * none.
+ * none. It is synced once, before it gets its name.
  */
 function create(path: string, options: OpenOptions): void {
   const fresh = `${path}.new`;
@@ -43,12 +43,23 @@ function create(path: string, options: OpenOptions): void {
   // Readable by its owner only, whatever the folder's mode. SQLite gives the files beside it the same mode.
   closeSync(openSync(fresh, 'wx', 0o600));
   const db = connect(fresh, { ...options, isNew: true });
+  db.exec('PRAGMA synchronous = off');
   migrate(db);
   db.prepare('INSERT INTO meta (one, store, commits, last_key, named, twin) VALUES (1, ?, 0, 0, 0, 0)').run(randomUUID());
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();
+  syncFile(fresh);
   renameSync(fresh, path);
   syncFolder(dirname(path));
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Turns an error of SQLite into a StoreError that says what to do. */

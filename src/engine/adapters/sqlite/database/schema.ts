@@ -72,6 +72,12 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Nothing changes in the file. From this version on, the log is written with shortened ids, which older programs can't read.
   '',
+  `
+  CREATE TABLE title (
+    tenant TEXT NOT NULL, principal TEXT NOT NULL, context TEXT NOT NULL, name TEXT NOT NULL, sum INTEGER NOT NULL,
+    PRIMARY KEY (tenant, principal, context)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Migrates in one transaction: after a crash the file has the old version or the new one. */

@@ -95,7 +95,8 @@ export function createDiskSpace({ path, ballastBytes, checkpoints }: SpaceOption
       const isNews = !isLow;
       isLow = true;
       isRefused = false;
-      if (isNews) void checkpoints.empty('TRUNCATE');
+      // A disk that is still full keeps the WAL as it is.
+      if (isNews) checkpoints.empty('TRUNCATE').catch(() => {});
       return notNow('the disk is full; nothing can be stored now', cause);
     },
   };

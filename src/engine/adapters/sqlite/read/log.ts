@@ -30,7 +30,7 @@ export function createReadLog(db: DatabaseSync): ReadLog {
     const row = task.one(key);
     if (row === undefined || after >= row.last || limit <= 0) return [];
     assertIntact(row);
-    const from = start.one(key, after + 1);
+    const from = after === 0 ? LOG_START : start.one(key, after + 1);
     if (from === undefined) throw missing(after + 1);
     const out: LogEntry[] = [];
     let read = 0;
@@ -57,6 +57,8 @@ interface Start {
   readonly first: number;
   readonly words_before: number;
 }
+
+const LOG_START: Start = { first: 1, words_before: 0 };
 
 interface Chain {
   next(segment: Segment, entries: number): void;

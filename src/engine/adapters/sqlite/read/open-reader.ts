@@ -10,6 +10,8 @@ import { assertSchema } from '../database/schema.ts';
 import { filesOf, inspect, sizeOf } from '../files/store-files.ts';
 import { createTables } from '../tables/all-tables.ts';
 import { createReads } from './reads.ts';
+import type { StoreScan } from './scan.ts';
+import { createScan } from './scan.ts';
 
 /** A closed store, or a copy of one, that is only read. */
 export interface SqliteReader extends Omit<Store, 'commit' | 'close' | 'lastKey'> {
@@ -17,6 +19,8 @@ export interface SqliteReader extends Omit<Store, 'commit' | 'close' | 'lastKey'
   readonly id: string;
   /** The number of commits. */
   readonly commits: number;
+  /** Reads everything in order, for a copy. */
+  readonly scan: StoreScan;
   /** Tasks that are not served because part of them was lost or damaged. */
   damaged(): readonly Quarantined[];
   close(): void;
@@ -45,8 +49,10 @@ export function openSqliteReader(path: string): SqliteReader {
 function reader(db: DatabaseSync): SqliteReader {
   const meta = readMeta(db);
   const quarantine = createQuarantine(db, () => {});
+  const parts = { ...createTables(db, meta), guard: createFailureGuard(() => {}), quarantine };
   return {
-    ...createReads(db, { ...createTables(db, meta), guard: createFailureGuard(() => {}), quarantine }),
+    ...createReads(db, parts),
+    scan: createScan(db, () => meta.last_key, parts),
     id: meta.store,
     commits: meta.commits,
     damaged: quarantine.all,

@@ -26,7 +26,7 @@ interface ReadParts {
   readonly quarantine: Quarantine;
 }
 
-interface Reads extends Omit<Store, 'commit' | 'close' | 'lastKey'>, Pick<SqliteStore, 'has'> {
+interface Reads extends Omit<Store, 'commit' | 'close' | 'lastKey' | 'names'>, Pick<SqliteStore, 'has'> {
   /** The rows of these tasks, in their order, without those that no longer exist. */
   rows(keys: readonly TaskKey[]): readonly TaskRow[];
 }

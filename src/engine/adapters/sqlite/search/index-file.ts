@@ -1,8 +1,9 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { vacuum } from '../database/connection.ts';
-import type { SqlQuery } from '../database/statement.ts';
 import { command, query } from '../database/statement.ts';
+import type { IndexMatch } from './index-parts.ts';
+import { createIndexParts, PARTS_SCHEMA } from './index-parts.ts';
 
 /** What the index has of a task. */
 export interface IndexedTask {
@@ -13,28 +14,28 @@ export interface IndexedTask {
 
 /** A task for the index. */
 export interface IndexEntry extends IndexedTask {
+  /** The index has nothing of the task yet. */
+  readonly isNew: boolean;
   readonly statusAt: number;
   /** Names of the owner, the agent, the context and the state (scope-words.ts). */
   readonly scope: string;
   readonly words: string;
 }
 
-/** What to look for in the index. */
-export interface IndexMatch {
-  /** In the query language of FTS5. */
-  readonly match: string;
-  readonly before: number;
-  readonly statusFrom: number;
-  readonly limit: number;
+/** A connection that searches. */
+export interface IndexReader {
+  /** The highest key first. */
+  find(match: IndexMatch): readonly number[];
+  close(): void;
 }
 
 /** The full-text index, in a file of its own. Everything in it can be made again from the store. */
 export interface IndexFile {
-  /** The highest key first. */
-  find(match: IndexMatch): readonly number[];
   /** What the index has from one key on, up to another. */
   between(from: number, below: number): readonly IndexedTask[];
   head(key: number): number | undefined;
+  /** The highest key in the index. 0: it is empty. */
+  highest(): number;
   /** Replaces and deletes entries in one transaction. Faster if the keys rise. */
   write(entries: readonly IndexEntry[], gone: readonly number[]): void;
   /** The state of the store with which the index agreed when it was closed. Reading it deletes it. */
@@ -46,17 +47,15 @@ export interface IndexFile {
 }
 
 /** A larger number means another form of the file: it is made again. */
-const VERSION = 1;
+const VERSION = 2;
 
-/**
- * The words themselves are stored in no table: `content=''`. So the index has no text that could be read back, but the tokenizer must
- * return them unchanged: `ascii` separates at spaces and leaves all other characters alone. Searches for the first two or three letters
- * of a word have an index of their own.
- */
+/** 32 MiB. */
+const CACHE = -32_768;
+
 const SCHEMA = `
   CREATE TABLE meta (one INTEGER PRIMARY KEY CHECK (one = 1), store TEXT NOT NULL, mark TEXT NOT NULL) STRICT;
   CREATE TABLE doc (key INTEGER PRIMARY KEY, head INTEGER NOT NULL, status_at INTEGER NOT NULL) STRICT;
-  CREATE VIRTUAL TABLE said USING fts5 (scope, words, content='', contentless_delete=1, tokenize='ascii', prefix='2 3');
+  ${PARTS_SCHEMA}
   PRAGMA user_version = ${VERSION};
 `;
 
@@ -71,12 +70,22 @@ export function openIndexFile(path: string, store: string): IndexFile {
   try {
     db.exec(SCHEMA);
     db.prepare(`INSERT INTO meta (one, store, mark) VALUES (1, ?, '')`).run(store);
+    // Fails here if this SQLite has no FTS5.
+    createIndexParts(db).makeRoom([0]);
     return indexFile(db);
   } catch (thrown) {
     db.close();
     removeIndexFile(path);
     throw thrown;
   }
+}
+
+/** Opens an index that `openIndexFile` has open in another thread. */
+export function openIndexReader(path: string): IndexReader {
+  const db = new DatabaseSync(path, { readOnly: true });
+  db.exec(`PRAGMA busy_timeout = 2000; PRAGMA cache_size = ${CACHE}; PRAGMA trusted_schema = 0`);
+  const { find } = createIndexParts(db);
+  return { find, close: () => db.close() };
 }
 
 export function removeIndexFile(path: string): void {
@@ -101,7 +110,7 @@ function connected(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
   try {
     db.exec(`PRAGMA busy_timeout = 2000; PRAGMA auto_vacuum = incremental; PRAGMA journal_mode = wal; PRAGMA synchronous = normal;
-      PRAGMA cache_size = -32768; PRAGMA trusted_schema = 0; PRAGMA temp_store = memory`);
+      PRAGMA cache_size = ${CACHE}; PRAGMA trusted_schema = 0; PRAGMA temp_store = memory`);
     return db;
   } catch (thrown) {
     db.close();
@@ -112,15 +121,9 @@ function connected(path: string): DatabaseSync {
 function indexFile(db: DatabaseSync): IndexFile {
   const head = query<{ head: number }>(db, 'SELECT head FROM doc WHERE key = ?');
   const between = query<IndexedTask>(db, 'SELECT key, head FROM doc WHERE key >= ? AND key < ?');
-  const find = query<{ key: number }>(db, 'SELECT rowid AS key FROM said WHERE said MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?');
-  const findSince: SqlQuery<{ key: number }> = query(
-    db,
-    `SELECT said.rowid AS key FROM said CROSS JOIN doc ON doc.key = said.rowid
-      WHERE said MATCH ? AND said.rowid < ? AND doc.status_at >= ? ORDER BY said.rowid DESC LIMIT ?`,
-  );
-  const drop = command(db, 'DELETE FROM said WHERE rowid = ?');
+  const highest = query<{ key: number | null }>(db, 'SELECT max(key) AS key FROM doc');
+  const parts = createIndexParts(db);
   const dropDoc = command(db, 'DELETE FROM doc WHERE key = ?');
-  const put = command(db, 'INSERT INTO said (rowid, scope, words) VALUES (?, ?, ?)');
   const putDoc = command(db, 'INSERT OR REPLACE INTO doc (key, head, status_at) VALUES (?, ?, ?)');
   const mark = query<{ mark: string }>(db, 'SELECT mark FROM meta WHERE one = 1');
   const setMark = command(db, 'UPDATE meta SET mark = ? WHERE one = 1');
@@ -135,19 +138,20 @@ function indexFile(db: DatabaseSync): IndexFile {
     }
   };
   return {
-    find: ({ match, before, statusFrom, limit }) =>
-      (statusFrom > 0 ? findSince.all(match, before, statusFrom, limit) : find.all(match, before, limit)).map(({ key }) => key),
     between: (from, below) => between.all(from, below),
     head: (key) => head.one(key)?.head,
-    write: (entries, gone) =>
+    highest: () => highest.one()?.key ?? 0,
+    write: (entries, gone) => {
+      parts.makeRoom(entries.map(({ key }) => key));
       transact(() => {
-        for (const key of gone) if (dropDoc(key) > 0) drop(key);
-        for (const entry of entries) {
-          if (dropDoc(entry.key) > 0) drop(entry.key);
-          put(entry.key, entry.scope, entry.words);
-          putDoc(entry.key, entry.head, entry.statusAt);
+        for (const key of gone) if (dropDoc(key) > 0) parts.drop(key);
+        for (const { key, isNew, head, statusAt, scope, words } of entries) {
+          if (!isNew) parts.drop(key);
+          parts.put(key, scope, words);
+          putDoc(key, head, statusAt);
         }
-      }),
+      });
+    },
     takeMark: () => {
       const found = mark.one()?.mark ?? '';
       if (found !== '') setMark('');
@@ -155,8 +159,7 @@ function indexFile(db: DatabaseSync): IndexFile {
     },
     setMark: (text) => void setMark(text),
     compact: () => {
-      // Deleted words stay in the index until the parts of it that hold them are written anew.
-      db.exec(`INSERT INTO said (said) VALUES ('optimize')`);
+      parts.optimize();
       vacuum(db);
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     },

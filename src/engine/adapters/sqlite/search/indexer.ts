@@ -6,7 +6,7 @@ import { isDamage } from '../damage/task-errors.ts';
 import { query } from '../database/statement.ts';
 import { createReadLog } from '../read/log.ts';
 import type { IndexEntry, IndexFile } from './index-file.ts';
-import { scopeWords } from './scope-words.ts';
+import { createScopeWords } from './scope-words.ts';
 
 /** Brings the index up to date with the store. All of it runs in a thread, with a connection of its own that only reads. */
 export interface Indexer {
@@ -34,16 +34,16 @@ interface StoredTask {
 }
 
 const PAGE = 1000;
-/** A commit of the index is as large as what is read in this time: searches wait for one at most. */
-const WORK_MS = 20;
-const ENTRIES_MAX = 256;
+/** A commit of the index is as large as what is read in this time. Large ones cost less, but the WAL of the store can't start over meanwhile. */
+const WORK_MS = 50;
+const ENTRIES_MAX = 1024;
 
 /** The newest tasks come first when the whole store is compared. */
 export function createIndexer(path: string, index: IndexFile): Indexer {
   const db = new DatabaseSync(path, { readOnly: true });
   db.exec('PRAGMA busy_timeout = 2000; PRAGMA cache_size = -8192');
   const { heads, one, state } = statements(db);
-  const readLog = createReadLog(db);
+  const [readLog, scopeWords] = [createReadLog(db), createScopeWords()];
   const changed = new Set<number>();
   let below = index.takeMark() === state.one()?.mark ? 0 : Number.MAX_SAFE_INTEGER;
 
@@ -69,17 +69,21 @@ export function createIndexer(path: string, index: IndexFile): Indexer {
     below = lowest;
   };
   const write = (): void => {
-    const until = performance.now() + WORK_MS;
+    const [until, highest] = [performance.now() + WORK_MS, index.highest()];
     const [entries, gone, done]: [IndexEntry[], number[], number[]] = [[], [], []];
+    // One transaction: otherwise SQLite takes and releases the locks of the file for each row.
+    db.exec('BEGIN');
     for (const key of firstOf(changed).sort((left, right) => left - right)) {
       if (done.length > 0 && performance.now() > until) break;
       done.push(key);
       const task = one.one(key);
+      const [head, known] = [shortHead(task?.head ?? ''), key > highest ? undefined : index.head(key)]; // new tasks need no look into the index
       if (task === undefined) gone.push(key);
-      else if (index.head(key) !== shortHead(task.head)) {
-        entries.push({ key, head: shortHead(task.head), statusAt: task.status_at, scope: scopeWords(task), words: wordsOf(task) });
+      else if (known !== head) {
+        entries.push({ key, isNew: known === undefined, head, statusAt: task.status_at, scope: scopeWords(task), words: wordsOf(task) });
       }
     }
+    db.exec('COMMIT');
     index.write(entries, gone);
     for (const key of done) changed.delete(key);
   };

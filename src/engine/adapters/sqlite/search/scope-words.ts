@@ -16,9 +16,21 @@ export interface StoredScope {
  * Words that say who may find a task, in a column of their own. A search for a caller with few tasks then reads those only, and not
  * every task that contains the word. The rows are checked again, so equal hashes show nobody the tasks of others.
  */
-export function scopeWords({ tenant, principal, agent, context, state }: StoredScope): string {
-  return [tenantWord(tenant), ownerWord(tenant, principal), agentWord(agent), contextWord(context), stateWord(state)].join(' ');
+export function createScopeWords(): (scope: StoredScope) => string {
+  // Many tasks have the same owner and the same agent.
+  const known = new Map<string, string>();
+  const common = (tenant: string, principal: string, agent: string): string => {
+    const name = JSON.stringify([tenant, principal, agent]);
+    const words = known.get(name) ?? [tenantWord(tenant), ownerWord(tenant, principal), agentWord(agent)].join(' ');
+    if (known.size >= KNOWN_MAX) known.clear();
+    known.set(name, words);
+    return words;
+  };
+  return ({ tenant, principal, agent, context, state }) =>
+    `${common(tenant, principal, agent)} ${contextWord(context)} ${stateWord(state)}`;
 }
+
+const KNOWN_MAX = 1000;
 
 /** A search in the query language of FTS5. Words have no quotes in them, so nothing that a caller typed is read as an operator. */
 export function matchOf({ owner, agent, contextId, state }: ListFilter, terms: readonly SearchTerm[]): string {

@@ -3,9 +3,11 @@ import { A2AError } from '#protocol';
 import { type TaskKey, type TaskRow, type TaskSearch, taskKey, type Write } from '../../../ports.ts';
 import { isListed } from '../../../search/is-listed.ts';
 import { notNow } from '../damage/task-errors.ts';
+import { createFinder } from './finder.ts';
 import { removeIndexFile } from './index-file.ts';
 import { matchOf } from './scope-words.ts';
 import { createSearchThread } from './thread.ts';
+import type { IndexJob } from './worker.ts';
 
 /** The search of a store, and what keeps it up to date. */
 export interface StoreSearch {
@@ -38,13 +40,20 @@ export function createStoreSearch({ isWanted, path, store, rows, report }: Searc
   // An index that nobody keeps up to date must not keep what was deleted.
   if (!isWanted) return { committed: () => {}, compact: async () => removeIndexFile(file), close: async () => {} };
 
-  const thread = createSearchThread({ path, index: file, store }, (cause) => report('the search index is not up to date', cause));
+  const setup = { path, index: file, store };
+  const thread = createSearchThread<IndexJob>('worker', setup, (cause) => {
+    report('the search index is not up to date', cause);
+    void reset();
+  });
+  const finder = createFinder(setup, thread);
+  const reset = (): Promise<void> =>
+    finder.reset().catch((thrown: unknown) => report('the thread of the search ended with an error', thrown));
   const changed = new Set<number>();
   let isClosed = false;
   const flush = (): void => {
     timer = undefined;
     if (isClosed) return;
-    thread.touch([...changed]);
+    thread.tell({ kind: 'touch', keys: [...changed] });
     changed.clear();
   };
   // Also without a commit: the last process may have left something to do.
@@ -61,7 +70,7 @@ export function createStoreSearch({ isWanted, path, store, rows, report }: Searc
         for (let before: number = query.before ?? LATEST; ; ) {
           const limit = query.limit - found.length;
           const asked = { match, before, statusFrom: query.statusFrom ?? 0, limit };
-          const keys = await thread.ask({ kind: 'find', match: asked }).catch(explain);
+          const keys = await finder.find(asked).catch(explain);
           // The index may be some seconds old, so the rows decide.
           found.push(...rows(keys.map(taskKey)).filter((row) => isListed(row, query)));
           before = keys.at(-1) ?? 0;
@@ -87,8 +96,9 @@ export function createStoreSearch({ isWanted, path, store, rows, report }: Searc
     },
     close: async () => {
       clearTimeout(timer);
-      if (thread.isStarted && changed.size > 0) thread.touch([...changed]);
+      if (thread.isStarted && changed.size > 0) thread.tell({ kind: 'touch', keys: [...changed] });
       isClosed = true;
+      await reset();
       await thread.close().catch((thrown: unknown) => report('the thread of the search index ended with an error', thrown));
     },
   };

@@ -1,11 +1,12 @@
 import { Worker } from 'node:worker_threads';
-import type { SearchAsk, SearchJob, SearchReply, SearchSetup } from './worker.ts';
+import type { SearchFailure, SearchReply, SearchSetup } from './replies.ts';
 
-/** The main side of the thread in `worker.ts`. It starts with the first job and keeps the process alive only while somebody waits. */
-export interface SearchThread {
+/** The main side of a thread of the search. It starts with the first job and keeps the process alive only while somebody waits. */
+export interface SearchThread<Job> {
   readonly isStarted: boolean;
-  touch(keys: readonly number[]): void;
-  ask(job: Exclude<SearchJob, { kind: 'touch' | 'close' }>): Promise<readonly number[]>;
+  /** For a job without a reply. */
+  tell(job: Job): void;
+  ask(job: Job): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 
@@ -17,7 +18,11 @@ interface Waiter {
 /** TypeScript in development, JavaScript in the package. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
-export function createSearchThread(setup: SearchSetup, onTrouble: (cause: Error) => void): SearchThread {
+export function createSearchThread<Job>(
+  program: 'worker' | 'find-worker',
+  setup: SearchSetup,
+  onTrouble: (cause: Error) => void,
+): SearchThread<Job> {
   const waiters = new Map<number, Waiter>();
   let worker: Worker | undefined;
   let isClosed = false;
@@ -41,7 +46,7 @@ export function createSearchThread(setup: SearchSetup, onTrouble: (cause: Error)
   };
   const running = (): Worker => {
     if (worker !== undefined) return worker;
-    const started = new Worker(new URL(`./worker.${EXTENSION}`, import.meta.url), { workerData: setup });
+    const started = new Worker(new URL(`./${program}.${EXTENSION}`, import.meta.url), { workerData: setup });
     started.on('message', (reply: SearchReply) => receive(started, reply));
     started.on('error', (cause) => {
       failAll(cause);
@@ -52,11 +57,11 @@ export function createSearchThread(setup: SearchSetup, onTrouble: (cause: Error)
     worker = started;
     return started;
   };
-  const post = (job: SearchJob): void => {
-    running().postMessage({ id: next, job } satisfies SearchAsk);
+  const post = (job: Job | { readonly kind: 'close' }): void => {
+    running().postMessage({ id: next, job });
     next += 1;
   };
-  const ask = (job: SearchJob): Promise<readonly number[]> =>
+  const ask = (job: Job | { readonly kind: 'close' }): Promise<readonly number[]> =>
     new Promise((resolve, reject) => {
       if (isClosed) return reject(new Error('the store is closed'));
       running().ref();
@@ -67,8 +72,8 @@ export function createSearchThread(setup: SearchSetup, onTrouble: (cause: Error)
     get isStarted() {
       return worker !== undefined;
     },
-    touch: (keys) => {
-      if (!isClosed) post({ kind: 'touch', keys });
+    tell: (job) => {
+      if (!isClosed) post(job);
     },
     ask,
     close: async () => {
@@ -82,6 +87,6 @@ export function createSearchThread(setup: SearchSetup, onTrouble: (cause: Error)
   };
 }
 
-function errorOf({ message, errcode }: { readonly message: string; readonly errcode: number | undefined }): Error {
+function errorOf({ message, errcode }: SearchFailure): Error {
   return Object.assign(new Error(message), { errcode });
 }

@@ -1,39 +1,40 @@
+import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { troubleOf } from '../../shared/store-error.ts';
-import type { IndexFile, IndexMatch } from './index-file.ts';
+import type { IndexFile } from './index-file.ts';
 import { openIndexFile, removeIndexFile } from './index-file.ts';
 import type { Indexer } from './indexer.ts';
 import { createIndexer } from './indexer.ts';
+import type { SearchReply, SearchSetup } from './replies.ts';
+import { failureOf } from './replies.ts';
 
-/** The thread that indexes and searches. Indexing pauses between small portions, in which searches run. */
-export interface SearchSetup {
-  /** The database of the store. */
-  readonly path: string;
-  readonly index: string;
-  /** Id of the store. */
-  readonly store: string;
-}
-
-/** Work for the thread. */
-export type SearchJob =
+/** Work for the thread that indexes. */
+export type IndexJob =
   | { readonly kind: 'touch'; readonly keys: readonly number[] }
-  | { readonly kind: 'find'; readonly match: IndexMatch }
+  /** Replies when there is a file, which may be empty. */
+  | { readonly kind: 'open' }
+  /** Replaces a damaged file. */
+  | { readonly kind: 'replace' }
   /** Replies when the index has everything that was committed before. */
   | { readonly kind: 'settle' }
   /** Rewrites the file of the index without what was deleted. */
   | { readonly kind: 'compact' }
   | { readonly kind: 'close' };
 
-export interface SearchAsk {
+export interface IndexAsk {
   readonly id: number;
-  readonly job: SearchJob;
+  readonly job: IndexJob;
 }
 
-export type SearchReply =
-  | { readonly id: number; readonly keys: readonly number[] }
-  | { readonly id: number; readonly failure: { readonly message: string; readonly errcode: number | undefined } }
-  /** An error while indexing. It is tried again. */
-  | { readonly trouble: { readonly message: string; readonly errcode: number | undefined } };
+/** Sends come before the index. Other systems would lower the priority of the whole process. */
+function yieldToOthers(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // A sandbox may forbid it.
+  }
+}
 
 /** The thread works half of the time at most. */
 const PAUSE_MS_MIN = 2;
@@ -117,20 +118,12 @@ function close(): readonly number[] {
     while (indexer?.work() === true && performance.now() < until);
   } finally {
     closeAll();
-    parentPort?.close();
   }
   return [];
 }
 
-function failureOf(thrown: unknown): { message: string; errcode: number | undefined } {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return {
-    message,
-    errcode: thrown instanceof Error && 'errcode' in thrown && typeof thrown.errcode === 'number' ? thrown.errcode : undefined,
-  };
-}
-
-parentPort?.on('message', ({ id, job }: SearchAsk) => {
+yieldToOthers();
+parentPort?.on('message', ({ id, job }: IndexAsk) => {
   switch (job.kind) {
     case 'touch':
       try {
@@ -140,8 +133,16 @@ parentPort?.on('message', ({ id, job }: SearchAsk) => {
         return schedule(RETRY_MS);
       }
       return schedule(0);
-    case 'find':
-      return attempt(id, () => opened().index.find(job.match));
+    case 'open':
+      return attempt(id, () => {
+        opened();
+        return [];
+      });
+    case 'replace':
+      closeAll();
+      removeIndexFile(setup.index);
+      send({ id, keys: [] });
+      return schedule(0);
     case 'settle':
       settling.push(id);
       return schedule(0);
@@ -151,6 +152,7 @@ parentPort?.on('message', ({ id, job }: SearchAsk) => {
       indexer?.startOver();
       return schedule(0);
     default:
-      return attempt(id, close);
+      attempt(id, close);
+      parentPort?.close(); // after the reply, which a closed port would drop
   }
 });

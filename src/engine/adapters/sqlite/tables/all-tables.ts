@@ -9,6 +9,7 @@ import { createRealms } from './realms.ts';
 import { createSends } from './sends.ts';
 import { createTaskCounts } from './task-counts.ts';
 import { createTasks } from './tasks.ts';
+import { createTitles } from './titles.ts';
 
 /** Prepares the statements of all tables. */
 export function createTables(db: DatabaseSync, meta: StoreMeta): Tables {
@@ -25,6 +26,7 @@ export function createTables(db: DatabaseSync, meta: StoreMeta): Tables {
     pushes,
     outbox,
     owners: createOwners(db, { realms, tasks, sends, pushes, outbox }),
+    titles: createTitles(db),
     deferredDeletes: createDeferredDeletes(db),
   };
 }

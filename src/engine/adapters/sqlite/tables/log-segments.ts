@@ -43,32 +43,32 @@ export interface LogOwner {
 /** Divides entries into segments that continue a log. */
 export function cut(task: LogOwner, entries: readonly LogEntry[], end: LogEnd): readonly Segment[] {
   const segments: Segment[] = [];
-  let words: string[] = [];
-  let chunks: string[] = [];
-  let length = 0;
+  const ids = idsOf(task);
+  let [words, chunks, wordCount, count] = ['', '', 0, 0];
   let before = end.words;
   let prev = end.head;
   const seal = (last: number): void => {
     const part = {
-      first: last - words.length - chunks.length + 1,
+      first: last - count + 1,
       last,
       words_before: before,
       prev,
-      words: words.length === 0 ? null : shortened(`[${words.join()}]`, task),
-      chunks: chunks.length === 0 ? null : shortened(`[${chunks.join()}]`, task),
+      words: words === '' ? null : shortened(`[${words}]`, ids),
+      chunks: chunks === '' ? null : shortened(`[${chunks}]`, ids),
     };
     prev = hashOf(task.key, part);
     segments.push({ ...part, hash: prev });
-    before += words.length;
-    words = [];
-    chunks = [];
-    length = 0;
+    before += wordCount;
+    [words, chunks, wordCount, count] = ['', '', 0, 0];
   };
   for (const entry of entries) {
     const text = JSON.stringify(entry);
-    if (length > 0 && (words.length + chunks.length === ENTRIES_MAX || length + text.length > LENGTH_MAX)) seal(entry.seq - 1);
-    (isWord(entry) ? words : chunks).push(text);
-    length += text.length;
+    if (count > 0 && (count === ENTRIES_MAX || words.length + chunks.length + text.length > LENGTH_MAX)) seal(entry.seq - 1);
+    count += 1;
+    if (isWord(entry)) {
+      words += words === '' ? text : `,${text}`;
+      wordCount += 1;
+    } else chunks += chunks === '' ? text : `,${text}`;
   }
   const last = entries.at(-1);
   if (last !== undefined) seal(last.seq);
@@ -117,20 +117,37 @@ const [TASK, CONTEXT] = ['\u0001', '\u0002'];
 /** A shorter id is not worth it, and could stand in any text. */
 const ID_LENGTH_MIN = 8;
 
+/** The ids of a task and its context, as they stand in JSON. */
+interface JsonIds {
+  readonly task: string;
+  readonly context: string;
+}
+
+function idsOf({ id, context }: LogOwner): JsonIds {
+  return { task: inJson(id), context: inJson(context) };
+}
+
 /** JSON of entries without the ids of their task and its context, which each entry repeats: half of a small entry. */
-function shortened(json: string, { id, context }: LogOwner): string {
-  return replaced(replaced(json, inJson(id), TASK), inJson(context), CONTEXT);
+function shortened(json: string, { task, context }: JsonIds): string {
+  return replaced(replaced(json, task, TASK), context, CONTEXT);
 }
 
 /** What `shortened` was given. JSON that an older version stored has no marks. */
-function full(json: string, { id, context }: LogOwner): string {
-  const [task, of] = [inJson(id), inJson(context)];
+function full(json: string, owner: LogOwner): string {
+  const { task, context } = idsOf(owner);
   // Functions, because a `$` in a replacement text has a meaning.
-  return json.replaceAll(CONTEXT, () => of).replaceAll(TASK, () => task);
+  return json.replaceAll(CONTEXT, () => context).replaceAll(TASK, () => task);
 }
 
+/** A loop takes two thirds of the time of `replaceAll`, and every send comes here four times. */
 function replaced(json: string, id: string, mark: string): string {
-  return id.length < ID_LENGTH_MIN ? json : json.replaceAll(id, mark);
+  if (id.length < ID_LENGTH_MIN) return json;
+  let [out, from] = ['', 0];
+  for (let at = json.indexOf(id); at !== -1; at = json.indexOf(id, from)) {
+    out += json.slice(from, at) + mark;
+    from = at + id.length;
+  }
+  return from === 0 ? json : out + json.slice(from);
 }
 
 function inJson(id: string): string {

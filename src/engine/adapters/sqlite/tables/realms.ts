@@ -49,11 +49,12 @@ export function createRealms(db: DatabaseSync): Realms {
   const remove = command(db, 'DELETE FROM realm WHERE key = ?');
   const names = new Map<string, Realm>();
   const keys = new Map<number, Realm>();
-  let fresh: Realm[] = [];
-
+  // The last one that was found is mostly the one that is asked for next.
+  let [fresh, latest]: [Realm[], Realm | undefined] = [[], undefined];
   const uncache = ({ key, owner, agent }: Realm): void => {
     names.delete(nameOf(owner, agent));
     keys.delete(key);
+    latest = undefined;
   };
   const keep = (realm: Realm): Realm => {
     if (keys.size >= CACHED_MAX) for (const map of [names, keys]) map.clear();
@@ -61,11 +62,11 @@ export function createRealms(db: DatabaseSync): Realms {
     keys.set(realm.key, realm);
     return realm;
   };
+  const stored = (owner: Owner, agent: string): Realm | undefined =>
+    byName.all(toText(owner.tenant), toText(owner.principal), toText(agent)).map((record) => keep(read(record)))[0];
   const find = (owner: Owner, agent: string): Realm | undefined => {
-    const known = names.get(nameOf(owner, agent));
-    if (known !== undefined) return known;
-    const record = byName.one(toText(owner.tenant), toText(owner.principal), toText(agent));
-    return record === undefined ? undefined : keep(read(record));
+    if (latest === undefined || !isOf(latest, owner, agent)) latest = names.get(nameOf(owner, agent)) ?? stored(owner, agent);
+    return latest;
   };
 
   return {
@@ -84,8 +85,8 @@ export function createRealms(db: DatabaseSync): Realms {
       const known = keys.get(key);
       if (known !== undefined) return known;
       const record = keyed.one(key);
-      if (record === undefined) throw new StoreError('damaged', `realm ${key} is missing`);
-      return keep(read(record));
+      if (record !== undefined) return keep(read(record));
+      throw new StoreError('damaged', `realm ${key} is missing`);
     },
     drop: (realm) => {
       remove(realm.key);
@@ -115,6 +116,10 @@ function read(record: RealmRecord): Realm {
 
 function sumOf({ key, tenant, principal, agent }: Omit<RealmRecord, 'sum'>): number {
   return crc32(`${key} ${tenant.length} ${tenant} ${principal.length} ${principal} ${agent}`);
+}
+
+function isOf(realm: Realm, { tenant, principal }: Owner, agent: string): boolean {
+  return realm.agent === agent && realm.owner.principal === principal && realm.owner.tenant === tenant;
 }
 
 function nameOf({ tenant, principal }: Owner, agent: string): string {

@@ -65,11 +65,10 @@ export function createSendNames(db: DatabaseSync, start: SendNamesStart, generat
 
   return {
     find: (hash, tryOne) => {
-      for (const n of [young.get(hash), draining?.names.get(hash)]) {
-        const found = n === undefined ? undefined : tryOne(n);
-        if (found !== undefined) return found;
-      }
-      if (absent.has(hash)) return undefined;
+      const newest = young.get(hash);
+      const newer = draining?.names.get(hash);
+      const recent = (newest === undefined ? undefined : tryOne(newest)) ?? (newer === undefined ? undefined : tryOne(newer));
+      if (recent !== undefined || absent.has(hash)) return recent;
       const known = index.of(hash);
       if (known.length === 0) note(absent, hash);
       return known.reduce<ReturnType<typeof tryOne>>((found, n) => found ?? tryOne(n), undefined);
@@ -85,9 +84,11 @@ export function createSendNames(db: DatabaseSync, start: SendNamesStart, generat
     flush: () => {
       if (draining === undefined) return named;
       drained = Math.min(draining.sorted.length, draining.done + added.length * PACE);
-      for (const name of portionOf(draining, drained)) {
-        index.insert(name);
-        absent.delete(name.hash);
+      for (const hash of draining.sorted.subarray(draining.done, drained)) {
+        const n = draining.names.get(hash);
+        if (n === undefined) continue; // it was dropped
+        index.insert({ hash, n });
+        absent.delete(hash);
       }
       return drained === draining.sorted.length ? draining.upTo : named;
     },
@@ -113,14 +114,6 @@ export function createSendNames(db: DatabaseSync, start: SendNamesStart, generat
 /** Starts to move a full generation to the index. */
 function drainingOf(names: Map<number, number>, upTo: number): Draining {
   return { names, sorted: Float64Array.from(names.keys()).sort(), upTo, done: 0 };
-}
-
-/** The names of the next portion that have not been dropped. */
-function portionOf({ names, sorted, done }: Draining, upTo: number): readonly NamedSend[] {
-  return Array.from(sorted.subarray(done, upTo)).flatMap((hash) => {
-    const n = names.get(hash);
-    return n === undefined ? [] : [{ hash, n }];
-  });
 }
 
 function note(absent: Set<number>, hash: number): void {

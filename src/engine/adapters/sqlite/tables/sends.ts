@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { Message } from '#protocol';
@@ -9,6 +8,8 @@ import { StoreError } from '../../shared/store-error.ts';
 import { command, query } from '../database/statement.ts';
 import { fromText, toText } from '../database/text.ts';
 import type { Realm, Realms } from './realms.ts';
+import type { HashedName } from './recent-steps.ts';
+import { createRecentSteps, runsOf } from './recent-steps.ts';
 import type { NamedSend } from './send-name-index.ts';
 import type { SendNames } from './send-names.ts';
 import { createSendNames } from './send-names.ts';
@@ -17,8 +18,8 @@ import { createSendNames } from './send-names.ts';
 export interface Sends {
   get(name: SendName): SendRecord | undefined;
   put(record: SendRecord): void;
-  /** Marks the answer of a send as delivered. */
-  deliver(name: SendName): void;
+  /** Marks the answers of sends as delivered. */
+  deliver(sent: readonly SendName[]): void;
   forgetTask(task: number): void;
   /** Deletes older records of sends without a task. */
   forgetBefore(at: number): void;
@@ -26,7 +27,16 @@ export interface Sends {
   forgetRealm(realm: number): void;
   /** The records of a realm that have no task. */
   withoutTask(realm: Realm): readonly SendRecord[];
+  /** At most `limit` records with a higher number, lowest first. */
+  inOrder(after: number, limit: number): readonly NumberedSend[];
   readonly names: Pick<SendNames, 'flush' | 'settle'>;
+}
+
+/** A record with its position. */
+export interface NumberedSend {
+  readonly n: number;
+  /** Undefined: it belongs to a task that no longer exists. */
+  readonly record: SendRecord | undefined;
 }
 
 interface Stored {
@@ -50,65 +60,75 @@ export function createSends(db: DatabaseSync, realms: Realms, named: number): Se
   const byNumber = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE n = ?`);
   const insert = command(db, `INSERT INTO send (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const replace = command(db, 'UPDATE send SET fingerprint = ?, at = ?, task = ?, seq = ?, answer = ?, delivered = ?, sum = ? WHERE n = ?');
-  const markDelivered = command(
-    db,
-    'UPDATE send SET delivered = 1, sum = sum + 1 WHERE n = ? AND realm = ? AND token = ? AND delivered = 0',
-  );
+  const markDelivered = command(db, 'UPDATE send SET delivered = 1, sum = sum + 1 WHERE n BETWEEN ? AND ? AND delivered = 0');
   const dropTask = query<NamedSend>(db, 'DELETE FROM send WHERE task = ? RETURNING n, name AS hash');
   const dropBefore = query<NamedSend>(db, 'DELETE FROM send WHERE task IS NULL AND at < ? RETURNING n, name AS hash');
   // The condition on `at` makes SQLite use the index of sends without a task.
   const dropRealm = query<NamedSend>(db, 'DELETE FROM send WHERE task IS NULL AND at >= 0 AND realm = ? RETURNING n, name AS hash');
   const ofRealm = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE task IS NULL AND at >= 0 AND realm = ? ORDER BY n`);
+  const after = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE n > ? ORDER BY n LIMIT ?`);
   const idOf = query<{ id: string }>(db, 'SELECT id FROM task WHERE key = ?');
   const recent = query<Stored>(db, `SELECT ${COLUMNS} FROM send WHERE n > ?`).all(named);
   const names = createSendNames(db, { named, recent: recent.map((stored) => ({ hash: whole(stored).name, n: stored.n })) });
   // A number is never reused: an old name must not lead to another send.
   let last = recent.reduce((max, { n }) => Math.max(max, n), named);
+  const steps = createRecentSteps();
 
-  const find = (hashed: number, realm: number, token: string): Stored | undefined =>
+  const stored = ({ realm, token, hash: hashed }: HashedName): Stored | undefined =>
     names.find(hashed, (n) => {
-      const stored = byNumber.one(n);
-      return stored?.realm === realm && stored.token === token ? whole(stored) : undefined;
+      const row = byNumber.one(n);
+      return row?.realm === realm && row.token === token ? row : undefined;
     });
-  const findByName = (name: SendName): Stored | undefined => {
-    const realm = realms.find(name.owner, name.agent)?.key;
-    const token = toText(name.token);
-    return realm === undefined ? undefined : find(hashOf(realm, token), realm, token);
+  const hashedName = ({ owner, agent, token }: SendName): HashedName | undefined => {
+    const realm = realms.find(owner, agent)?.key;
+    return realm === undefined ? undefined : steps.of(realm, toText(token));
   };
 
   return {
     names,
     get: (name) => {
-      const stored = findByName(name);
-      return stored === undefined ? undefined : recordOf(stored, name, stored.task === null ? undefined : idOf.one(stored.task)?.id);
+      const hashed = hashedName(name);
+      const found = hashed === undefined ? undefined : stored(hashed);
+      return found === undefined ? undefined : recordOf(whole(found), name, found.task === null ? undefined : idOf.one(found.task)?.id);
     },
     put: (record) => {
-      const realm = realms.obtain(record.owner, record.agent).key;
-      const token = toText(record.token);
-      const name = hashOf(realm, token);
-      const known = find(name, realm, token)?.n;
-      const row = storedOf(record, { n: known ?? last + 1, name, realm, token });
-      const { n, fingerprint, at, task, seq, answer, delivered, sum } = row;
-      if (known !== undefined) {
-        replace(fingerprint, at, task, seq, answer, delivered, sum, n);
-        return;
-      }
-      insert(n, name, realm, token, fingerprint, at, task, seq, answer, delivered, sum);
-      names.add({ hash: name, n });
-      last = n;
+      const hashed = steps.of(realms.obtain(record.owner, record.agent).key, toText(record.token));
+      const found = stored(hashed);
+      const known = found === undefined ? undefined : whole(found).n;
+      const row = storedOf(record, hashed, known ?? last + 1);
+      const { n, name, realm, token, fingerprint, at, task, seq, answer, delivered, sum } = row;
+      if (known === undefined) {
+        insert(n, name, realm, token, fingerprint, at, task, seq, answer, delivered, sum);
+        names.add({ hash: name, n });
+        last = n;
+      } else replace(fingerprint, at, task, seq, answer, delivered, sum, n);
+      hashed.n = n;
     },
-    deliver: (name) => {
-      const realm = realms.find(name.owner, name.agent);
-      if (realm === undefined) return;
-      const token = toText(name.token);
-      names.find(hashOf(realm.key, token), (n) => (markDelivered(n, realm.key, token) === 1 ? n : undefined));
+    deliver: (sent) => {
+      const numbers: number[] = [];
+      for (const name of sent) {
+        const hashed = hashedName(name);
+        if (hashed === undefined) continue;
+        const n = hashed.n ?? stored(hashed)?.n;
+        if (n !== undefined) numbers.push(n);
+        steps.end(hashed);
+      }
+      for (const [first, end] of runsOf(numbers)) markDelivered(first, end);
     },
     forgetTask: (task) => dropTask.all(task).forEach(names.drop),
     forgetBefore: (at) => dropBefore.all(at).forEach(names.drop),
     forgetRealm: (realm) => dropRealm.all(realm).forEach(names.drop),
     withoutTask: ({ key, owner, agent }) =>
       ofRealm.all(key).map((stored) => recordOf(whole(stored), { owner, agent, token: fromText(stored.token) }, undefined)),
+    inOrder: (from, limit) =>
+      after.all(from, limit).map((stored) => numbered(stored, realms, stored.task === null ? undefined : idOf.one(stored.task)?.id)),
   };
+}
+
+function numbered(stored: Stored, realms: Realms, id: string | undefined): NumberedSend {
+  const { owner, agent } = realms.byKey(whole(stored).realm);
+  const isOrphan = stored.task !== null && id === undefined;
+  return { n: stored.n, record: isOrphan ? undefined : recordOf(stored, { owner, agent, token: fromText(stored.token) }, id) };
 }
 
 function recordOf({ fingerprint, at, delivered, task, seq, answer }: Stored, name: SendName, id: string | undefined): SendRecord {
@@ -126,7 +146,7 @@ function recordOf({ fingerprint, at, delivered, task, seq, answer }: Stored, nam
   };
 }
 
-function storedOf(record: SendRecord, { n, name, realm, token }: Pick<Stored, 'n' | 'name' | 'realm' | 'token'>): Stored {
+function storedOf(record: SendRecord, { hash: name, realm, token }: HashedName, n: number): Stored {
   const stored = {
     n,
     name,
@@ -152,9 +172,4 @@ function whole(stored: Stored): Stored {
  */
 function sumOf({ n, name, realm, token, fingerprint, at, task, seq, answer, delivered }: Omit<Stored, 'sum'>): number {
   return crc32(`${n} ${name} ${realm} ${at} ${task} ${seq} ${fingerprint} ${token.length} ${token} ${answer}`) + delivered;
-}
-
-/** 48 bits. Sends found by the hash are compared in full. */
-function hashOf(realm: number, token: string): number {
-  return Number.parseInt(hash('sha256', `${realm} ${token}`).slice(0, 12), 16);
 }

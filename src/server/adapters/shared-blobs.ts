@@ -1,0 +1,52 @@
+import { join, resolve } from 'node:path';
+import type { Blobs } from '#engine';
+import { openBlobs } from '../../engine/adapters/blobs.ts';
+import { ConfigError } from '../config/read-value.ts';
+import { makeFolder } from './folders.ts';
+import { S3Error, s3Bucket, s3OptionsIn } from './s3.ts';
+import { s3Blobs } from './s3-blobs.ts';
+
+/** A store in a database, with room for large content. */
+interface StoreWithBlobs {
+  /** Random id of the store. Several stores may use one place. */
+  readonly id: string;
+  readonly blobs: Blobs;
+}
+
+/**
+ * The large content of several nodes: in the database, unless `place` names a bucket (`s3://…`) or a folder that all nodes share. Content
+ * that the database has from before stays readable.
+ */
+export async function openSharedBlobs(place: string | undefined, { id, blobs: database }: StoreWithBlobs): Promise<Blobs> {
+  if (place === undefined || place === 'postgres') return database;
+  const blobs = place.startsWith('s3://') ? await inBucket(place, id) : inFolder(place, id);
+  return {
+    put: blobs.put,
+    get: async (task, name) => (await blobs.get(task, name)) ?? (await database.get(task, name)),
+    forget: async (task) => {
+      await blobs.forget(task);
+      await database.forget(task);
+    },
+  };
+}
+
+async function inBucket(place: string, id: string): Promise<Blobs> {
+  try {
+    const bucket = await s3Bucket(s3OptionsIn(place, process.env));
+    // Fails now, and not with the first large answer, if the bucket does not exist or the keys are wrong.
+    for await (const _ of bucket.list(`${id}/`, '/')) break;
+    return s3Blobs(bucket, id);
+  } catch (thrown) {
+    if (!(thrown instanceof S3Error)) throw thrown;
+    throw new ConfigError(`blobs: ${thrown.message}${thrown.hint === undefined ? '' : `; ${thrown.hint}`}`);
+  }
+}
+
+function inFolder(place: string, id: string): Blobs {
+  const [, scheme] = /^([a-z][a-z\d+.-]+):/i.exec(place) ?? [];
+  if (scheme !== undefined && place.includes('//'))
+    throw new ConfigError(`blobs: ${scheme}:// is not supported; use s3://BUCKET/PREFIX, a folder that all nodes share, or postgres`);
+  const folder = join(resolve(place), id);
+  makeFolder(folder);
+  return openBlobs(folder);
+}

@@ -1,0 +1,81 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { NameMode } from '../../src/engine/adapters/postgres/commit-sql.ts';
+import { commitSql, sessionOf } from '../../src/engine/adapters/postgres/commit-sql.ts';
+import type { Sql } from '../../src/engine/adapters/postgres/database.ts';
+import { quoted } from '../../src/engine/adapters/postgres/schema.ts';
+import { openPostgresStore } from '../../src/engine/adapters/postgres.ts';
+import { aSend, aTask } from '../contracts/rows.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import type { PostgresServer } from '../support/postgres.ts';
+import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Tables that grow with every task. A condition on one of these columns finds few rows of them. */
+const GROWING = /^(tasks|segments|names|said)(_|$)/;
+const SELECTIVE = /\b(key|id|name|task) = /;
+
+/** The scans of a plan that read a growing table as a whole. */
+function wholeReads(node: PlanNode): readonly string[] {
+  const below = (node.Plans ?? []).flatMap(wholeReads);
+  const table = node['Index Name'] ?? node['Relation Name'] ?? '';
+  const isWhole =
+    node['Node Type'] === 'Seq Scan' ||
+    (/^(Bitmap Index|Index|Index Only) Scan$/.test(node['Node Type']) && !SELECTIVE.test(node['Index Cond'] ?? ''));
+  return isWhole && GROWING.test(table) ? [`${node['Node Type']} on ${table}: ${node['Index Cond'] ?? 'no condition'}`, ...below] : below;
+}
+
+suiteNeeding('postgresql', hasPostgres, 'the plans of a commit', () => {
+  const folder = postgresFolder();
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres(folder);
+  }, 120_000);
+  afterAll(() => server.stop());
+
+  const planOf = async (client: pg.Client, { text }: Sql): Promise<PlanNode> => {
+    const count = Math.max(...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
+    await client.query(`PREPARE planned AS ${text}`);
+    const nulls = Array.from({ length: count }, () => 'NULL').join();
+    const { rows } = await client.query(`EXPLAIN (FORMAT JSON) EXECUTE planned(${nulls})`);
+    await client.query('DEALLOCATE planned');
+    return rows[0]['QUERY PLAN'][0].Plan;
+  };
+  const plans = async (schema: string): Promise<readonly string[]> => {
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    try {
+      await client.query(sessionOf(5000));
+      const found: string[] = [];
+      for (const mode of ['replace', 'claim'] satisfies readonly NameMode[])
+        found.push(...wholeReads(await planOf(client, commitSql(quoted(schema), mode, { pushes: false, outbox: false, deletes: false }))));
+      return found;
+    } finally {
+      await client.end();
+    }
+  };
+
+  it('look each task and each name up in an index, whether the tables are empty, new, or analysed', { timeout: 60_000 }, async () => {
+    const schema = 'plans';
+    const store = await openPostgresStore(server.url, { schema, search: false });
+    try {
+      expect(await plans(schema)).toEqual([]);
+      const batch = Array.from({ length: 500 }, (_, at) => [aTask(at + 1, {}, 1), aSend(at + 1)]).flat();
+      await store.commit(batch);
+      expect(await plans(schema)).toEqual([]);
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      await client.query('VACUUM ANALYZE').finally(() => client.end());
+      expect(await plans(schema)).toEqual([]);
+    } finally {
+      await store.close();
+    }
+  });
+});

@@ -1,0 +1,300 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ElsewhereError } from '#engine';
+import type { A2AService, CallContext } from '#protocol';
+import { DEFAULT_SERVER_LIMITS } from '#server';
+import type { ReplicaRow } from '../../src/engine/adapters/postgres.ts';
+import type { NodeServer } from '../../src/server/adapters/node.ts';
+import { createElsewhere } from '../../src/server/adapters/replicas/elsewhere.ts';
+import { createForwarder } from '../../src/server/adapters/replicas/forward.ts';
+import { createLinks } from '../../src/server/adapters/replicas/link-client.ts';
+import { openLinkHost } from '../../src/server/adapters/replicas/link-host.ts';
+import { makeLinkKeys } from '../../src/server/adapters/replicas/link-keys.ts';
+import { interceptCalls } from '../../src/server/agents/intercept.ts';
+import type { ServedAgent } from '../../src/server/agents/served-agent.ts';
+import { SILENT } from '../../src/server/observability/log.ts';
+import { grpcClient } from '../support/grpc.ts';
+import { builtIn, startServer } from '../support/server.ts';
+
+const SECRET = randomBytes(32);
+const closing: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+interface Replica {
+  readonly server: NodeServer;
+  readonly row: ReplicaRow;
+  /** What it serves. */
+  readonly service: A2AService;
+}
+
+/** Every call of this service belongs to the cell, but those that begin a conversation. */
+function serviceElsewhere({ name, service: inner }: ServedAgent, cell: () => number | undefined): A2AService {
+  const check = (request: unknown, ctx: CallContext): void => {
+    const at = cell();
+    if (at === undefined || JSON.stringify(request).includes('"text":"new"')) return;
+    ctx.onElsewhere?.(at, name);
+    throw new ElsewhereError(at);
+  };
+  return interceptCalls(inner, {
+    unary: async ({ request, ctx }, next) => {
+      check(request, ctx);
+      return await next(ctx);
+    },
+    stream: ({ request, ctx }, next) => ({
+      [Symbol.asyncIterator]: () => {
+        const events = (): ReturnType<typeof next> => {
+          check(request, ctx);
+          return next(ctx);
+        };
+        let opened: ReturnType<ReturnType<typeof next>[typeof Symbol.asyncIterator]> | undefined;
+        return {
+          next: async () => {
+            opened ??= events()[Symbol.asyncIterator]();
+            return await opened.next();
+          },
+          return: async () => (await opened?.return?.()) ?? { done: true, value: undefined },
+        };
+      },
+    }),
+  });
+}
+
+/** Streams of this service end after some events, because their cell goes to another replica. */
+function serviceMoving(inner: A2AService, cell: number, onMoved: () => void = () => {}): A2AService {
+  return interceptCalls(inner, {
+    unary: ({ ctx }, next) => next(ctx),
+    stream: ({ ctx }, next) => ({
+      [Symbol.asyncIterator]: async function* () {
+        let events = 0;
+        for await (const batch of next(ctx)) {
+          yield batch;
+          events += batch.length;
+          if (events < 5) continue;
+          onMoved();
+          ctx.onElsewhere?.(cell, 'script');
+          throw new ElsewhereError(cell);
+        }
+      },
+    }),
+  });
+}
+
+/** A node among others. `cell`: where its calls belong. Undefined: here. `given`: what it serves instead of an engine of its own. */
+async function replica(
+  id: number,
+  rows: () => readonly ReplicaRow[],
+  cell: () => number | undefined = () => undefined,
+  given?: A2AService,
+): Promise<Replica> {
+  const keys = makeLinkKeys();
+  const own = await startServer();
+  closing.push(() => own.close());
+  const [agent] = own.handler.agents;
+  if (agent === undefined) throw new Error('the node has no agent');
+  const links = createLinks({ secret: SECRET, keys, silentMsMax: 5000 });
+  closing.push(() => links.close());
+  const another = (at: number): ReplicaRow | undefined =>
+    rows().find(({ owned, publicKey }) => (at === -1 ? publicKey !== keys.publicKey : owned.includes(at)));
+  const forwarder = createForwarder({
+    ownership: { owner: another, refresh: async () => {} },
+    links,
+    limits: DEFAULT_SERVER_LIMITS,
+    onForwarded: () => {},
+    leaving: new AbortController().signal,
+    holdMs: 10_000,
+  });
+  const served: ServedAgent = { name: agent.name, card: builtIn('script').card, service: given ?? serviceElsewhere(agent, cell) };
+  const server = await startServer({ agents: [served], elsewhere: createElsewhere(forwarder, DEFAULT_SERVER_LIMITS) });
+  closing.push(() => server.close());
+  const isAlive = async (publicKey: string): Promise<boolean> => rows().some((row) => row.publicKey === publicKey);
+  const link = await openLinkHost({
+    figures: () => '{}',
+    ...{ host: '127.0.0.1', port: 0, secret: SECRET, publicKey: keys.publicKey, members: () => ({ isAlive }) },
+    ...{ limits: DEFAULT_SERVER_LIMITS, log: SILENT },
+  });
+  closing.push(() => link.close());
+  link.serve(server.handler);
+  const address = { link: `127.0.0.1:${link.port}`, publicKey: keys.publicKey };
+  return {
+    server,
+    service: served.service,
+    row: { ...address, replica: id, url: server.url, started: '', leaseMs: 9000, cells: 1, owned: [id] },
+  };
+}
+
+const rpc = async (url: string, method: string, params: object): Promise<Record<string, Record<string, unknown>>> => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  return await (await fetch(`${url}/a2a`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })).json();
+};
+const post = (url: string, body: unknown, type = 'application/json'): Promise<Response> =>
+  fetch(url, { method: 'POST', headers: { 'Content-Type': type }, body: typeof body === 'string' ? body : JSON.stringify(body) });
+const message = (text: string, id = text): Record<string, unknown> => ({ messageId: `m-${id}`, role: 'ROLE_USER', parts: [{ text }] });
+
+/** Two nodes: the calls of the first belong to the second. */
+async function pair(): Promise<{ readonly entry: Replica; readonly owner: Replica; readonly rows: ReplicaRow[] }> {
+  const rows: ReplicaRow[] = [];
+  const owner = await replica(2, () => rows);
+  const entry = await replica(
+    1,
+    () => rows,
+    () => 2,
+  );
+  rows.push(entry.row, owner.row);
+  return { entry, owner, rows };
+}
+
+describe('a request that belongs to another replica', () => {
+  it('is answered by that replica, in every binding', async () => {
+    const { entry, owner } = await pair();
+    const { url, port } = entry.server;
+    const sent = await (await post(`${url}/message:send`, { message: message('chunks=2') })).json();
+    expect(sent.task.status.state).toBe('TASK_STATE_COMPLETED');
+    const { id } = sent.task;
+    expect((await (await fetch(`${owner.server.url}/tasks/${id}`)).json()).id).toBe(id);
+    expect((await rpc(url, 'SendMessage', { message: message('a') })).result?.['task']).toMatchObject({ contextId: expect.any(String) });
+    const old = { kind: 'message', messageId: 'm-03', role: 'user', parts: [{ kind: 'text', text: 'a' }] };
+    expect((await rpc(url, 'message/send', { message: old })).result?.['kind']).toBe('task');
+    expect((await rpc(url, 'tasks/get', { id })).result?.['id']).toBe(id);
+    expect(await (await post(`${url}/message:stream`, { message: message('chunks=30') })).text()).toContain('chunk 30');
+    expect((await post(`${url}/tasks/none:cancel`, {})).status).toBe(404);
+    const grpc = grpcClient(port);
+    closing.push(() => grpc.close());
+    expect((await grpc.call('send', { message: message('b') } as never)).task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect((await grpc.refusal('get', { id: 'none' } as never)).error.kind).toBe('TASK_NOT_FOUND');
+    const stream = grpc.stream('stream', { message: message('chunks=20', 'grpc') } as never);
+    expect((await stream.ended).code).toBe(0);
+    expect(JSON.stringify(stream.events)).toContain('chunk 20');
+    const connect = await post(`${url}/lf.a2a.v1.A2AService/SendMessage`, { message: message('c') });
+    expect((await connect.json()).task.status.state).toBe('TASK_STATE_COMPLETED');
+    const frame = Buffer.from(JSON.stringify({ message: message('chunks=3', 'connect') }));
+    const head = Buffer.from([0, 0, 0, 0, frame.length]);
+    const body = Buffer.concat([head, frame]).toString('latin1');
+    const streamed = await post(`${url}/lf.a2a.v1.A2AService/SendStreamingMessage`, body, 'application/connect+json');
+    expect(await streamed.text()).toContain('chunk 3');
+  });
+
+  it('is not counted where it is not answered', async () => {
+    const { entry, owner } = await pair();
+    const { url, port } = entry.server;
+    await post(`${url}/message:send`, { message: message('chunks=2') });
+    const grpc = grpcClient(port);
+    closing.push(() => grpc.close());
+    await grpc.call('send', { message: message('d') } as never);
+    const [here, there] = await Promise.all([entry, owner].map(async ({ server }) => (await fetch(`${server.url}/metrics`)).text()));
+    expect(here).not.toMatch(/parley_calls_total\{|parley_requests_total\{route="(rest|grpc)/);
+    expect(there).toContain('parley_calls_total{agent="script",dialect="v10",operation="send",outcome="ok"} 2');
+    await post(`${url}/message:send`, { message: message('new') });
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('operation="send",outcome="ok"} 1');
+  });
+
+  it('waits for an owner of its cell, and follows a replica that knows a better one', async () => {
+    const rows: ReplicaRow[] = [];
+    const cells = { third: 2 as number | undefined };
+    const second = await replica(2, () => rows);
+    const third = await replica(
+      3,
+      () => rows,
+      () => cells.third,
+    );
+    const entry = await replica(
+      1,
+      () => rows,
+      () => 3,
+    );
+    rows.push(entry.row, second.row, third.row);
+    // The third one says that the cell is that of the second.
+    const sent = await (await post(`${entry.server.url}/message:send`, { message: message('a') })).json();
+    expect((await (await fetch(`${second.server.url}/tasks/${sent.task.id}`)).json()).id).toBe(sent.task.id);
+    // Nobody owns the cell for a while.
+    rows.splice(0, rows.length, entry.row);
+    const waiting = post(`${entry.server.url}/message:send`, { message: message('b') });
+    cells.third = undefined;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    rows.push(third.row);
+    expect((await (await waiting).json()).task.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('is continued by another replica if its cell moves while its events are read', async () => {
+    const rows: ReplicaRow[] = [];
+    const owner = await replica(2, () => rows);
+    const entry = await replica(1, () => rows, undefined, serviceMoving(owner.service, 2));
+    rows.push(entry.row, owner.row);
+    const text = await (await post(`${entry.server.url}/message:stream`, { message: message('chunks=40 delay=5', 'moves') })).text();
+    const numbers = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+    expect(numbers.length).toBeGreaterThan(40);
+    expect(numbers).toEqual(numbers.map((_, at) => at + 1));
+    expect(text).toContain('chunk 40');
+    expect(text).not.toContain('another node of this cluster');
+    expect((await (await fetch(`${owner.server.url}/tasks`)).json()).totalSize).toBe(1);
+  });
+
+  it('is continued over gRPC by the next owner, which has no event ids for its callers', async () => {
+    const rows: ReplicaRow[] = [];
+    const next = await replica(3, () => rows);
+    const hand = (from: ReplicaRow, to: ReplicaRow): void =>
+      void rows.splice(1, 2, { ...from, owned: [] }, { ...to, owned: [...to.owned, 2] });
+    const moved = { count: 0 };
+    const owner: Replica = await replica(
+      2,
+      () => rows,
+      undefined,
+      serviceMoving(next.service, 2, () => {
+        moved.count += 1;
+        hand(owner.row, next.row);
+      }),
+    );
+    const entry = await replica(
+      1,
+      () => rows,
+      () => 2,
+    );
+    rows.push(entry.row);
+    const grpc = grpcClient(entry.server.port);
+    closing.push(() => grpc.close());
+    const whole = Array.from({ length: 40 }, (_, at) => `chunk ${at + 1}`);
+    for (const metadata of [{}, { 'grpc-accept-encoding': 'gzip' }]) {
+      const id = `moves ${JSON.stringify(metadata)}`;
+      rows.splice(1, 2, owner.row, next.row);
+      // The cell of the first owner goes to the next one while the events are read.
+      const stream = grpc.stream('stream', { message: message('chunks=40 delay=5', id) } as never, { metadata });
+      const moving = stream.ended;
+      expect([(await moving).code, (await moving).message]).toEqual([0, '']);
+      const texts = stream.events.flatMap(({ event }) => event.artifactUpdate?.artifact.parts.map(({ text }) => text ?? '') ?? []);
+      expect(texts).toEqual(whole);
+      expect(stream.events.filter(({ event }) => event.task !== undefined)).toHaveLength(1);
+      expect(JSON.stringify(stream.events.at(-1)?.event)).toContain('TASK_STATE_COMPLETED');
+    }
+    expect(moved.count).toBe(2);
+    expect((await (await fetch(`${next.server.url}/tasks`)).json()).totalSize).toBe(2);
+  });
+
+  it('ends with UNAVAILABLE over gRPC at the port of the owner that loses the cell, and the node continues', async () => {
+    const rows: ReplicaRow[] = [];
+    const next = await replica(3, () => rows);
+    const owner = await replica(2, () => rows, undefined, serviceMoving(next.service, 2));
+    rows.push(owner.row, next.row);
+    const grpc = grpcClient(owner.server.port);
+    closing.push(() => grpc.close());
+    const stream = grpc.stream('stream', { message: message('chunks=40 delay=5', 'loses') } as never);
+    expect((await stream.ended).code).toBe(14);
+    expect([stream.events.length > 3, (await fetch(`${owner.server.url}/healthz`)).status]).toEqual([true, 200]);
+  });
+
+  it('goes to another replica while this one shuts down', async () => {
+    const rows: ReplicaRow[] = [];
+    const [entry, other] = [await replica(1, () => rows), await replica(2, () => rows)];
+    rows.push(entry.row, other.row);
+    const { url } = entry.server;
+    const closed = entry.server.handler.close();
+    const sent = await (await post(`${url}/message:send`, { message: message('chunks=1') })).json();
+    expect(sent.task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect((await (await fetch(`${other.server.url}/tasks/${sent.task.id}`)).json()).id).toBe(sent.task.id);
+    const grpc = grpcClient(entry.server.port);
+    closing.push(() => grpc.close());
+    expect((await grpc.call('send', { message: message('during') } as never)).task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    await closed;
+  });
+});
