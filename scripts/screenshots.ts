@@ -1,80 +1,52 @@
 // `node --conditions=our-src scripts/screenshots.ts [--png] [PAGE …]`: looks at every page of the console in Chromium, wide and on a phone, light and dark,
-// and writes the pictures to docs/screenshots/. The node has real tasks: answers, questions, failures, a webhook that is refused.
+// and writes the pictures to docs/screenshots/. The node has real tasks: answers, questions, failures, a webhook that is refused. Three processes share a
+// Postgres for the page of the replicas, and fifty agents are on a Mosquitto for that of the mesh.
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
-import { builtInAgents, defineAgent, status } from '#agents';
-import { createLog } from '#server';
+import type { Page } from 'playwright-core';
+import { builtInAgents } from '#agents';
+import { createLog, tokenAuth } from '#server';
 import { createDemo } from '../src/agents/built-in/demo.ts';
 import { createConsole } from '../src/server/adapters/console.ts';
 import { serve } from '../src/server/adapters/node.ts';
 import { openBrowser } from '../test/support/browser.ts';
+import { press, reports, rooms, sources, writer } from './screenshots/agents.ts';
+import type { Place } from './screenshots/clusters.ts';
+import { startMesh, startReplicas } from './screenshots/clusters.ts';
 
 const given = process.argv.slice(2);
-/** With `--png`, exact pictures in screenshots/, which git ignores. */
+/** With `--png`, exact pictures in screenshots/, which git ignores, also of `SEEN_ONLY`. */
 const isExact = given.includes('--png');
 const OUT = join(fileURLToPath(new URL('..', import.meta.url)), isExact ? 'screenshots' : 'docs/screenshots');
 const QUALITY = 55;
-const SIZES = { wide: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
-
-const REPORT = `## Sales in spring
-
-| month | orders | change |
-|---|---:|---:|
-| March | 1,204 | +4 % |
-| April | 1,377 | +14 % |
-
-- [x] numbers checked
-- [ ] sent to Ann
-
-\`\`\`ts
-const total = orders.reduce((sum, { price }) => sum + price, 0);
-\`\`\``;
-
-const reports = defineAgent({
-  name: 'reports',
-  description: 'Writes reports about sales.',
-  skills: [
-    {
-      id: 'ask',
-      name: 'Ask about sales',
-      description: 'Answers questions about sales, in words.',
-      tags: ['sales'],
-      examples: ['How were sales in spring?', 'And in autumn?'],
-    },
-    {
-      id: 'report',
-      name: 'Report',
-      description: 'A report about a season.',
-      tags: ['sales'],
-      input: z.object({ season: z.enum(['spring', 'summer']), year: z.number().optional() }),
-    },
-  ],
-  run: async function* (turn) {
-    // Without a stack: pictures must not show the paths of the machine that made them.
-    if (turn.text.includes('autumn')) throw Object.assign(new Error('the database has no orders of autumn'), { stack: '' });
-    yield status([{ text: 'Using tool: orders' }, { data: { id: '1', tool: 'orders', title: 'Read the orders of spring' } }], {
-      event: 'tool_use',
-    });
-    await new Promise((resolve) => setTimeout(resolve, 420));
-    yield status([{ text: 'Tool result: 2,581 orders' }, { data: { id: '1', isError: false } }], { event: 'tool_result' });
-    yield status('Compares with last year');
-    await new Promise((resolve) => setTimeout(resolve, 180));
-    yield REPORT;
-    await new Promise((resolve) => setTimeout(resolve, 90));
-  },
-});
+const SIZES = {
+  wide: { viewport: { width: 1440, height: 900 } },
+  phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+} as const;
 
 const script = builtInAgents.get('script')?.create();
-const agents = [createDemo({ wordMs: 1, stepMs: 60_000 }), reports, ...(script === undefined ? [] : [script])];
+const workflow = press((name) => server.handler.agents.find((agent) => agent.name === name)?.service);
+const agents = [
+  createDemo({ wordMs: 1, stepMs: 60_000 }),
+  reports,
+  workflow,
+  sources,
+  writer,
+  rooms,
+  ...(script === undefined ? [] : [script]),
+];
 const log = createLog({ write: () => {} });
 const server = await serve(agents, { port: 0, console: createConsole(), otel: false, log, tellCauses: true, allowLoopbackTargets: true });
+const locked = await serve([createDemo({})], { port: 0, console: createConsole(), otel: false, log, auth: [tokenAuth(() => false)] });
 const refusing = createServer((_, outgoing) => outgoing.writeHead(410).end());
 await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', () => resolve()));
 const address = refusing.address();
 const hook = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/hook`;
+
+/** What the console asks for, too: otherwise an agent describes its form in words. */
+const A2UI = 'https://a2ui.org/a2a-extension/a2ui/v0.9.1';
 
 interface Sent {
   readonly id: string;
@@ -89,7 +61,7 @@ async function send(agent: string, text: string, more: object = {}): Promise<Sen
   };
   const response = await fetch(`${server.url}/agents/${agent}/message:send`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', 'A2A-Extensions': A2UI },
     body: JSON.stringify({ message, configuration }),
   });
   const { task } = (await response.json()) as { task: Sent };
@@ -102,12 +74,18 @@ const waiting = await send('demo', 'approve');
 await send('script', 'ask');
 const report = await send('reports', 'How were sales in spring?');
 const failed = await send('reports', 'And in autumn?', { contextId: report.contextId });
+const charted = await send('reports', 'Show them as a chart');
+const booking = await send('rooms', 'A room for Friday');
+const delegated = await send('press', 'bees in cities');
 await send('demo', 'slow');
 
 const PAGES: Readonly<Record<string, string>> = {
   home: '/home',
   chat: '/chat',
   conversation: `/chat/reports?with=${report.contextId}`,
+  files: `/chat/reports?with=${charted.contextId}`,
+  form: `/chat/rooms?with=${booking.contextId}`,
+  delegated: `/chat/press?with=${delegated.contextId}`,
   question: `/chat/demo?with=${waiting.contextId}`,
   tour: '/tour',
   tasks: '/tasks',
@@ -119,21 +97,47 @@ const PAGES: Readonly<Record<string, string>> = {
   approvals: '/approvals',
   push: '/push',
   mesh: '/mesh',
+  replicas: '/replicas',
   health: '/health',
+};
+/** Pages to look at that the documentation does not need. */
+const SEEN_ONLY: Readonly<Record<string, string>> = {
+  'task-failed': `/tasks/${failed.id}`,
+  'task-tree': `/tasks/${delegated.id}`,
+  'task-asking': `/tasks/${waiting.id}`,
+  'new-chat': '/chat/reports',
+  'wire-here': '/wire',
+  'wire-all': '/wire/node',
+  'wire-raw': '/wire/raw',
+  shared: '/shared',
+  search: '/tasks?q=spring',
+  'sign-in': '/home',
+  nowhere: '/no-such-page',
 };
 
 const only = given.filter((name) => !name.startsWith('-'));
+const wanted = Object.entries({ ...PAGES, ...(isExact ? SEEN_ONLY : {}) }).filter(([name]) => only.length === 0 || only.includes(name));
+const isWanted = (page: string): boolean => wanted.some(([name]) => name === page);
+const places: Readonly<Record<string, Place | undefined>> = {
+  mesh: isWanted('mesh') ? await startMesh() : undefined,
+  replicas: isWanted('replicas') ? await startReplicas() : undefined,
+  'sign-in': { url: locked.url, stop: () => locked.close() },
+};
+
+async function shoot(page: Page, name: string, path: string): Promise<void> {
+  await page.goto(`${places[name]?.url ?? server.url}/console${path}`);
+  await page.locator('main h1, main .transcript, main .empty, .sign-in').first().waitFor();
+  await page.waitForTimeout(name === 'mesh' ? 12_000 : 1800);
+}
+
 mkdirSync(OUT, { recursive: true });
 const browser = await openBrowser();
-for (const [size, viewport] of Object.entries(SIZES)) {
+for (const [size, screen] of Object.entries(SIZES)) {
   for (const colorScheme of ['light', 'dark'] as const) {
-    const context = await browser.newContext({ viewport, colorScheme, baseURL: server.url });
+    const context = await browser.newContext({ ...screen, colorScheme });
     const page = await context.newPage();
-    for (const [name, path] of Object.entries(PAGES)) {
-      if (only.length > 0 && !only.includes(name)) continue;
-      await page.goto(`/console${path}`);
-      await page.locator('main h1, main .transcript, main .empty').first().waitFor();
-      await page.waitForTimeout(1800);
+    for (const [name, path] of wanted) {
+      await shoot(page, name, path);
       const place = join(OUT, `${name}-${size}-${colorScheme}`);
       if (isExact) await page.screenshot({ path: `${place}.png` });
       else await page.screenshot({ path: `${place}.jpg`, type: 'jpeg', quality: QUALITY });
@@ -143,4 +147,5 @@ for (const [size, viewport] of Object.entries(SIZES)) {
 }
 await browser.close();
 refusing.close();
+for (const place of Object.values(places)) await place?.stop();
 await server.close();

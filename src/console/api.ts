@@ -3,6 +3,7 @@ import type {
   AdminAnswered,
   AdminApproval,
   AdminAttempt,
+  AdminConversation,
   AdminConversationPage,
   AdminDelivery,
   AdminEvent,
@@ -10,6 +11,7 @@ import type {
   AdminLogLine,
   AdminMesh,
   AdminPage,
+  AdminReplica,
   AdminSearchPage,
   AdminTask,
   AdminWholeTask,
@@ -78,6 +80,11 @@ export const admin = {
     return found.events;
   },
   conversations: (query: URLSearchParams) => ask<AdminConversationPage>(`/conversations?${query}`),
+  rename: ({ contextId, principal, tenant }: AdminConversation, name: string) =>
+    ask<AdminConversation>(
+      `/conversations/${one(contextId)}:rename`,
+      post({ name, principal, ...(tenant === undefined ? {} : { tenant }) }),
+    ),
   words: async (ids: readonly string[]) =>
     (await ask<{ words: readonly AdminWords[] }>(`/words?${new URLSearchParams(ids.map((id) => ['task', id]))}`)).words,
   retry: (id: string) => ask<AdminTask>(`/tasks/${one(id)}:retry`, post()),
@@ -95,6 +102,7 @@ export const admin = {
   discard: (id: number) => ask<void>(`/push/deliveries/${id}`, { method: 'DELETE' }),
   health: () => ask<AdminHealth>('/health'),
   mesh: async () => (await ask<{ mesh: AdminMesh | null }>('/mesh')).mesh,
+  replicas: async () => (await ask<{ replicas: readonly AdminReplica[] | null }>('/replicas')).replicas,
   wire: (after: number) => ask<AdminWirePage>(`/wire?after=${after}`),
   wireOn: (isOn: boolean) => ask<void>(isOn ? '/wire:start' : '/wire:stop', post()),
   wireClear: () => ask<void>('/wire', { method: 'DELETE' }),

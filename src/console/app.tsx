@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { agents, agentsProblem, loadAgents } from './agents/known.ts';
 import { ChatPage } from './chat/page.tsx';
 import { watchNode } from './ops/watch.ts';
+import { watchReplicas } from './replicas/state.ts';
 import { go, path } from './route.ts';
 import { refused, token } from './session.ts';
 import { Shell } from './shell.tsx';
@@ -21,6 +22,7 @@ const PAGES: readonly (readonly [string, FunctionComponent])[] = [
   ['/approvals', lazily(async () => (await import('./ops/approvals.tsx')).ApprovalsPage)],
   ['/push', lazily(async () => (await import('./ops/push.tsx')).PushPage)],
   ['/mesh', lazily(async () => (await import('./mesh/page.tsx')).MeshPage)],
+  ['/replicas', lazily(async () => (await import('./replicas/page.tsx')).ReplicasPage)],
   ['/health', lazily(async () => (await import('./ops/health.tsx')).HealthPage)],
 ];
 
@@ -31,7 +33,10 @@ export function App() {
   const known = agents.value ?? (agentsProblem.value === '' ? undefined : []);
   useEffect(() => {
     void loadAgents();
-    return watchNode();
+    const ends = [watchNode(), watchReplicas()];
+    return () => {
+      for (const end of ends) end();
+    };
   }, [who]);
   useEffect(() => {
     if (here !== '/' || known === undefined) return;

@@ -1,6 +1,8 @@
 import { options, render } from 'preact';
+import { SignedIn } from './agents/signed-in.tsx';
 import { App } from './app.tsx';
 import { withPrefix } from './prefix.ts';
+import { path } from './route.ts';
 import './style/base.css';
 import './style/shell.css';
 import './style/parts.css';
@@ -14,4 +16,4 @@ options.vnode = (vnode) => {
 };
 
 const root = document.getElementById('app');
-if (root !== null) render(<App />, root);
+if (root !== null) render(path.value === '/signed-in' ? <SignedIn /> : <App />, root);

@@ -1,7 +1,9 @@
-import type { IconName } from './ui/icons.tsx';
+import type { IconName } from './ui/icon-paths.ts';
+
+type Entry = readonly [to: string, label: string, icon: IconName, key: string];
 
 /** Every page, with the letter that opens it after `g`. */
-export const NAV: readonly (readonly [to: string, label: string, icon: IconName, key: string])[] = [
+export const NAV: readonly Entry[] = [
   ['/home', 'Home', 'home', 'o'],
   ['/chat', 'Chat', 'chat', 'c'],
   ['/tasks', 'Tasks', 'tasks', 't'],
@@ -10,6 +12,7 @@ export const NAV: readonly (readonly [to: string, label: string, icon: IconName,
   ['/approvals', 'Approvals', 'approvals', 'i'],
   ['/push', 'Push', 'push', 'p'],
   ['/mesh', 'Mesh', 'mesh', 'm'],
+  ['/replicas', 'Replicas', 'replicas', 'r'],
   ['/health', 'Health', 'health', 'h'],
   ['/tour', 'Tour', 'tour', 'u'],
 ];

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { agents } from './agents/known.ts';
+import { menu } from './menu.ts';
 import { NAV } from './nav.ts';
 import { go } from './route.ts';
 import { isTyping } from './ui/keys.ts';
@@ -51,7 +52,7 @@ interface Place {
 function placesFor(text: string): readonly Place[] {
   const wanted = text.trim().toLowerCase();
   const all: readonly Place[] = [
-    ...NAV.map(([to, label]) => ({ label, to })),
+    ...menu.value.map(([to, label]) => ({ label, to })),
     ...(agents.value ?? []).flatMap(({ name }) => [
       { label: `Chat with ${name}`, to: `/chat/${name}` },
       { label: `Agent ${name}`, to: `/agents/${name}` },
@@ -139,7 +140,7 @@ function Keys() {
           <kbd>Ctrl</kbd> <kbd>K</kbd>
         </dt>
         <dd>go to a page, an agent, a task</dd>
-        {NAV.map(([to, label, , key]) => [
+        {menu.value.map(([to, label, , key]) => [
           <dt key={`${to}k`}>
             <kbd>g</kbd> <kbd>{key}</kbd>
           </dt>,
@@ -152,7 +153,15 @@ function Keys() {
         <dt>
           <kbd>j</kbd> <kbd>k</kbd> <kbd>x</kbd>
         </dt>
-        <dd>next task, previous task, select it</dd>
+        <dd>next task or question, previous one, select a task</dd>
+        <dt>
+          <kbd>1</kbd> … <kbd>9</kbd>
+        </dt>
+        <dd>answer a question on Approvals</dd>
+        <dt>
+          <kbd>F2</kbd>
+        </dt>
+        <dd>rename a conversation</dd>
         <dt>
           <kbd>Enter</kbd>
         </dt>

@@ -31,6 +31,17 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
   place.value = read();
 }
 
+/** How far the list of this page was scrolled. The entry of the browser's history has it, so that Back and a reload find the place again. */
+export function keptTop(): number {
+  const state: unknown = history.state;
+  const top = typeof state === 'object' && state !== null && 'top' in state ? state.top : 0;
+  return typeof top === 'number' ? top : 0;
+}
+
+export function keepTop(top: number): void {
+  history.replaceState({ top }, '');
+}
+
 addEventListener('popstate', () => {
   place.value = read();
 });

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { menu } from './menu.ts';
 import { NAV } from './nav.ts';
 import { approvals, health, isAway } from './ops/watch.ts';
 import { Palette } from './palette.tsx';
@@ -48,7 +49,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
           </button>
         </div>
         <nav id="nav" class={isMenuOpen.value ? 'open' : ''} aria-label="Pages">
-          {NAV.map(([to, label, icon, key]) => (
+          {menu.value.map(([to, label, icon, key]) => (
             <a
               key={to}
               href={`/console${to}`}

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { AdminEvent, Json, Message, Metadata, TaskState } from '#protocol';
 import { artifactId, contextId, LLM_NOTE, messageId, ORIGIN_NOTE, taskId } from '#protocol';
 import type { Span } from '../../src/console/tasks/spans.ts';
-import { scaleOf, sharesOf, spansOf } from '../../src/console/tasks/spans.ts';
+import { spansOf } from '../../src/console/tasks/spans.ts';
+import { scaleOf, sharesOf } from '../../src/console/tasks/time-scale.ts';
 
 const START = Date.parse('2026-03-01T10:00:00Z');
 const at = (ms: number): string => new Date(START + ms).toISOString();
@@ -65,6 +66,20 @@ describe('the bars of a task', () => {
     expect(spans.map(({ isBad }) => isBad)).toEqual([false, true, false, false, false]);
     expect(spans.at(-1)).toMatchObject({ isRough: true, at: 7 });
     expect(sharesOf(spans)).toEqual({ workMs: 700, waitMs: 8500 });
+  });
+
+  it('name the option that an answer chose', () => {
+    const options = [{ optionId: 'allow', name: 'Yes, make it', kind: 'allow_once' }];
+    const answer: Message = { ...said('', { optionId: 'allow' }), role: 'ROLE_USER' };
+    const spans = spansOf(
+      [
+        created('approve'),
+        status(10, 'TASK_STATE_INPUT_REQUIRED', said('May I?', { options })),
+        { ...status(20, 'TASK_STATE_WORKING'), input: { ...answer, parts: answer.parts.filter(({ data }) => data !== undefined) } },
+      ],
+      30,
+    );
+    expect(spans.map(({ label }) => label)).toEqual(['approve', 'May I?', 'Answer: Yes, make it']);
   });
 
   it('read the tool calls of a language model and the task of a remote agent from Parley’s notes', () => {

@@ -174,7 +174,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'surfaces of A2UI in the consol
     const { page } = watched;
     await say('future');
     await page.locator('.by-agent').last().locator('.tree').getByText('createSurface').waitFor();
-    await page.locator('.by-agent').first().getByRole('link', { name: 'task' }).click();
+    await page.locator('.by-agent').first().getByRole('link', { name: 'Open the task' }).click();
     await page.locator('section.surface').first().getByRole('button', { name: 'Book' }).waitFor();
     expect(await page.locator('section.surface').first().getByRole('button', { name: 'Book' }).isDisabled()).toBe(true);
     expect(watched.wrongs).toEqual([]);

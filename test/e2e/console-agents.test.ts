@@ -13,7 +13,7 @@ import type { Watched } from '../support/browser.ts';
 import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 import { CARD } from '../support/engine.ts';
 import { suiteNeeding } from '../support/needs.ts';
-import { builtIn, startServer } from '../support/server.ts';
+import { builtIn, jsonRequest, sendBody, startServer } from '../support/server.ts';
 
 /** A server that has nothing but a card and keys. */
 async function cardServer(keys: readonly JWK[], make: (base: string) => Promise<AgentCard>): Promise<{ url: string; close(): void }> {
@@ -56,6 +56,14 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the agents page of the console
     await page.locator('.check[aria-busy=false]').waitFor();
   };
   const signature = () => watched.page.getByRole('region', { name: 'Signature' });
+
+  it('says what each agent did lately', async () => {
+    const { page } = watched;
+    await page.goto('/console/agents');
+    await page.getByRole('link', { name: /^echo.*Not used lately/ }).waitFor();
+    await fetch(jsonRequest(`${server.url}/agents/echo/message:send`, sendBody('hi')));
+    await page.getByRole('link', { name: /^echo.*just now, 1 task$/ }).waitFor();
+  });
 
   it('shows the findings of parley doctor', async () => {
     const url = `${server.url}/agents/echo`;

@@ -62,8 +62,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     await page.getByRole('button', { name: 'Yes, make it' }).waitFor();
     await picture('chat-question');
     expect(await seriousFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Yes, make it' }).click();
+    await page.getByRole('button', { name: 'Yes, make it' }).press('Enter');
     await lastAnswer().getByText('Thank you.').waitFor();
+    // The button is gone. A reader who works by keyboard continues in the message box.
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Message to demo');
     await lastAnswer().getByRole('link', { name: 'approved.md' }).waitFor();
     expect(await page.getByRole('button', { name: 'Yes, make it' }).count()).toBe(0);
   });

@@ -96,6 +96,42 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the conversations of the conso
     await picture('conversations');
   });
 
+  it('renames a conversation in the list and above the chat, for every browser', async () => {
+    const { page, picture } = watched;
+    const field = page.getByLabel('Name of the conversation');
+    const letter = list().getByRole('link', { name: /a letter to Ann/ });
+    await letter.focus();
+    await page.keyboard.press('F2');
+    await field.fill('never');
+    await page.keyboard.press('Escape');
+    await letter.waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Rename a letter to Ann');
+    await page.keyboard.press('Enter');
+    await field.fill('Post <b>for</b> Ann');
+    await page.keyboard.press('Enter');
+    const named = list().getByRole('link', { name: /Post <b>for<\/b> Ann.*a letter to Ann.*echo/s });
+    await named.waitFor();
+    await page.getByRole('heading', { name: 'Post <b>for</b> Ann' }).waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
+    await picture('renamed');
+    await page.getByLabel('Search conversations').fill('post <b');
+    await expect.poll(() => list().getByRole('link').count()).toBe(1);
+    const other = await openPage(browser, server.url, { viewport: { width: 390, height: 844 } });
+    await other.page.goto(page.url());
+    await other.page.getByRole('heading', { name: 'Post <b>for</b> Ann' }).waitFor();
+    await other.page
+      .locator('.chat-head')
+      .getByRole('button', { name: /Rename/ })
+      .click();
+    await other.page.getByLabel('Name of the conversation').fill(' ');
+    await other.page.keyboard.press('Enter');
+    await other.page.getByRole('heading', { name: 'a letter to Ann' }).waitFor();
+    expect(await seriousFaults(other.page)).toEqual([]);
+    expect(other.wrongs).toEqual([]);
+    await page.reload();
+    await page.getByRole('heading', { name: 'a letter to Ann' }).waitFor();
+  });
+
   it('follows a running task after a reload', async () => {
     const { page } = watched;
     await page.goto('/console/chat/script');
@@ -154,21 +190,70 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the conversations of the conso
     expect(await seriousFaults(page)).toEqual([]);
   });
 
-  it('retries, edits and sends again, and asks another agent the same', async () => {
+  const saidTexts = async () => (await watched.page.locator('.by-user').allTextContents()).map((text) => text.trim());
+
+  it('retries: sends the last message again, with the skill that was chosen', async () => {
     const { page } = watched;
-    const count = await page.locator('.by-user').count();
+    await page.goto('/console/chat/writer');
+    await page.getByRole('list', { name: 'Examples' }).getByRole('button', { name: 'json' }).click();
+    await lastAnswer().getByText('completed').waitFor();
     await lastAnswer().getByRole('button', { name: 'Retry' }).click();
-    await expect.poll(() => page.locator('.by-user').count()).toBe(count + 1);
+    await expect.poll(saidTexts).toEqual(['Skill: writejson', 'Skill: writejson']);
+    await expect.poll(() => page.locator('.by-agent').getByText('completed').count()).toBe(2);
+    // Only the last answer can be repeated, so that a retry never follows from the middle.
+    expect(await page.getByRole('button', { name: 'Retry' }).count()).toBe(1);
+  });
+
+  it('edits a message and sends it again, in the same conversation', async () => {
+    const { page } = watched;
+    await say('broken');
     await lastAnswer().getByRole('alert').waitFor();
+    const address = page.url();
     await page.locator('.said-row').last().getByRole('button', { name: 'Edit' }).click();
     const box = page.getByRole('textbox', { name: /Message to/ });
     await expect.poll(() => box.inputValue()).toBe('broken');
+    await expect.poll(() => box.evaluate((element) => element === document.activeElement)).toBe(true);
     await box.fill('mended');
     await page.keyboard.press('Enter');
     await lastAnswer().getByText('completed').waitFor();
+    expect((await saidTexts()).slice(-2)).toEqual(['broken', 'mended']);
+    expect(page.url()).toBe(address);
+  });
+
+  it('branches: sends a message to another agent, in a conversation of its own', async () => {
+    const { page } = watched;
+    const before = page.url();
     await page.locator('.said-row').last().getByLabel('Send to another agent').selectOption('echo');
     await page.waitForURL(/\/chat\/echo\?with=/);
     await lastAnswer().getByText('mended').waitFor();
+    expect(await saidTexts()).toEqual(['mended']);
+    await page.goBack();
+    await expect.poll(() => page.url()).toBe(before);
+    await expect.poll(async () => (await saidTexts()).at(-1)).toBe('mended');
+    expect((await saidTexts()).length).toBeGreaterThan(1);
+  });
+
+  it('names the agent above a conversation, and leads back to the list on a phone', async () => {
+    const wide = watched.page;
+    await wide.locator('.chat-head').getByRole('link', { name: 'writer' }).waitFor();
+    expect(await wide.getByRole('link', { name: 'All conversations' }).isVisible()).toBe(false);
+    // So low that the agents do not fit below the conversations.
+    const phone = { viewport: { width: 390, height: 480 }, isMobile: true, hasTouch: true };
+    const { page, wrongs } = await openPage(browser, server.url, phone);
+    await page.goto(wide.url());
+    await page.locator('.chat-head').getByRole('link', { name: 'writer' }).waitFor();
+    await page.getByRole('link', { name: 'All conversations' }).click();
+    await page
+      .getByRole('list', { name: 'All conversations' })
+      .getByRole('link', { name: /a letter to Ann/ })
+      .waitFor();
+    const choose = page.getByRole('heading', { name: 'Choose an agent' });
+    const isSeen = () => choose.evaluate((element) => element.getBoundingClientRect().top < innerHeight);
+    expect(await isSeen()).toBe(false);
+    await page.getByRole('link', { name: 'New conversation' }).click();
+    await expect.poll(isSeen).toBe(true);
+    expect([await seriousFaults(page), wrongs]).toEqual([[], []]);
+    await page.context().close();
   });
 
   it('caused no errors and no policy violations', () => {

@@ -34,7 +34,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'what the console says about th
     await page.goto('/console/health');
     await page.locator('nav .bubble').getByText('1').waitFor();
     await page.getByRole('img', { name: /^Waiting for a person: now 1,/ }).waitFor();
-    await page.getByRole('img', { name: /^Failed tasks since the start: now 1,/ }).waitFor();
+    await page.getByRole('img', { name: /^Failed or rejected tasks: now 1,/ }).waitFor();
   });
 
   it('states no partial figures of a long task, and cuts none off', async () => {
@@ -99,6 +99,17 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'what the console says about th
     const button = await phone.page.getByRole('button', { name: 'Yes, make it' }).boundingBox();
     expect((button?.y ?? 0) - (text?.y ?? 0) - (text?.height ?? 0)).toBeGreaterThanOrEqual(8);
     await phone.page.context().close();
+  });
+
+  it('opens no keyboard on a touch screen until the reader asks for it', async () => {
+    const touch = await openPage(browser, server.url, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+    await touch.page.goto('/console/chat/script');
+    const box = touch.page.getByRole('textbox', { name: /Message to/ });
+    await box.waitFor();
+    expect(await box.evaluate((node) => document.activeElement === node)).toBe(false);
+    await touch.page.context().close();
+    await watched.page.goto('/console/chat/script');
+    await expect.poll(() => watched.page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
   });
 
   it('caused no errors and no policy violations', () => {

@@ -47,7 +47,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the home page and the list of 
     await section('Recent conversations')
       .getByRole('link', { name: /approve it.*needs input/s })
       .waitFor();
-    await page.getByRole('list', { name: 'Now' }).getByRole('link', { name: 'Wait for a person 1' }).waitFor();
+    await page.getByRole('list', { name: 'Now' }).getByRole('link', { name: 'Waiting for a person 1' }).waitFor();
     await picture('home');
     expect(await seriousFaults(page)).toEqual([]);
     await page.getByRole('link', { name: 'Take the tour' }).click();

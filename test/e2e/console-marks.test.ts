@@ -56,6 +56,9 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'what the console marks', () =>
     expect(await dialects.locator(':scope > li').count()).toBe(2);
     await watched.picture('rosetta-two');
     expect(await seriousFaults(page)).toEqual([]);
+    await page.getByLabel('The card of an agent').selectOption('echo');
+    await page.waitForURL(/rosetta\?agent=echo$/);
+    await page.getByRole('region', { name: 'JSON of A2A 1.0' }).getByText('"echo"').first().waitFor();
   });
 
   it('caused no errors and no policy violations', () => {

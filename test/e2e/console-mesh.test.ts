@@ -125,7 +125,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
     await page.getByRole('textbox', { name: /Message to/ }).fill('work 10');
     await page.keyboard.press('Enter');
     await page.locator('.by-agent').getByText('worked for 10 ms').waitFor();
-    await page.locator('.by-agent').getByRole('link', { name: 'task' }).click();
+    await page.locator('.by-agent').getByRole('link', { name: 'Open the task' }).click();
     await page.getByRole('link', { name: 'mesh:worker' }).waitFor();
     await page.goto('/console/chat');
     await page.getByRole('region', { name: 'Agents of the mesh' }).getByText('worker').first().waitFor();

@@ -63,7 +63,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'shared files and usage', () =>
 
   it('opens the file again, with the timeline and the replay', async () => {
     const { page } = watched;
-    await page.goto('/console/tasks');
+    await page.goto('/console/home');
     await page.getByRole('link', { name: 'Open a shared file' }).click();
     await page.getByLabel('File').setInputFiles(file);
     const tasks = page.getByRole('article', { name: 'Shared task of echo' });
@@ -83,7 +83,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'shared files and usage', () =>
   it('shows skills first and the usage of an agent, and the slowest agents and callers', async () => {
     const { page } = watched;
     await page.goto('/console/agents/echo');
-    await page.getByRole('region', { name: 'Usage' }).getByText('95 % took at most').waitFor();
+    await page.getByRole('region', { name: 'Usage' }).getByText('95th percentile').waitFor();
     const headings = await page.locator('.agent-card h2').allTextContents();
     expect(headings.slice(0, 2)).toEqual(['Skills', 'Usage']);
     expect(await seriousFaults(page)).toEqual([]);

@@ -14,7 +14,7 @@ import { browse, CLIENT, startOidc } from '../support/oidc.ts';
 import { builtIn, startServer } from '../support/server.ts';
 
 /** An agent behind a gate: its card names the schemes, and every other request needs the right headers. */
-async function gated(agent: string, schemes: object, isGood: (headers: Headers) => boolean | Promise<boolean>) {
+async function gated(agent: string, schemes: object, isGood: (headers: Headers, url: URL) => boolean | Promise<boolean>) {
   const server = createServer((incoming, outgoing) => {
     void (async () => {
       const headers = new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
@@ -26,7 +26,7 @@ async function gated(agent: string, schemes: object, isGood: (headers: Headers) 
         outgoing.end(JSON.stringify({ ...card, name: 'Guarded', securitySchemes: schemes, securityRequirements }));
         return;
       }
-      if (!(await isGood(headers))) {
+      if (!(await isGood(headers, new URL(incoming.url ?? '/', own)))) {
         outgoing.writeHead(401, { 'Content-Type': 'application/json', 'WWW-Authenticate': 'Bearer' });
         outgoing.end('{}');
         return;
@@ -58,7 +58,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'signing in to a remote agent f
   beforeAll(async () => {
     server = await startServer({ agents: [builtIn('echo')], console: createConsole() });
     agent = await startServer({ agents: [builtIn('echo')] });
-    oidc = await startOidc();
+    oidc = await startOidc(3600, [`${server.url}/console/signed-in`]);
     browser = await openBrowser();
     watched = await openPage(browser, server.url);
   });
@@ -69,7 +69,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'signing in to a remote agent f
     await agent?.close();
     await oidc?.close();
   });
-  const guarded = async (schemes: object, isGood: (headers: Headers) => boolean | Promise<boolean>): Promise<string> => {
+  const guarded = async (schemes: object, isGood: (headers: Headers, url: URL) => boolean | Promise<boolean>): Promise<string> => {
     const gate = await gated(agent.url, schemes, isGood);
     open.push(gate.close);
     return gate.url;
@@ -103,6 +103,20 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'signing in to a remote agent f
     const kept = await page.evaluate(() => JSON.stringify([location.href, { ...sessionStorage }, { ...localStorage }]));
     expect(kept).not.toContain('sesame-123');
     expect(kept).not.toContain(hidden);
+  });
+
+  it('keeps a key that the card wants in the address out of the wire log', async () => {
+    const { page } = watched;
+    const scheme = { key: { apiKeySecurityScheme: { location: 'query', name: 'k' } } };
+    await connect(await guarded(scheme, (_, url) => url.searchParams.get('k') === 'open-sesame-9'));
+    await page.getByLabel('Key', { exact: true }).fill('open-sesame-9');
+    await page.getByRole('button', { name: 'Sign in and connect' }).click();
+    await talks();
+    await page.getByRole('link', { name: 'Wire' }).click();
+    await page.getByRole('list', { name: 'Requests, newest first' }).getByText('SendStreamingMessage').first().waitFor();
+    expect(await page.content()).not.toContain('open-sesame-9');
+    await page.reload();
+    expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('open-sesame-9');
   });
 
   it('sends headers of the user, and says which line is none', async () => {
@@ -154,6 +168,57 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'signing in to a remote agent f
     await browse((await link.getAttribute('href')) ?? '', 'Sign-in Success', { user_code: code });
     await talks();
     expect(watched.wrongs).toEqual([]);
+  });
+
+  it('signs in at the page of an OAuth server, which redirects to the console', async () => {
+    const { page } = watched;
+    const flow = { authorizationUrl: `${oidc.issuer}/auth`, tokenUrl: `${oidc.issuer}/token`, scopes: { openid: 'who you are' } };
+    let token = '';
+    const isGood = (headers: Headers) => {
+      token = headers.get('authorization')?.replace('Bearer ', '') ?? '';
+      return oidc.isGood(token);
+    };
+    await connect(await guarded({ oauth: { oauth2SecurityScheme: { flows: { authorizationCode: flow } } } }, isGood));
+    expect(await page.getByLabel('With').inputValue()).toBe('authorizationCode');
+    expect(await page.getByLabel('Scopes').inputValue()).toBe('openid');
+    await page.getByText(`${server.url}/console/signed-in`).waitFor();
+    await page.getByLabel('Client id').fill(CLIENT.clientId);
+    await page.getByLabel(/^Client secret/).fill(CLIENT.clientSecret);
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Sign in and connect' }).click();
+    await talks();
+    const kept = await page.evaluate(() => JSON.stringify([location.href, { ...sessionStorage }, { ...localStorage }]));
+    expect([token.length > 20, kept.includes(token), kept.includes('code=')]).toEqual([true, false, false]);
+    expect(watched.wrongs).toEqual([]);
+  });
+
+  it('can end a sign-in that nobody finishes, and says so where nobody waits for a redirect', async () => {
+    const { page } = watched;
+    const flow = { authorizationUrl: `${server.url}/docs/`, tokenUrl: `${oidc.issuer}/token`, scopes: {} };
+    await connect(await guarded({ oauth: { oauth2SecurityScheme: { flows: { authorizationCode: flow } } } }, () => false));
+    await page.getByLabel('Client id').fill('any');
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('button', { name: 'Sign in and connect' }).click();
+    const other = await opened;
+    expect(new URL(other.url()).searchParams.get('code_challenge_method')).toBe('S256');
+    await page.getByText(`Sign in at ${new URL(server.url).host}`).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Sign in and connect' }).waitFor();
+    await other.goto(`${server.url}/console/signed-in?code=a&state=b`);
+    await other.getByText('No page waits for this sign-in').waitFor();
+    expect(other.url()).toBe(`${server.url}/console/signed-in`);
+    expect(await seriousFaults(other)).toEqual([]);
+    await other.close();
+  });
+
+  it('never opens an address of a card that is not of the web', async () => {
+    const { page } = watched;
+    const flow = { authorizationUrl: 'javascript:document.title="bad"', tokenUrl: `${oidc.issuer}/token`, scopes: {} };
+    await connect(await guarded({ oauth: { oauth2SecurityScheme: { flows: { authorizationCode: flow } } } }, () => false));
+    await page.getByLabel('Client id').fill('any');
+    await page.getByRole('button', { name: 'Sign in and connect' }).click();
+    await page.locator('.sign-in-remote .problem').waitFor();
+    expect(page.context().pages()).toHaveLength(1);
   });
 
   it('refuses headers that belong to the connection', async () => {

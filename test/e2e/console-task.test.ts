@@ -64,8 +64,10 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the page of a task', () => {
     await steps.getByRole('button', { name: /tool find_rooms/ }).waitFor();
     await steps.getByRole('button', { name: /question Take room B2\?.*…/ }).waitFor(); // it is still open
     await page.getByText('keeps waiting for the answer').waitFor();
-    await page.getByRole('link', { name: 'Answer' }).click();
-    await page.getByRole('button', { name: 'yes' }).click();
+    await page.getByRole('article', { name: 'booking asks' }).getByRole('button', { name: 'yes' }).click(); // on the page of the task
+    await page.getByRole('heading', { name: /completed/ }).waitFor();
+    expect(await page.getByRole('article', { name: 'booking asks' }).count()).toBe(0);
+    await page.goto('/console/approvals');
     const answered = page.getByRole('region', { name: 'Answered' });
     await answered.getByRole('link', { name: 'Take room B2?' }).waitFor();
     await answered.getByText('yes', { exact: true }).waitFor();
@@ -77,6 +79,48 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the page of a task', () => {
     await page.getByText(/After event \d+ of/).waitFor();
     await watched.picture('task-waterfall');
     expect(await seriousFaults(page)).toEqual([]);
+  });
+
+  it('shows why a task failed first, and counts the same duration as the list', async () => {
+    const { page } = watched;
+    const id = await send('script', 'fail');
+    await page.goto(`/console/tasks/${id}`);
+    await page.getByRole('alert').getByText('The message asked me to fail.').waitFor();
+    await page.getByRole('alert').getByRole('link', { name: 'Show its log lines' }).waitFor();
+    const ticks = await page.locator('.span-ticks i').allTextContents();
+    expect(new Set(ticks).size).toBe(ticks.length); // a very short task has no equal times on its axis
+    await page.getByText('More', { exact: true }).click();
+    await page.getByRole('link', { name: 'Show in every dialect' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Show in every dialect' }).waitFor({ state: 'hidden' });
+    await page.goto('/console/tasks');
+    await page.getByRole('button', { name: 'Only failures' }).click();
+    await page.waitForURL(/status=TASK_STATE_FAILED/);
+    await page.locator('.t-cause').getByText('The message asked me to fail.').waitFor(); // the list says why, too
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Only failures' }).click();
+    await page.waitForURL((url) => url.search === '');
+  });
+
+  it('finds the place in a long list again', async () => {
+    const { page } = watched;
+    for (let at = 0; at < 80; at += 1) await send('script', `number ${at}`);
+    await page.goto('/console/tasks');
+    await page.getByText(/^\d+ tasks$/).waitFor();
+    const top = () => page.evaluate(() => document.querySelector('.virtual')?.scrollTop ?? 0);
+    await page.evaluate(() => document.querySelector('.virtual')?.scrollTo(0, 1800));
+    await expect.poll(() => page.evaluate(() => history.state?.top)).toBe(1800);
+    await page.locator('.task-row > a').nth(12).click();
+    await page.getByRole('region', { name: 'Timeline' }).waitFor();
+    await page.goBack();
+    await expect.poll(top).toBe(1800);
+    await page.reload();
+    await expect.poll(top).toBe(1800);
+    await page.getByRole('navigation').getByRole('link', { name: 'Tasks' }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'Health' }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'Tasks' }).click();
+    await page.locator('.task-row > a').first().waitFor();
+    expect(await top()).toBe(0); // a new visit begins at the top
   });
 
   it('links to the trace of the task', async () => {
@@ -120,6 +164,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the page of a task', () => {
     await page.getByLabel('Run this request with an agent').selectOption('away');
     await page.getByRole('region', { name: 'Run of away' }).locator('.output .own').getByText('chunks=2').waitFor();
     await page.getByRole('region', { name: 'Run of script' }).locator('.output .own').getByText('chunk 1').waitFor();
+    await page.getByRole('heading', { name: 'Two runs of one request' }).waitFor();
     await watched.picture('task-compare');
     expect(await seriousFaults(page)).toEqual([]);
     await page.goto(`/console/tasks/${id}`);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { messageId, taskId } from '#protocol';
@@ -9,6 +10,11 @@ import { CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
 import { grpcClient } from '../support/grpc.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { builtIn, jsonRequest, rpcSend, startServer } from '../support/server.ts';
+
+interface Har {
+  readonly request: { readonly method: string; readonly postData?: { readonly text: string } };
+  readonly response: { readonly status: number; readonly content: object };
+}
 
 suiteNeeding('chromium', CHROMIUM !== undefined, 'the wire page of the console', () => {
   let server: NodeServer;
@@ -56,6 +62,14 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the wire page of the console',
     expect(page.url()).toMatch(/\/wire\/node\?n=\d+$/);
     await page.reload(); // the node has the record, and the address names it
     await page.getByRole('list', { name: 'Frames' }).waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()]);
+    const har = JSON.parse(readFileSync(await download.path(), 'utf8')) as { log: { version: string; entries: readonly Har[] } };
+    expect(download.suggestedFilename()).toMatch(/^parley-.*\.har$/);
+    const posts = har.log.entries.filter(({ request }) => request.method === 'POST');
+    expect(posts.map(({ response }) => response.status)).toEqual([200, 200]);
+    expect(posts[0]?.response.content).toMatchObject({ mimeType: 'text/event-stream', text: expect.stringContaining('chunk 3') });
+    expect(posts[1]?.request.postData?.text).toContain('hello there');
+    expect(JSON.stringify(har)).not.toMatch(/in-a-header|in-the-query/);
     await page.getByLabel('Search the traffic').fill('hello there');
     await expect.poll(() => list.getByRole('listitem').count()).toBe(1);
     await page.getByLabel('Search the traffic').fill('');

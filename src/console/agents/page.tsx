@@ -13,6 +13,7 @@ import type { AgentCheckup, Whereabouts } from './examined.ts';
 import { useExamination } from './examined.ts';
 import type { ChatTarget } from './known.ts';
 import { agents, agentsProblem, loadAgents } from './known.ts';
+import { Recent, useRecent } from './recent.tsx';
 import { relayed } from './relay.ts';
 import { RemoteForm } from './remote-form.tsx';
 import { Signature } from './signature.tsx';
@@ -27,10 +28,13 @@ export function AgentsPage() {
 /** The list of all agents of this node. */
 function All() {
   const known = agents.value;
+  const recent = useRecent();
   return (
     <div class="page">
       <h1>Agents</h1>
-      <p class="lead">The agents of this node. Each page checks the agent as a client sees it, like parley doctor.</p>
+      <p class="lead">
+        The agents of this node. Each page checks the agent as a client sees it, like <code>parley doctor</code>.
+      </p>
       <Problem text={agentsProblem.value} onAgain={() => void loadAgents()} />
       {known?.length === 0 ? <Empty title="No agents here" /> : null}
       <ul class="cards">
@@ -39,6 +43,7 @@ function All() {
             <a class="card" href={`/console/agents/${agent.name}`}>
               <strong>{agent.title}</strong>
               <span>{agent.description}</span>
+              <Recent tasks={recent.get(agent.name)} />
             </a>
           </li>
         ))}

@@ -2,13 +2,14 @@ import type { Auth, Authenticator } from '#client';
 import { authenticatorOf } from '#client';
 import type { AgentCard } from '#protocol';
 import { bytesToBase64 } from '#protocol';
-import type { DevicePrompt } from '../../client/adapters/oauth.ts';
+import type { DevicePrompt, TokenSource } from '../../client/adapters/oauth.ts';
+import { REDIRECT_URI, redirected } from './redirect.ts';
 import { relayed } from './relay.ts';
 
 export type { DevicePrompt };
 
 /** How a user signs in to a remote agent. */
-export type SignInWay = 'bearer' | 'apiKey' | 'basic' | 'headers' | 'deviceCode' | 'clientCredentials';
+export type SignInWay = 'bearer' | 'apiKey' | 'basic' | 'headers' | 'authorizationCode' | 'deviceCode' | 'clientCredentials';
 
 /** What the user entered for one of the ways. */
 export interface SignInEntry {
@@ -34,13 +35,16 @@ export interface OfferedWay {
 }
 
 const LABELS: Readonly<Record<SignInWay, string>> = {
-  bearer: 'A token',
   apiKey: 'An API key',
   basic: 'A user and a password',
-  deviceCode: 'OAuth: approve in another window',
+  authorizationCode: 'OAuth: sign in at its server',
+  deviceCode: 'OAuth: enter a code on another device',
   clientCredentials: 'OAuth: the id and secret of a program',
+  bearer: 'A token',
   headers: 'Headers of your own',
 };
+
+const OAUTH_WAYS = ['authorizationCode', 'deviceCode', 'clientCredentials'] as const;
 
 /** The ways to sign in, those of the card first. */
 export function waysInto(card: AgentCard | undefined): readonly OfferedWay[] {
@@ -50,8 +54,7 @@ export function waysInto(card: AgentCard | undefined): readonly OfferedWay[] {
     const http = scheme.httpAuthSecurityScheme?.scheme.toLowerCase();
     if (http !== undefined) named.add(http === 'basic' ? 'basic' : 'bearer');
     const flows = scheme.oauth2SecurityScheme?.flows;
-    if (flows?.deviceCode !== undefined || scheme.openIdConnectSecurityScheme !== undefined) named.add('deviceCode');
-    if (flows?.clientCredentials !== undefined || scheme.openIdConnectSecurityScheme !== undefined) named.add('clientCredentials');
+    for (const way of OAUTH_WAYS) if (flows?.[way] !== undefined || scheme.openIdConnectSecurityScheme !== undefined) named.add(way);
     if (flows !== undefined || scheme.openIdConnectSecurityScheme !== undefined) named.add('bearer');
   }
   const all = (Object.keys(LABELS) as SignInWay[]).filter((way) => named.has(way) || !isOAuth(way));
@@ -61,7 +64,7 @@ export function waysInto(card: AgentCard | undefined): readonly OfferedWay[] {
 }
 
 export function isOAuth(way: SignInWay): boolean {
-  return way === 'deviceCode' || way === 'clientCredentials';
+  return OAUTH_WAYS.some((one) => one === way);
 }
 
 /** The card asks for credentials. */
@@ -69,16 +72,20 @@ export function wantsSignIn(card: AgentCard | undefined): boolean {
   return (card?.securityRequirements ?? []).length > 0;
 }
 
+/** What a sign-in shows while it waits for the user, and how it is ended. */
+export interface SignInPrompts {
+  readonly onCode: (prompt: DevicePrompt) => void;
+  /** The page of the OAuth server, which was opened in another window. */
+  readonly onPage: (url: URL) => void;
+  readonly signal: AbortSignal;
+}
+
 /**
  * What was entered, as credentials of the client. The node sends the requests, so headers that a page may not set, and names that the node
  * does not know, go to it in one header of their own.
  */
-export async function authOf(
-  entry: SignInEntry,
-  card: AgentCard | undefined,
-  prompt: (prompt: DevicePrompt) => void,
-): Promise<Authenticator> {
-  const auth = isOAuth(entry.way) ? await oauthOf(entry, card, prompt) : authenticatorOf(plainAuth(entry), undefined);
+export async function authOf(entry: SignInEntry, card: AgentCard | undefined, prompts: SignInPrompts): Promise<Authenticator> {
+  const auth = isOAuth(entry.way) ? await oauthOf(entry, card, prompts) : authenticatorOf(plainAuth(entry), undefined);
   return {
     present: async (given) => {
       const { headers = {}, ...rest } = await auth.present(given ?? card);
@@ -126,29 +133,54 @@ function throughNode(headers: Readonly<Record<string, string>>): Readonly<Record
 async function oauthOf(
   { way, clientId = '', clientSecret = '', scopes = '' }: SignInEntry,
   card: AgentCard | undefined,
-  prompt: (prompt: DevicePrompt) => void,
+  { onCode, onPage, signal }: SignInPrompts,
 ): Promise<Authenticator> {
-  const { deviceCode, clientCredentials } = await import('../../client/adapters/oauth.ts');
+  const { authorizationCode, deviceCode, clientCredentials } = await import('../../client/adapters/oauth.ts');
   const wanted = scopes.split(/\s+/).filter((scope) => scope !== '');
+  const { source } = offerIn(card, way);
   const options = {
-    ...{ source: sourceIn(card, way), clientId, fetch: relayed },
+    ...{ source, clientId, fetch: relayed },
     ...(clientSecret === '' ? {} : { clientSecret }),
     ...(wanted.length === 0 ? {} : { scopes: wanted }),
   };
-  return way === 'deviceCode' ? deviceCode({ ...options, prompt }) : clientCredentials(options);
+  if (way === 'clientCredentials') return clientCredentials(options);
+  if (way === 'deviceCode') return deviceCode({ ...options, prompt: onCode, signal });
+  const authorize = (url: URL): Promise<URL> => {
+    onPage(url);
+    return redirected(url, signal);
+  };
+  return authorizationCode({ ...options, redirectUri: REDIRECT_URI, authorize });
 }
 
-/** Where the card says that tokens come from. */
-function sourceIn(card: AgentCard | undefined, way: SignInWay) {
+interface OAuthOffer {
+  readonly source: TokenSource;
+  readonly scopes: readonly string[];
+}
+
+/** Where the card says that tokens come from, and with which scopes. */
+function offerIn(card: AgentCard | undefined, way: SignInWay): OAuthOffer {
   for (const scheme of Object.values(card?.securitySchemes ?? {})) {
-    const { deviceCode, clientCredentials } = scheme.oauth2SecurityScheme?.flows ?? {};
-    if (way === 'deviceCode' && deviceCode !== undefined)
-      return { tokenUrl: deviceCode.tokenUrl, deviceAuthorizationUrl: deviceCode.deviceAuthorizationUrl };
-    if (way === 'clientCredentials' && clientCredentials !== undefined) return { tokenUrl: clientCredentials.tokenUrl };
+    const { authorizationCode, deviceCode, clientCredentials } = scheme.oauth2SecurityScheme?.flows ?? {};
+    if (way === 'authorizationCode' && authorizationCode !== undefined) {
+      const { tokenUrl, authorizationUrl, scopes } = authorizationCode;
+      return { source: { tokenUrl, authorizationUrl }, scopes: Object.keys(scopes) };
+    }
+    if (way === 'deviceCode' && deviceCode !== undefined) {
+      const { tokenUrl, deviceAuthorizationUrl, scopes } = deviceCode;
+      return { source: { tokenUrl, deviceAuthorizationUrl }, scopes: Object.keys(scopes) };
+    }
+    if (way === 'clientCredentials' && clientCredentials !== undefined)
+      return { source: { tokenUrl: clientCredentials.tokenUrl }, scopes: Object.keys(clientCredentials.scopes) };
     const { openIdConnectUrl } = scheme.openIdConnectSecurityScheme ?? {};
-    if (openIdConnectUrl !== undefined) return { issuer: openIdConnectUrl.replace(/\/\.well-known\/openid-configuration$/, '') };
+    if (openIdConnectUrl !== undefined)
+      return { source: { issuer: openIdConnectUrl.replace(/\/\.well-known\/openid-configuration$/, '') }, scopes: [] };
   }
   throw new Error('the card does not say where its tokens come from');
+}
+
+/** What a form for this way begins with: the scopes that the card lists. */
+export function entryFor(way: SignInWay, card: AgentCard | undefined): SignInEntry {
+  return isOAuth(way) ? { way, scopes: offerIn(card, way).scopes.join(' ') } : { way };
 }
 
 /** Credentials that users entered. They are in memory only; an address of the console never has them. */

@@ -3,8 +3,10 @@ import { getTextFromMessage } from '#protocol';
 import { StateBadge, took } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Markdown } from '../ui/markdown.tsx';
-import { Diff, Parts } from '../ui/parts.tsx';
-import type { AskedQuestion, ChatTurn, Shown, TurnStep } from './turn.ts';
+import { onlyText, Parts } from '../ui/parts.tsx';
+import { Delegations } from './delegations.tsx';
+import { Steps } from './steps.tsx';
+import type { AskedQuestion, ChatTurn, Shown } from './turn.ts';
 
 interface AnswerProps {
   readonly title: string;
@@ -27,9 +29,10 @@ export function Answer({ title, turn, isLast, onChoose, surfaces, children }: An
   return (
     <article class="said by-agent" aria-label={title} aria-busy={!isOver}>
       <Steps steps={turn.steps} isOver={isOver} isAll={!hasShown && closing === '' && turn.asked.length === 0} />
-      {[...turn.shown.values()].map((shown) => (
-        <ArtifactView key={shown.id} shown={shown} isOver={isOver} />
-      ))}
+      <Delegations all={turn.delegations} isTurnOver={isOver} />
+      {[...turn.shown.values()].map((shown) =>
+        isRepeated(shown, closing) ? null : <ArtifactView key={shown.id} shown={shown} isOver={isOver} />,
+      )}
       {turn.direct === undefined ? null : <Parts parts={turn.direct.parts} areSurfacesElsewhere />}
       {surfaces}
       {closing === '' || isBad ? null : <Markdown text={closing} />}
@@ -46,7 +49,7 @@ export function Answer({ title, turn, isLast, onChoose, surfaces, children }: An
       <Failure turn={turn} isBad={isBad} closing={closing} />
       <footer>
         <TurnState turn={turn} />
-        {turn.taskId === undefined ? null : <a href={`/console/tasks/${encodeURIComponent(turn.taskId)}`}>task</a>}
+        {turn.taskId === undefined ? null : <a href={`/console/tasks/${encodeURIComponent(turn.taskId)}`}>Open the task</a>}
         {isOver ? (
           <span class="dim">
             {took(turn.endedMs ?? 0)}, {turn.events} events
@@ -81,11 +84,17 @@ function Failure({ turn, isBad, closing }: FailureProps) {
       {isBad ? <pre>{closing === '' ? 'The agent gave no reason.' : closing}</pre> : null}
       {id === undefined ? null : (
         <p>
-          <a href={`/console/tasks/${id}`}>Open the task</a> · <a href={`/console/health?task=${id}`}>Show its log lines</a>
+          <a href={`/console/health?task=${id}`}>Show its log lines</a>
         </p>
       )}
     </div>
   );
+}
+
+/** Whether an artifact has only the text of the closing message, as data: the result of a workflow. */
+function isRepeated({ texts, parts }: Shown, closing: string): boolean {
+  const [part] = parts;
+  return texts === '' && parts.length === 1 && part !== undefined && closing !== '' && onlyText(part.data) === closing;
 }
 
 /** A result. The name is shown only if it says something. */
@@ -115,65 +124,6 @@ function jsonIn(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-const TITLES: Readonly<Record<string, string>> = {
-  tool_use: 'tool',
-  tool_result: 'result',
-  plan: 'plan',
-  thought: 'thought',
-  status: 'status',
-};
-
-interface StepsProps {
-  readonly steps: readonly TurnStep[];
-  readonly isOver: boolean;
-  /** There is nothing else to show. */
-  readonly isAll: boolean;
-}
-
-/** Collapsed, because the response matters more. The summary shows the last step. */
-function Steps({ steps, isOver, isAll }: StepsProps) {
-  const last = steps.at(-1);
-  if (last === undefined) return null;
-  return (
-    <details class="steps" open={isOver && isAll}>
-      <summary>
-        <span class="count">
-          {steps.length} {steps.length === 1 ? 'step' : 'steps'}
-        </span>
-        <span class="step-now">{isOver ? '' : (last.text.split('\n')[0] ?? '').slice(0, 120)}</span>
-      </summary>
-      <ol>
-        {steps.slice(-200).map((step, at) => (
-          <li key={at}>
-            <span class="step-kind">{TITLES[step.kind] ?? step.kind}</span>
-            <StepView step={step} />
-          </li>
-        ))}
-      </ol>
-    </details>
-  );
-}
-
-/** A status message, with the changes of files that it reports. */
-function StepView({ step }: { readonly step: TurnStep }) {
-  const diffs = Array.isArray(step.data?.['diffs'])
-    ? (step.data['diffs'] as readonly { path?: string; oldText?: string; newText?: string }[])
-    : [];
-  return (
-    <div>
-      <pre class="step-text">{step.text}</pre>
-      {diffs.map(({ path = '', oldText = '', newText = '' }) => (
-        <Diff key={path} text={[`--- ${path}`, `+++ ${path}`, ...lines('-', oldText), ...lines('+', newText)].join('\n')} />
-      ))}
-      {step.data === undefined || diffs.length > 0 || step.kind === 'plan' ? null : <JsonTree value={step.data} open={0} name="data" />}
-    </div>
-  );
-}
-
-function lines(mark: string, text: string): readonly string[] {
-  return text === '' ? [] : text.split('\n').map((line) => `${mark}${line}`);
 }
 
 interface AskedProps {

@@ -18,7 +18,10 @@ export function Composer({ chat }: { readonly chat: ChatSession }) {
   void turn?.version.value;
   const isAsked = turn?.question !== undefined;
   const isBusy = chat.isBusy.value === true && !isAsked;
-  useEffect(() => box.current?.focus(), []);
+  useEffect(() => {
+    // On a touch screen the focus opens a keyboard that hides the conversation.
+    if (!matchMedia('(pointer: coarse)').matches) box.current?.focus();
+  }, []);
   useDraft(chat, (draft) => {
     setText(draft);
     box.current?.focus();

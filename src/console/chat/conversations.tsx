@@ -1,59 +1,35 @@
-import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { AdminConversation } from '#protocol';
-import { admin, wordsFor } from '../api.ts';
 import { commits } from '../ops/watch.ts';
 import { Ago, Problem, StateBadge } from '../ui/basic.tsx';
+import {
+  conversations,
+  conversationsProblem,
+  hasOlder,
+  keyOfConversation,
+  loadNamed,
+  loadOlder,
+  refreshConversations,
+  titleOfConversation,
+} from './listed.ts';
+import { useRename } from './rename.tsx';
 
-const PAGE = 50;
-
-/** The conversations of the node that are loaded, newest first. Undefined until the first are. */
-export const conversations = signal<readonly AdminConversation[] | undefined>(undefined);
-const problem = signal('');
-let next = '';
-
-/** Reads the newest conversations again. Those that were loaded before stay. */
-export async function refreshConversations(): Promise<void> {
-  try {
-    const page = await admin.conversations(new URLSearchParams({ pageSize: String(PAGE) }));
-    const isFirst = conversations.value === undefined;
-    // When all fit on one page, a missing one was deleted.
-    conversations.value = page.nextPageToken === '' ? page.conversations : joined(page.conversations, conversations.value ?? []);
-    if (isFirst) next = page.nextPageToken;
-    problem.value = '';
-  } catch (thrown) {
-    problem.value = wordsFor(thrown);
-  }
-}
-
-async function loadMore(): Promise<void> {
-  try {
-    const page = await admin.conversations(new URLSearchParams({ pageSize: String(PAGE), pageToken: next }));
-    conversations.value = joined(conversations.value ?? [], page.conversations);
-    next = page.nextPageToken;
-  } catch (thrown) {
-    problem.value = wordsFor(thrown);
-  }
-}
-
-function nameOf({ tenant, principal, contextId }: AdminConversation): string {
-  return `${tenant ?? ''}\n${principal}\n${contextId}`;
-}
-
-/** The newer list counts: an older page may have a conversation again, with an older state. */
-function joined(newer: readonly AdminConversation[], older: readonly AdminConversation[]): readonly AdminConversation[] {
-  const known = new Set(newer.map(nameOf));
-  return [...newer, ...older.filter((one) => !known.has(nameOf(one)))];
-}
+/** A search in the names of all conversations waits for a pause in typing. */
+const PAUSE_MS = 200;
 
 /** The page of a conversation. */
 export function placeOfConversation({ agent, contextId }: Pick<AdminConversation, 'agent' | 'contextId'>): string {
   return `/chat/${encodeURIComponent(agent)}?with=${encodeURIComponent(contextId)}`;
 }
 
-function fits({ words, agent, principal, contextId }: AdminConversation, wanted: string): boolean {
+function fits({ name = '', words, agent, principal, contextId }: AdminConversation, wanted: string): boolean {
   const text = wanted.trim().toLowerCase();
-  return text === '' || [words, agent, principal, contextId].some((each) => each.toLowerCase().includes(text));
+  return text === '' || [name, words, agent, principal, contextId].some((each) => each.toLowerCase().includes(text));
+}
+
+/** On a narrow screen the agents to choose from are below the list. */
+function showAgents(): void {
+  document.querySelector('.choose')?.scrollIntoView();
 }
 
 /** All conversations of the node, from its log. */
@@ -61,39 +37,54 @@ export function ConversationList({ current }: { readonly current: string }) {
   const [wanted, setWanted] = useState('');
   const seen = commits.value;
   useEffect(() => void refreshConversations(), [seen]);
+  useEffect(() => {
+    if (wanted.trim() === '') return;
+    // A named one may be older than those that are loaded. Without an answer the loaded ones are searched.
+    const timer = setTimeout(() => void loadNamed(wanted.trim()).catch(() => undefined), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [wanted]);
   const all = conversations.value ?? [];
   const shown = all.filter((one) => fits(one, wanted));
   return (
-    <aside class="conversations" aria-label="Conversations">
+    <aside class={conversations.value?.length === 0 ? 'conversations none' : 'conversations'} aria-label="Conversations">
       <div class="conversations-head">
-        <a class="button primary" href="/console/chat">
+        <a class="button primary" href="/console/chat" onClick={showAgents}>
           New conversation
         </a>
         <input
           type="search"
           aria-label="Search conversations"
-          placeholder="Search words, agent, caller"
+          placeholder="Search conversations"
           value={wanted}
           onInput={(event) => setWanted(event.currentTarget.value)}
         />
       </div>
-      <Problem text={problem.value} onAgain={() => void refreshConversations()} />
+      <Problem text={conversationsProblem.value} onAgain={() => void refreshConversations()} />
       {conversations.value !== undefined && shown.length === 0 ? (
         <p class="dim conversations-none">{wanted === '' ? 'No conversations yet.' : 'No conversation matches.'}</p>
       ) : null}
       <ul aria-label="All conversations">
         {shown.map((one) => (
-          <li key={nameOf(one)}>
-            <ConversationLink conversation={one} isCurrent={one.contextId === current} />
-          </li>
+          <ConversationItem key={keyOfConversation(one)} conversation={one} isCurrent={one.contextId === current} />
         ))}
       </ul>
-      {next === '' || conversations.value === undefined ? null : (
-        <button type="button" class="quiet" onClick={() => void loadMore()}>
+      {hasOlder() ? (
+        <button type="button" class="quiet" onClick={() => void loadOlder()}>
           Show older ones
         </button>
-      )}
+      ) : null}
     </aside>
+  );
+}
+
+/** A conversation in the list, which can be renamed in place. */
+function ConversationItem({ conversation, isCurrent }: { readonly conversation: AdminConversation; readonly isCurrent: boolean }) {
+  const { field, button, onKeyDown } = useRename(conversation);
+  return (
+    <li class="conversation-item" onKeyDown={onKeyDown}>
+      {field ?? <ConversationLink conversation={conversation} isCurrent={isCurrent} />}
+      {button}
+    </li>
   );
 }
 
@@ -104,14 +95,15 @@ interface ConversationLinkProps {
 
 /** One conversation: how it began, with whom, when, and how it stands. */
 export function ConversationLink({ conversation, isCurrent = false }: ConversationLinkProps) {
-  const { words, agent, statusAt, state, tasks } = conversation;
+  const { name, words, agent, statusAt, state, tasks } = conversation;
   return (
     <a
       class="conversation"
       href={`/console${placeOfConversation(conversation)}`}
       {...(isCurrent ? { 'aria-current': 'page' as const } : {})}
     >
-      <span class="conversation-words">{words === '' ? '(no text)' : words}</span>
+      <span class="conversation-words">{titleOfConversation(conversation)}</span>
+      {name === undefined ? null : <span class="conversation-began">{words}</span>}
       <span class="conversation-about">
         <span>{agent}</span>
         {tasks > 1 ? <span>{tasks} tasks</span> : null}

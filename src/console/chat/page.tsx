@@ -8,6 +8,8 @@ import { Empty, Problem } from '../ui/basic.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationList } from './conversations.tsx';
 import { Hints } from './hints.tsx';
+import { conversations } from './listed.ts';
+import { ChatHead } from './rename.tsx';
 import { restoreChat } from './restore.ts';
 import type { ChatSession } from './store.ts';
 import { chatKey, chatLabel, chats, openChat } from './store.ts';
@@ -83,9 +85,10 @@ function NoAgent({ name }: { readonly name: string }) {
 
 function ChatColumn({ chat, isAlone }: { readonly chat: ChatSession; readonly isAlone: boolean }) {
   const { restored } = chat;
+  const known = conversations.value?.find(({ contextId }) => contextId === chat.contextId.value);
   return (
     <section class="chat-body" aria-label={`Chat ${chatLabel(chat)}`}>
-      {isAlone ? null : <h2>{chatLabel(chat)}</h2>}
+      {known !== undefined ? <ChatHead conversation={known} /> : isAlone ? null : <h2>{chatLabel(chat)}</h2>}
       {restored.value === undefined ? (
         <p class="loading" role="status">
           Reading the conversation …

@@ -40,7 +40,7 @@ async function fill(chat: ChatSession, contextId: string): Promise<void> {
     const logs = await Promise.all(own.map((task) => logOf(task, signal)));
     const last = logs[0]?.at(-1)?.seq ?? 0;
     logs.sort((one, other) => startOf(one).localeCompare(startOf(other)));
-    chat.entries.value = logs.flatMap((log) => entriesOf(log));
+    chat.entries.value = logs.flatMap((log) => entriesOf(log, newest.agent));
     chat.restored.value = '';
     await followLog(chat, { id: newest.id, after: last }, signal);
   } catch (thrown) {
@@ -64,7 +64,7 @@ function startOf(log: readonly AdminEvent[]): string {
 }
 
 /** The log of a task as it was seen in a chat. */
-export function entriesOf(log: readonly AdminEvent[]): readonly ChatEntry[] {
+export function entriesOf(log: readonly AdminEvent[], agent = ''): readonly ChatEntry[] {
   const entries: ChatEntry[] = [];
   const shown = new Set<string>();
   let before = new Set<string>();
@@ -77,7 +77,7 @@ export function entriesOf(log: readonly AdminEvent[]): readonly ChatEntry[] {
       if (turn !== undefined && users[0] !== undefined)
         settle(turn, users[0].chosen ?? users[0].parts.map(({ text = '' }) => text).join(' '));
       before = new Set(shown);
-      turn = newTurn();
+      turn = newTurn(agent);
       since = undefined;
       entries.push(...users, { by: 'agent', turn });
     }

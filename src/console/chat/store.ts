@@ -6,6 +6,7 @@ import type { ChatTarget } from '../agents/known.ts';
 import { clientFor, titleOf } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
 import { drawableBy } from './drawable.ts';
+import { conversations } from './listed.ts';
 import type { ChatTurn } from './turn.ts';
 import { bump, newTurn, settle, take } from './turn.ts';
 
@@ -69,11 +70,13 @@ export function chatKey(chat: ChatSession): string {
   return chat.contextId.value || chat.id;
 }
 
-/** The chat in words: how it began. */
+/** The chat in words: its name, or how it began. */
 export function chatLabel(chat: ChatSession): string {
   const first = (chat.entries.value ?? []).find((entry) => entry.by === 'user');
   const text = (first?.by === 'user' ? first.parts.map((part) => part.text ?? '').join(' ') : '').replaceAll(/\s+/g, ' ').trim();
   const agent = chat.title.value ?? 'agent';
+  const name = conversations.value?.find(({ contextId }) => contextId === chat.contextId.value)?.name;
+  if (name !== undefined) return `${agent}: ${name}`;
   return text === '' ? agent : `${agent}: ${text.length > 24 ? `${text.slice(0, 23)}…` : text}`;
 }
 
@@ -119,7 +122,7 @@ export async function sayIn(chat: ChatSession, parts: readonly Part[], { skill, 
     chat.leaving = new AbortController();
   }
   const taskId = waiting?.state !== undefined && isInterrupted(waiting.state) ? waiting.taskId : undefined;
-  const turn = newTurn();
+  const turn = newTurn(chat.target.name);
   const entries = chat.entries.value ?? [];
   const before = taskId === undefined ? new Set<string>() : shownIn(entries, taskId);
   if (waiting !== undefined) settle(waiting, chosen ?? parts.map(({ text = '' }) => text).join(' '));

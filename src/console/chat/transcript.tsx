@@ -16,13 +16,18 @@ export function Transcript({ chat }: { readonly chat: ChatSession }) {
   const entries = chat.entries.value ?? [];
   const { box, content, isFollowing, toBottom } = useBottom();
   useEffect(toBottom, [entries.length]);
+  // The button that was used is gone, and the focus with it. On a touch screen the focus would open a keyboard.
+  const toComposer = (): void => {
+    if (!matchMedia('(pointer: coarse)').matches)
+      box.current?.closest('.chat-body')?.querySelector<HTMLTextAreaElement>('.composer-row textarea')?.focus();
+  };
   return (
     <div class="transcript-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
       <div ref={box} class="transcript" role="log" tabIndex={0} aria-label={`Conversation with ${chat.title.value}`}>
         <div ref={content} class="transcript-in">
           {entries.map((entry, at) => (
-            <Entry key={at} chat={chat} entry={entry} at={at} isLast={at === entries.length - 1} />
+            <Entry key={at} chat={chat} entry={entry} at={at} isLast={at === entries.length - 1} onAnswered={toComposer} />
           ))}
         </div>
       </div>
@@ -40,9 +45,11 @@ interface EntryProps {
   readonly entry: ChatEntry;
   readonly at: number;
   readonly isLast: boolean;
+  /** The user has chosen an answer. */
+  readonly onAnswered: () => void;
 }
 
-function Entry({ chat, entry, at, isLast }: EntryProps) {
+function Entry({ chat, entry, at, isLast, onAnswered }: EntryProps) {
   if (entry.by === 'user') return <Said chat={chat} said={entry} />;
   void entry.turn.version.value;
   const before = chat.entries.value?.[at - 1];
@@ -55,7 +62,10 @@ function Entry({ chat, entry, at, isLast }: EntryProps) {
       turn={entry.turn}
       isLast={isLast}
       surfaces={<TurnSurfaces chat={chat} turn={entry.turn} />}
-      onChoose={(optionId) => void choose(chat, optionId)}
+      onChoose={(optionId) => {
+        void choose(chat, optionId);
+        onAnswered();
+      }}
     >
       {text === '' ? null : <Copy label="Copy" text={text} />}
       {again === undefined ? null : (

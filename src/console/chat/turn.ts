@@ -3,6 +3,8 @@ import type { Question } from '#client';
 import { questionOf } from '#client';
 import type { Artifact, JsonObject, Message, Part, Task, TaskEvent, TaskState } from '#protocol';
 import { getTextFromMessage, isDataPart, isTerminal, isTextPart } from '#protocol';
+import type { Voice } from '../delegated.ts';
+import { voiceIn } from '../delegated.ts';
 
 /** A step of the agent: a tool call, a plan, a thought, a status text. */
 export interface TurnStep {
@@ -22,6 +24,19 @@ export interface Shown {
   parts: Part[];
 }
 
+/** Work that the agent has given to another one, with what that one said. */
+export interface ChatDelegation {
+  readonly id: string;
+  readonly agent: string;
+  readonly description: string;
+  readonly steps: TurnStep[];
+  /** Its result, if the agent's task has it. */
+  parts: readonly Part[];
+  taskId: string | undefined;
+  error: string;
+  isOver: boolean;
+}
+
 /** A question of the agent. It stays in the transcript when it is over. */
 export interface AskedQuestion {
   question: Question;
@@ -36,7 +51,10 @@ export interface AskedQuestion {
 export interface ChatTurn {
   readonly version: ReturnType<typeof signal<number>>;
   readonly began: number;
+  /** The name of the agent. */
+  readonly own: string;
   readonly steps: TurnStep[];
+  readonly delegations: ChatDelegation[];
   readonly shown: Map<string, Shown>;
   direct: Message | undefined;
   taskId: string | undefined;
@@ -55,11 +73,13 @@ export interface ChatTurn {
 }
 
 /** A turn without any events. */
-export function newTurn(): ChatTurn {
+export function newTurn(own = ''): ChatTurn {
   return {
     version: signal(0),
     began: performance.now(),
+    own,
     steps: [],
+    delegations: [],
     shown: new Map(),
     direct: undefined,
     taskId: undefined,
@@ -91,6 +111,7 @@ export function take(turn: ChatTurn, event: TaskEvent, before: ReadonlySet<strin
   } else {
     const { artifact, append, taskId } = event.artifactUpdate;
     turn.taskId = taskId;
+    if (isTakenByDelegation(turn, artifact)) return;
     takeArtifact(turn, artifact, append === true);
   }
 }
@@ -98,7 +119,8 @@ export function take(turn: ChatTurn, event: TaskEvent, before: ReadonlySet<strin
 function takeTask(turn: ChatTurn, task: Task, before: ReadonlySet<string>): void {
   turn.taskId = task.id;
   turn.contextId = task.contextId ?? turn.contextId;
-  for (const artifact of task.artifacts ?? []) if (!before.has(artifact.artifactId)) takeArtifact(turn, artifact, false);
+  for (const artifact of task.artifacts ?? [])
+    if (!before.has(artifact.artifactId) && !isTakenByDelegation(turn, artifact)) takeArtifact(turn, artifact, false);
   takeStatus(turn, task, undefined);
 }
 
@@ -112,11 +134,47 @@ function takeStatus(turn: ChatTurn, task: Pick<Task, 'id' | 'status'>, metadata:
   if (state !== 'TASK_STATE_WORKING' && state !== 'TASK_STATE_SUBMITTED') return;
   const data = message.parts.find(isDataPart)?.data;
   const event = metadata?.['event'];
-  turn.steps.push({
+  const steps = stepsOf(turn, voiceIn({ status: task.status, ...(metadata === undefined ? {} : { metadata }) }, turn.own));
+  steps?.push({
     kind: typeof event === 'string' ? event : 'status',
     text: getTextFromMessage(message),
     ...(typeof data === 'object' && data !== null && !Array.isArray(data) ? { data: data as JsonObject } : {}),
   });
+}
+
+/** Where the words of a speaker belong. Undefined: the status only tells that a delegation began or ended. */
+function stepsOf(turn: ChatTurn, voice: Voice | undefined): TurnStep[] | undefined {
+  if (voice === undefined) return turn.steps;
+  const { delegations } = turn;
+  if (voice.kind === 'says') {
+    const { agent } = voice;
+    const known = delegations.findLast((one) => one.agent === agent && !one.isOver) ?? delegations.findLast((one) => one.agent === agent);
+    return (known ?? begin(turn, { id: agent, agent, description: '' })).steps;
+  }
+  const known = delegations.findLast(({ id }) => id === voice.id);
+  if (voice.kind === 'begins') {
+    if (known === undefined || known.isOver) begin(turn, voice);
+    return undefined;
+  }
+  if (known === undefined) return turn.steps; // the end of something that no other agent did
+  known.isOver = true;
+  known.error = voice.error ?? '';
+  known.taskId = voice.taskId ?? known.taskId;
+  return undefined;
+}
+
+function begin(turn: ChatTurn, { id, agent, description, taskId }: Omit<Extract<Voice, { kind: 'begins' }>, 'kind'>): ChatDelegation {
+  const made: ChatDelegation = { id, agent, description, steps: [], parts: [], taskId, error: '', isOver: false };
+  turn.delegations.push(made);
+  return made;
+}
+
+/** The result of a workflow's node belongs to the agent that made it: `node:PATH`. */
+function isTakenByDelegation(turn: ChatTurn, { artifactId, parts, metadata }: Artifact): boolean {
+  if (metadata?.['workflowNode'] === undefined || !artifactId.startsWith('node:')) return false;
+  const known = turn.delegations.findLast(({ id }) => `node:${id}` === artifactId);
+  if (known !== undefined) known.parts = parts;
+  return known !== undefined;
 }
 
 /** Notes an open question, or that there is none any more. */

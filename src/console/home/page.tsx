@@ -4,14 +4,19 @@ import { useEffect } from 'preact/hooks';
 import type { AdminTask } from '#protocol';
 import { getTextFromMessage } from '#protocol';
 import { agents } from '../agents/known.ts';
+import { Recent, useRecent } from '../agents/recent.tsx';
 import { admin, wordsFor } from '../api.ts';
-import { ConversationLink, conversations, refreshConversations } from '../chat/conversations.tsx';
+import { ConversationLink } from '../chat/conversations.tsx';
+import { conversations, refreshConversations } from '../chat/listed.ts';
 import { approvals, commits, health } from '../ops/watch.ts';
-import { taskWords, wantWords } from '../tasks/words.ts';
+import { taskWords, wantCauses } from '../tasks/words.ts';
 import { Ago, Problem } from '../ui/basic.tsx';
+import { causeIn } from '../ui/cause.ts';
 import './home.css';
 
 const SHOWN = 5;
+const WORKING = '/tasks?status=TASK_STATE_WORKING';
+const FAILED = '/tasks?status=TASK_STATE_FAILED';
 const CAUSE_MAX = 240;
 
 interface Now {
@@ -21,8 +26,6 @@ interface Now {
 }
 
 const now = signal<Now | undefined>(undefined);
-/** Why tasks failed, by id. */
-const causes = signal<ReadonlyMap<string, string>>(new Map());
 const problem = signal('');
 
 const page = (status: string) => admin.tasks(new URLSearchParams({ status, pageSize: String(SHOWN) }));
@@ -33,18 +36,18 @@ async function look(): Promise<void> {
     const [working, submitted, failed] = await Promise.all(['TASK_STATE_WORKING', 'TASK_STATE_SUBMITTED', 'TASK_STATE_FAILED'].map(page));
     const running = [...(working?.tasks ?? []), ...(submitted?.tasks ?? [])].slice(0, SHOWN);
     now.value = { running, failed: failed?.tasks ?? [], failedCount: failed?.totalSize ?? 0 };
-    wantWords([...running, ...(failed?.tasks ?? [])].map(({ id }) => id));
+    wantCauses([...running, ...(failed?.tasks ?? [])]);
     problem.value = '';
-    for (const { id } of failed?.tasks ?? []) if (!causes.value.has(id)) await readCause(id);
   } catch (thrown) {
     problem.value = wordsFor(thrown);
   }
 }
 
-async function readCause(id: string): Promise<void> {
-  const { task } = await admin.task(id);
-  const said = task.status.message === undefined ? '' : getTextFromMessage(task.status.message);
-  causes.value = new Map([...causes.value, [id, said === '' ? 'The agent gave no reason.' : said.slice(0, CAUSE_MAX)]]);
+/** Why a task failed. */
+function causeFor(id: string): string {
+  const cause = taskWords.value.get(id)?.cause;
+  if (cause === undefined) return '…';
+  return cause === '' ? 'The agent gave no reason.' : causeIn(cause);
 }
 
 /** What this node is doing now. */
@@ -60,23 +63,21 @@ export function HomePage() {
     <div class="page home">
       <div class="spread">
         <h1>This node</h1>
-        <a href="/console/tour">Take the tour</a>
+        <span class="row">
+          <a href="/console/shared">Open a shared file</a>
+          <a href="/console/tour">Take the tour</a>
+        </span>
       </div>
       <Problem text={problem.value} onAgain={() => void look()} />
       <ul class="home-figures" aria-label="Now">
         <Figure label="Agents" value={agents.value?.length} to="/agents" />
-        <Figure label="Running tasks" value={sample?.running} to="/tasks?status=TASK_STATE_WORKING" />
-        <Figure label="Wait for a person" value={approvals.value.length} to="/approvals" tone="warn" />
-        <Figure
-          label="Failed tasks"
-          value={now.value === undefined ? undefined : failedCount}
-          to="/tasks?status=TASK_STATE_FAILED"
-          tone="bad"
-        />
+        <Figure label="Running tasks" value={sample?.running} to={WORKING} />
+        <Figure label="Waiting for a person" value={approvals.value.length} to="/approvals" tone="warn" />
+        <Figure label="Failed tasks" value={now.value === undefined ? undefined : failedCount} to={FAILED} tone="bad" />
       </ul>
       <div class="home-columns">
         <div class="home-column">
-          <Section title="Questions for you" none="No agent waits for an answer." count={approvals.value.length}>
+          <Section title="Questions for you" none="No agent waits for an answer." count={approvals.value.length} more="/approvals">
             {approvals.value.slice(0, SHOWN).map(({ id, agent, question, statusAt }) => (
               <li key={id} class="home-item">
                 <a href={`/console/approvals/${encodeURIComponent(id)}`}>
@@ -88,15 +89,24 @@ export function HomePage() {
               </li>
             ))}
           </Section>
-          <Section title="Running" none="Nothing runs at the moment." count={running.length}>
+          <Section title="Failures" none="No task has failed." count={failed.length} more={FAILED}>
+            {failed.map((task) => (
+              <li key={task.id}>
+                <TaskLink task={task} />
+                <p class="home-cause">{causeFor(task.id)}</p>
+              </li>
+            ))}
+          </Section>
+          <Agents />
+        </div>
+        <div class="home-column">
+          <Section title="Running" none="Nothing runs at the moment." count={running.length} more={WORKING}>
             {running.map((task) => (
               <li key={task.id}>
                 <TaskLink task={task} />
               </li>
             ))}
           </Section>
-        </div>
-        <div class="home-column">
           <Section title="Recent conversations" none="No conversations yet." count={conversations.value?.length ?? 0} more="/chat">
             {(conversations.value ?? []).slice(0, SHOWN).map((one) => (
               <li key={`${one.principal} ${one.contextId}`}>
@@ -104,17 +114,25 @@ export function HomePage() {
               </li>
             ))}
           </Section>
-          <Section title="Failures" none="No task has failed." count={failed.length}>
-            {failed.map((task) => (
-              <li key={task.id}>
-                <TaskLink task={task} />
-                <p class="home-cause">{causes.value.get(task.id) ?? '…'}</p>
-              </li>
-            ))}
-          </Section>
         </div>
       </div>
     </div>
+  );
+}
+
+/** The agents, and what each did lately. */
+function Agents() {
+  const recent = useRecent();
+  const all = agents.value ?? [];
+  return (
+    <Section title="Agents" none="This node serves no agents." count={all.length} more="/agents">
+      {all.slice(0, SHOWN).map(({ name, title }) => (
+        <li key={name} class="home-item">
+          <a href={`/console/agents/${encodeURIComponent(name)}`}>{title}</a>
+          <Recent tasks={recent.get(name)} />
+        </li>
+      ))}
+    </Section>
   );
 }
 
@@ -150,7 +168,11 @@ function Section({ title, none, count, more, children }: SectionProps) {
     <section class="panel" aria-label={title}>
       <div class="spread">
         <h2>{title}</h2>
-        {more === undefined ? null : <a href={`/console${more}`}>All</a>}
+        {more === undefined || count === 0 ? null : (
+          <a href={`/console${more}`} aria-label={`All: ${title}`}>
+            All
+          </a>
+        )}
       </div>
       {count === 0 ? <p class="dim">{none}</p> : <ul class="home-list">{children}</ul>}
     </section>

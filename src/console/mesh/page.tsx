@@ -93,7 +93,7 @@ function Peer({ peer, isPicked }: { readonly peer: AdminPeer; readonly isPicked:
       </div>
       <div class="heart">
         <span class={state === 'live' ? 'badge badge-ok' : 'badge badge-warn'}>{state === 'live' ? 'live' : 'silent'}</span> heard{' '}
-        {took(Math.max(0, silentMs))} ago
+        {silentMs < 1000 ? 'just now' : `${took(silentMs)} ago`}
         {replicas.length > 1 ? (
           <ul aria-label={`Replicas of ${name}`}>
             {replicas.map((replica) => (

@@ -3,7 +3,7 @@ import type { AdminAttempt, AdminAttemptMessage } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
 import { go, path, query } from '../route.ts';
-import { Ago, Problem, say, took, when } from '../ui/basic.tsx';
+import { Ago, Problem, say, stateWord, took, when } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 
 const EVERY_MS = 3000;
@@ -32,28 +32,28 @@ export function DeliveryLog() {
   usePolling(look, EVERY_MS, [attempts]);
   const hook = query.value.get('webhook') ?? '';
   const urls = [...new Set(attempts.map(({ url }) => url))];
-  const listed = attempts.filter(({ url }) => hook === '' || url === hook);
+  const isFailures = query.value.get('only') === 'failures';
+  const listed = attempts.filter(({ url, outcome }) => (hook === '' || url === hook) && !(isFailures && outcome === 'delivered'));
   const shown = listed.find(({ n }) => n === Number(query.value.get('n') ?? 0)) ?? listed[0];
   return (
     <section aria-label="Deliveries">
       <h2>Deliveries</h2>
       <Problem text={problem} />
+      {attempts.length === 0 ? <p class="dim">No attempts since the start of the node.</p> : null}
+      {attempts.length === 0 ? null : <Hooks urls={urls} hook={hook} isFailures={isFailures} />}
       {shown === undefined ? (
-        <p class="dim">No attempts since the start of the node.</p>
+        <p class="dim">{attempts.length === 0 ? '' : 'No attempt has failed.'}</p>
       ) : (
-        <>
-          <Hooks urls={urls} hook={hook} />
-          <div class="attempt-columns">
-            <ol class="attempts panel" aria-label="Attempts, newest first">
-              {listed.map((attempt) => (
-                <li key={attempt.n}>
-                  <AttemptRow attempt={attempt} isPicked={attempt === shown} tries={triesOf(attempt, attempts)} />
-                </li>
-              ))}
-            </ol>
-            <AttemptView key={shown.n} attempt={shown} onSent={() => void look()} />
-          </div>
-        </>
+        <div class="attempt-columns">
+          <ol class="attempts panel" aria-label="Attempts, newest first">
+            {listed.map((attempt) => (
+              <li key={attempt.n}>
+                <AttemptRow attempt={attempt} isPicked={attempt === shown} tries={triesOf(attempt, attempts)} />
+              </li>
+            ))}
+          </ol>
+          <AttemptView key={shown.n} attempt={shown} onSent={() => void look()} />
+        </div>
       )}
     </section>
   );
@@ -73,11 +73,18 @@ function pick(change: Readonly<Record<string, string>>): void {
   go(`${path.value}${next.size === 0 ? '' : `?${next}`}`, { replace: true });
 }
 
-function Hooks({ urls, hook }: { readonly urls: readonly string[]; readonly hook: string }) {
+interface HooksProps {
+  readonly urls: readonly string[];
+  readonly hook: string;
+  readonly isFailures: boolean;
+}
+
+/** The filters of the log. They are in the address. */
+function Hooks({ urls, hook, isFailures }: HooksProps) {
   return (
-    <label class="hooks">
-      Webhook{' '}
-      <select value={hook} onChange={(event) => pick({ webhook: event.currentTarget.value, n: '' })}>
+    <div class="hooks">
+      <label for="webhook">Webhook</label>
+      <select id="webhook" value={hook} onChange={(event) => pick({ webhook: event.currentTarget.value, n: '' })}>
         <option value="">All {urls.length}</option>
         {urls.map((url) => (
           <option key={url} value={url}>
@@ -85,7 +92,15 @@ function Hooks({ urls, hook }: { readonly urls: readonly string[]; readonly hook
           </option>
         ))}
       </select>
-    </label>
+      <button
+        type="button"
+        class={isFailures ? 'chosen' : ''}
+        aria-pressed={isFailures}
+        onClick={() => pick({ only: isFailures ? '' : 'failures', n: '' })}
+      >
+        Only failures
+      </button>
+    </div>
   );
 }
 
@@ -101,20 +116,35 @@ function AttemptRow({ attempt, isPicked, tries }: AttemptRowProps) {
     <button type="button" class="attempt" aria-pressed={isPicked} onClick={() => pick({ n: String(n) })}>
       <span class={`badge badge-${OUTCOMES[outcome]}`}>{response?.status ?? outcome}</span>
       <span>
-        event {seq} of {agent}
+        {agent}: {eventIn(attempt)}
         {tries > 1 ? `, attempt ${tries}` : ''}
       </span>
       <span class="dim">
-        {took(ms)} · <Ago at={at} />
+        event {seq} · {took(ms)} · <Ago at={at} />
       </span>
     </button>
   );
 }
 
+const STATE = /"state":\s*"([\w-]+)"/;
+const ARTIFACT = /"artifact(?:Update)?":/;
+const NAME = /"name":\s*"([^"\\]{1,60})"/;
+
+/** What the event says, in every dialect: the state, or the name of the artifact. */
+function eventIn({ seq, request: { body } }: AdminAttempt): string {
+  if (ARTIFACT.test(body)) {
+    const name = NAME.exec(body)?.[1];
+    return name === undefined ? 'an artifact' : `artifact ${name}`;
+  }
+  const state = STATE.exec(body)?.[1];
+  return state === undefined ? `event ${seq}` : stateWord(state);
+}
+
 /** One attempt: what was sent, what came back, and a button that sends the event again. */
 function AttemptView({ attempt, onSent }: { readonly attempt: AdminAttempt; readonly onSent: () => void }) {
   const [problem, setProblem] = useState('');
-  const { n, url, at, taskId, webhookId, outcome, problem: why, request, response, ms } = attempt;
+  const { n, url, at, seq, taskId, outcome, problem: why, request, response, ms } = attempt;
+  const isGivenUp = outcome === 'gone' || outcome === 'refused';
   const resend = async (): Promise<void> => {
     try {
       await admin.resend(n);
@@ -134,7 +164,8 @@ function AttemptView({ attempt, onSent }: { readonly attempt: AdminAttempt; read
         </button>
       </div>
       <p class="dim">
-        {outcome}, {when(at)}, {took(ms)} · <a href={`/console/tasks/${encodeURIComponent(taskId)}`}>task</a> · <code>{webhookId}</code>
+        event {seq}, {isGivenUp ? 'not tried again' : outcome}, {when(at)}, {took(ms)} ·{' '}
+        <a href={`/console/tasks/${encodeURIComponent(taskId)}`}>Open the task</a>
       </p>
       {why === undefined ? null : <p class="problem">{why}</p>}
       <Problem text={problem} />

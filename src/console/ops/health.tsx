@@ -45,14 +45,20 @@ export function HealthPage() {
     <div class="page">
       <h1>Health</h1>
       <p class="lead">
-        Running since {when(known.startedAt)}, Parley {known.version}. The plots show the last {took(span)}; monitoring reads the same at{' '}
-        <code>/metrics</code>.
+        Running since {when(known.startedAt)}, Parley {known.version}. The plots show the last {took(span)}, and count failures since the
+        start; monitoring reads the same at <code>/metrics</code>.
       </p>
       <div class="plots">
         <Plot ends={ends} title="Calls" values={rates(samples, ({ calls }) => calls)} show={perSecond} />
-        <Plot ends={ends} title="Latency of calls" values={latencies(samples)} show={(value) => took(value)} least={10} />
-        <Plot ends={ends} title="Failed calls since the start" values={of(({ errors }) => errors)} show={whole} />
-        <Plot ends={ends} title="Failed tasks since the start" values={of(({ failed }) => failed)} show={whole} />
+        <Plot
+          ends={ends}
+          title="Latency of calls"
+          values={latencies(samples)}
+          show={(value) => (value === 0 ? 'no calls' : took(value))}
+          least={10}
+        />
+        <Plot ends={ends} title="Failed calls" values={of(({ errors }) => errors)} show={whole} />
+        <Plot ends={ends} title="Failed or rejected tasks" values={of(({ failed }) => failed)} show={whole} />
         <Plot ends={ends} title="Events" values={rates(samples, ({ events }) => events)} show={perSecond} />
         <Plot ends={ends} title="Running tasks" values={of(({ running }) => running)} show={whole} />
         <Plot ends={ends} title="Tasks in the queue" values={of(({ queued }) => queued)} show={whole} />
@@ -66,6 +72,30 @@ export function HealthPage() {
       <Slowest />
       <Logs />
     </div>
+  );
+}
+
+const SHORT_CHARS = 60;
+/** They are links, or say nothing to a reader. */
+const UNSAID: ReadonlySet<string> = new Set(['task', 'context', 'request', 'trace', 'span', 'stack']);
+
+/** A log line: what happened, the short facts, and the rest on request. */
+function LogWords({ message, fields = {} }: { readonly message: string; readonly fields: AdminLogLine['fields'] | undefined }) {
+  const { task } = fields;
+  const facts = Object.entries(fields).filter(
+    ([name, value]) => !UNSAID.has(name) && ['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= SHORT_CHARS,
+  );
+  return (
+    <>
+      <span class="log-message">{message}</span>{' '}
+      {facts.map(([name, value]) => (
+        <span key={name} class="log-fact">
+          <span class="dim">{name}</span> {String(value)}
+        </span>
+      ))}
+      {typeof task === 'string' ? <a href={`/console/tasks/${encodeURIComponent(task)}`}>Open the task</a> : null}
+      {Object.keys(fields).length === 0 ? null : <JsonTree value={fields} open={0} name="all" />}
+    </>
   );
 }
 
@@ -125,14 +155,7 @@ function Logs() {
             <time class="dim">{new Date(time).toLocaleTimeString()}</time>
             <span class="level">{level}</span>
             <div>
-              {message}
-              {typeof fields?.['task'] === 'string' ? (
-                <>
-                  {' '}
-                  <a href={`/console/tasks/${encodeURIComponent(fields['task'])}`}>task</a>
-                </>
-              ) : null}
-              {fields === undefined ? null : <JsonTree value={fields} open={0} name="more" />}
+              <LogWords message={message} fields={fields} />
             </div>
           </li>
         ))}

@@ -11,9 +11,16 @@ interface PlotProps {
 const WIDTH = 320;
 const HEIGHT = 90;
 
+/** The end of the vertical axis: a round number above the highest value, so that a constant is not a full box. */
+function topOf(highest: number): number {
+  const wanted = highest * 1.1;
+  const unit = 10 ** Math.floor(Math.log10(wanted));
+  return ([1, 2, 5].find((digit) => digit * unit >= wanted) ?? 10) * unit;
+}
+
 /** One number over time. Its last value is also text, for screen readers. */
 export function Plot({ title, values, show, least = 1, ends }: PlotProps) {
-  const top = Math.max(least, ...values);
+  const top = topOf(Math.max(least, ...values));
   const last = values.at(-1) ?? 0;
   const step = values.length < 2 ? WIDTH : WIDTH / (values.length - 1);
   const points = values.map((value, at) => `${(at * step).toFixed(1)},${(HEIGHT - (value / top) * (HEIGHT - 6) - 2).toFixed(1)}`);

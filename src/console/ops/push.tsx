@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { AdminDelivery, PushConfig } from '#protocol';
+import { DIALECTS } from '#protocol';
 import { clientFor, targetNamed } from '../agents/known.ts';
 import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
@@ -35,7 +36,7 @@ export function PushPage() {
     <div class="page">
       <h1>Push</h1>
       <p class="lead">
-        Events that go to webhooks. Whatever has not arrived is kept and tried again; what was given up on can be sent once more.
+        The events that go to webhooks. The node keeps an event that did not arrive and sends it again. You can send it again too.
       </p>
       <Problem text={problem} onAgain={() => void look()} />
       {deliveries?.length === 0 ? (
@@ -67,6 +68,11 @@ export function PushPage() {
   );
 }
 
+/** A number with its noun: `1 event`, `3 events`. */
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** One delivery, with its buttons. */
 function Row({ delivery, children }: { readonly delivery: AdminDelivery; readonly children?: preact.ComponentChildren }) {
   const { url, agent, taskId, pending, attempts, problem, dueAt, failingSince, dialect } = delivery;
@@ -77,8 +83,9 @@ function Row({ delivery, children }: { readonly delivery: AdminDelivery; readonl
         <span class="row">{children}</span>
       </div>
       <p class="dim">
-        {agent}, in {dialect} · <a href={`/console/tasks/${encodeURIComponent(taskId)}`}>task</a> · {pending} events are not delivered ·{' '}
-        {attempts} attempts
+        {agent}, in {DIALECTS.find(({ id }) => id === dialect)?.title ?? dialect} ·{' '}
+        <a href={`/console/tasks/${encodeURIComponent(taskId)}`}>Open the task</a> · {counted(pending, 'event')} not delivered ·{' '}
+        {counted(attempts, 'attempt')}
         {failingSince === undefined ? '' : ` · failing since ${when(failingSince)}`}
         {dueAt === undefined ? '' : ` · next ${when(dueAt)}`}
       </p>

@@ -43,9 +43,9 @@ function Percentiles({ timed }: { readonly timed: readonly Timed[] }) {
   const facts: readonly (readonly [string, string])[] = [
     ['Finished tasks', String(timed.length)],
     ['Failed', String(failed)],
-    ['Half took at most', took(percentile(sorted, 0.5))],
-    ['95 % took at most', took(percentile(sorted, 0.95))],
-    ['99 % took at most', took(percentile(sorted, 0.99))],
+    ['Median', took(percentile(sorted, 0.5))],
+    ['95th percentile', took(percentile(sorted, 0.95))],
+    ['99th percentile', took(percentile(sorted, 0.99))],
   ];
   return (
     <dl class="facts">
@@ -121,7 +121,7 @@ function Table({ title, timed, nameOf, placeOfName }: TableProps) {
           <tr>
             <th>{title}</th>
             <th>tasks</th>
-            <th>half</th>
+            <th>median</th>
             <th>95 %</th>
             <th>slowest</th>
           </tr>

@@ -1,18 +1,15 @@
 import { wordsFor } from '../api.ts';
 import { say } from '../ui/basic.tsx';
+import { saveFile } from '../ui/save.ts';
 
 /** Downloads a task or its conversation as one HTML file. */
 async function save(id: string, isWhole: boolean): Promise<void> {
   const [{ readToShare }, { sharedHtml, titleOfShared }] = await Promise.all([import('./shared.ts'), import('./html.ts')]);
   const shared = await readToShare(id, isWhole);
-  const address = URL.createObjectURL(new Blob([sharedHtml(shared)], { type: 'text/html' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = `${titleOfShared(shared)
+  const name = titleOfShared(shared)
     .replaceAll(/[^\p{Letter}\p{Number}]+/gu, '-')
-    .slice(0, 60)}.html`;
-  link.click();
-  URL.revokeObjectURL(address);
+    .slice(0, 60);
+  saveFile(`${name}.html`, sharedHtml(shared), 'text/html');
 }
 
 /** The choice of what to share. */

@@ -1,6 +1,7 @@
 import type { Message, Part } from '#protocol';
 import { getTextFromMessage } from '#protocol';
-import { scaleOf, sharesOf, spansOf } from '../tasks/spans.ts';
+import { spansOf } from '../tasks/spans.ts';
+import { scaleOf, sharesOf } from '../tasks/time-scale.ts';
 import type { SharedFile, SharedTask } from './shared.ts';
 import { DATA_ID } from './shared.ts';
 

@@ -1,11 +1,12 @@
 import { signal } from '@preact/signals';
 import { useMemo, useState } from 'preact/hooks';
 import { wordsFor } from '../api.ts';
-import { Outcome } from '../tasks/detail.tsx';
 import { Events } from '../tasks/events.tsx';
 import { taskAt } from '../tasks/log.ts';
+import { Outcome } from '../tasks/outcome.tsx';
 import { Replay } from '../tasks/replay.tsx';
 import { spansOf } from '../tasks/spans.ts';
+import { speakersIn } from '../tasks/speakers.ts';
 import { Waterfall } from '../tasks/waterfall.tsx';
 import { Problem, StateBadge, when } from '../ui/basic.tsx';
 import { titleOfShared } from './html.ts';
@@ -71,7 +72,9 @@ function SharedTaskView({ shared: { about, task, events } }: { readonly shared: 
       <Waterfall spans={spans} shownUpTo={shownUpTo} onPick={setAt} />
       <div class="task-columns">
         <Events events={events} shownUpTo={shownUpTo} />
-        <section aria-label="Result">{then === undefined ? null : <Outcome task={then} />}</section>
+        <section aria-label="Result">
+          {then === undefined ? null : <Outcome task={then} speakers={speakersIn(events, about.agent)} />}
+        </section>
       </div>
     </article>
   );

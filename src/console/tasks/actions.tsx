@@ -1,9 +1,10 @@
-import { isInterrupted, isTerminal } from '#protocol';
+import { isTerminal } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
 import { placeOfConversation } from '../chat/conversations.tsx';
 import { go } from '../route.ts';
 import { Share } from '../share/button.tsx';
 import { Copy, Sure, say } from '../ui/basic.tsx';
+import { Menu } from '../ui/menu.tsx';
 import { RunWith } from './again.tsx';
 import type { TaskLog } from './log.ts';
 
@@ -34,15 +35,10 @@ export function Actions({ log }: { readonly log: TaskLog }) {
   };
   const isOver = isTerminal(about.state);
   return (
-    <div class="row">
+    <div class="row task-actions">
       <a class="button" href={`/console${placeOfConversation(about)}`}>
         Open the conversation
       </a>
-      {isInterrupted(about.state) ? (
-        <a class="button primary" href={`/console/approvals/${encodeURIComponent(about.id)}`}>
-          Answer
-        </a>
-      ) : null}
       {isOver ? (
         <button type="button" onClick={() => void run(retry)}>
           Retry
@@ -53,16 +49,18 @@ export function Actions({ log }: { readonly log: TaskLog }) {
         </button>
       )}
       <RunWith about={about} />
-      <a class="button" href={`/console/wire/rosetta?task=${encodeURIComponent(about.id)}`}>
-        Show in every dialect
-      </a>
       <Share
         id={about.id}
         onProblem={(text) => {
           log.problem.value = text;
         }}
       />
-      <Copy label="Copy JSON" text={() => JSON.stringify(about.task, null, 2)} />
+      <Menu label="More">
+        <a class="button small" href={`/console/wire/rosetta?task=${encodeURIComponent(about.id)}`}>
+          Show in every dialect
+        </a>
+        <Copy label="Copy JSON" text={() => JSON.stringify(about.task, null, 2)} />
+      </Menu>
       <Sure label="Delete" onYes={() => void run(remove)} />
     </div>
   );

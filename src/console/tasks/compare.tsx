@@ -8,7 +8,8 @@ import { comparison } from './again.tsx';
 import type { Side } from './differing.ts';
 import { linesOf } from './differing.ts';
 import { TaskLog } from './log.ts';
-import { sharesOf, spansOf } from './spans.ts';
+import { spansOf } from './spans.ts';
+import { sharesOf } from './time-scale.ts';
 import { Waterfall } from './waterfall.tsx';
 import './compare.css';
 
@@ -24,7 +25,7 @@ export function Compare({ one, other }: { readonly one: string; readonly other: 
       <p class="crumb">
         <a href="/console/tasks">Tasks</a> / <a href={`/console/tasks/${encodeURIComponent(one)}`}>task</a> / compare
       </p>
-      <h1>Two runs</h1>
+      <h1>{titleFor(requestOf(left), requestOf(right), other)}</h1>
       {other === '' ? <Choose one={one} /> : null}
       <div class="compare">
         <Run log={left} lines={mine} />
@@ -41,6 +42,18 @@ function useLog(id: string): TaskLog {
     return () => log.close();
   }, [log, id]);
   return log;
+}
+
+/** The text of the first message. */
+function requestOf({ about }: TaskLog): string | undefined {
+  const first = about.value?.task.history?.find(({ role }) => role === 'ROLE_USER');
+  return first === undefined ? undefined : getTextFromMessage(first).replaceAll(/\s+/g, ' ').trim();
+}
+
+function titleFor(mine: string | undefined, theirs: string | undefined, other: string): string {
+  if (other === '') return 'Compare with another run';
+  if (mine === undefined || theirs === undefined) return 'Two runs';
+  return mine === theirs ? 'Two runs of one request' : 'Two runs, with different requests';
 }
 
 /** All texts that the agent produced. */
@@ -63,15 +76,18 @@ function Run({ log, lines }: { readonly log: TaskLog; readonly lines: Side }) {
       <h2 class="row">
         <StateBadge state={about.state} /> <a href={`/console/tasks/${encodeURIComponent(about.id)}`}>{about.agent}</a>
       </h2>
+      <p class="request">{requestOf(log) ?? ''}</p>
       <dl class="facts">
         <div>
           <dt>Worked</dt>
           <dd>{took(workMs)}</dd>
         </div>
-        <div>
-          <dt>Waited for a person</dt>
-          <dd>{took(waitMs)}</dd>
-        </div>
+        {waitMs === 0 ? null : (
+          <div>
+            <dt>Waited for a person</dt>
+            <dd>{took(waitMs)}</dd>
+          </div>
+        )}
         <div>
           <dt>Log</dt>
           <dd>
@@ -81,7 +97,8 @@ function Run({ log, lines }: { readonly log: TaskLog; readonly lines: Side }) {
       </dl>
       <Waterfall spans={spans} shownUpTo={Number.POSITIVE_INFINITY} onPick={() => go(`/tasks/${encodeURIComponent(about.id)}`)} />
       <h2>Output</h2>
-      <pre class="output panel">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+      <pre class="output panel" tabIndex={0}>
         {lines.map(({ text, isOwn }, at) => (
           <span key={at} class={isOwn ? 'own' : ''}>
             {text}

@@ -1,17 +1,20 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Task } from '#protocol';
-import { getTextFromMessage, isTerminal } from '#protocol';
+import type { AdminWholeTask, Task } from '#protocol';
+import { getTextFromMessage, isInterrupted, isTerminal } from '#protocol';
 import { admin } from '../api.ts';
+import { Approval } from '../ops/question.tsx';
+import { approvals } from '../ops/watch.ts';
 import { Empty, Problem, StateBadge } from '../ui/basic.tsx';
-import { Parts } from '../ui/parts.tsx';
 import { Actions } from './actions.tsx';
 import { Events } from './events.tsx';
 import { Facts } from './facts.tsx';
 import { TaskLog, taskAt } from './log.ts';
+import { Outcome } from './outcome.tsx';
 import { Replay } from './replay.tsx';
 import { Seen } from './seen.tsx';
 import type { Span } from './spans.ts';
 import { spansOf, webhookSpans } from './spans.ts';
+import { speakersIn } from './speakers.ts';
 import { TaskTree } from './tree.tsx';
 import { Waterfall } from './waterfall.tsx';
 
@@ -29,6 +32,7 @@ export function TaskDetail({ id }: { readonly id: string }) {
   const isPast = at !== undefined && at < events.length;
   const task = useMemo(() => (isPast ? taskAt(events, shownUpTo) : about?.task), [isPast, events, shownUpTo, about]);
   const spans = useSpans(log);
+  const speakers = useMemo(() => speakersIn(events, about?.agent), [events, about?.agent]);
   if (log.isGone.value) {
     return (
       <Empty title="Task not found">
@@ -53,13 +57,14 @@ export function TaskDetail({ id }: { readonly id: string }) {
         <Actions log={log} />
       </div>
       <Problem text={log.problem.value} />
+      {isPast ? null : <Standing about={about} />}
       <Facts log={log} events={events} />
       <Replay count={events.length} total={about.last} at={shownUpTo} isWhole={log.isWhole} onMove={setAt} />
       {log.isWhole ? <Waterfall spans={spans} shownUpTo={shownUpTo} onPick={setAt} /> : null}
       <TaskTree id={about.id} state={about.state} />
       <div class="task-columns">
         <Events events={events} shownUpTo={shownUpTo} />
-        <section aria-label="Result">{task === undefined ? null : <Outcome task={task} />}</section>
+        <section aria-label="Result">{task === undefined ? null : <Outcome task={task} speakers={speakers} />}</section>
       </div>
       {task === undefined || !log.isWhole ? null : (
         <Seen task={task} last={events[shownUpTo - 1]} count={shownUpTo} dialect={about.dialect} />
@@ -117,27 +122,18 @@ function wordsIn({ history = [] }: Task): string {
   return text.length > TITLE_CHARS ? `${text.slice(0, TITLE_CHARS - 1)}…` : text;
 }
 
-/** Artifacts and messages at the chosen event. */
-export function Outcome({ task }: { readonly task: Task }) {
+/** What a reader must see first: the question that the task waits for, to be answered here, or why it failed. */
+function Standing({ about: { id, state, task } }: { readonly about: AdminWholeTask }) {
+  const question = approvals.value.find((one) => one.id === id);
+  if (question !== undefined && isInterrupted(state)) return <Approval key={question.last} approval={question} isOnTask />;
+  if (state !== 'TASK_STATE_FAILED' && state !== 'TASK_STATE_REJECTED') return null;
+  const said = task.status.message === undefined ? '' : getTextFromMessage(task.status.message);
   return (
-    <>
-      <h2>Artifacts</h2>
-      {(task.artifacts ?? []).length === 0 ? <p class="dim">None yet.</p> : null}
-      {(task.artifacts ?? []).map((artifact) => (
-        <div key={artifact.artifactId} class="panel artifact-panel">
-          <h3>{artifact.name ?? artifact.artifactId}</h3>
-          <Parts parts={artifact.parts} />
-        </div>
-      ))}
-      <h2>History</h2>
-      {[...(task.history ?? []), ...(task.status.message === undefined ? [] : [task.status.message])].map((message, at) => (
-        <div key={at} class={`history ${message.role === 'ROLE_USER' ? 'from-user' : ''}`}>
-          <span class="dim">{message.role === 'ROLE_USER' ? 'caller' : 'agent'}</span>
-          <div>
-            <Parts parts={message.parts} />
-          </div>
-        </div>
-      ))}
-    </>
+    <div class="failure" role="alert">
+      <pre>{said === '' ? 'The agent gave no reason.' : said}</pre>
+      <p>
+        <a href={`/console/health?task=${encodeURIComponent(id)}`}>Show its log lines</a>
+      </p>
+    </div>
   );
 }

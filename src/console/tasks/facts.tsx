@@ -1,8 +1,9 @@
 import type { AdminRestart, Logged, Task } from '#protocol';
-import { TRACE_NOTE } from '#protocol';
+import { DIALECTS, TRACE_NOTE } from '#protocol';
 import { placeOf } from '../agents/known.ts';
 import { health } from '../ops/watch.ts';
-import { sized, took, when } from '../ui/basic.tsx';
+import { copyText, sized, took, when } from '../ui/basic.tsx';
+import { Icon } from '../ui/icons.tsx';
 import type { TaskLog } from './log.ts';
 import { costOf, durationMs } from './log.ts';
 
@@ -24,8 +25,8 @@ function traceLink({ metadata }: Task): readonly (readonly [string, string, stri
   return [['Trace', id.slice(0, 8), url.replaceAll('{traceId}', encodeURIComponent(id))]];
 }
 
-/** Ids are long. */
-const WIDE: ReadonlySet<string> = new Set(['Task', 'Context', 'If the node restarts']);
+const IDS: ReadonlySet<string> = new Set(['Task', 'Context']);
+const RESTART = 'If the node restarts';
 
 /** Owner, agent, size and duration, and what a restart would do. */
 export function Facts({ log, events }: { readonly log: TaskLog; readonly events: readonly Logged[] }) {
@@ -34,27 +35,38 @@ export function Facts({ log, events }: { readonly log: TaskLog; readonly events:
   const ms = durationMs(events, about);
   const onRestart = ON_RESTART[about.onRestart];
   const facts: readonly (readonly [string, string, string?])[] = [
-    ['Task', about.alias ?? about.id],
     ['Agent', about.agent, `/console${placeOf(about.agent)}`],
     ['Caller', about.principal, `/console/tasks?principal=${encodeURIComponent(about.principal)}`],
-    ['Context', about.contextId, `/console/tasks?contextId=${encodeURIComponent(about.contextId)}`],
-    ['Dialect', about.dialect],
-    ['Last status', when(about.statusAt)],
     ['Duration', ms === undefined ? '…' : took(ms)],
+    ['Last change', when(about.statusAt)],
+    ['Dialect', DIALECTS.find(({ id }) => id === about.dialect)?.title ?? about.dialect],
     ['Log', `${about.last.toLocaleString('en')} events, ${sized(about.bytes)}`],
     ...traceLink(about.task),
-    ...(onRestart === '' ? [] : [['If the node restarts', onRestart] as const]),
+    ...(onRestart === '' ? [] : [[RESTART, onRestart] as const]),
     ...costOf(about.task),
+    ['Task', about.alias ?? about.id],
+    ['Context', about.contextId, `/console/tasks?contextId=${encodeURIComponent(about.contextId)}`],
   ];
   return (
     <dl class="facts">
       {facts.map(([name, value, to]) => (
-        <div key={name} class={WIDE.has(name) ? 'wide' : ''}>
+        <div key={name} class={IDS.has(name) ? 'wide id' : name === RESTART ? 'wide' : ''}>
           <dt>{name}</dt>
-          <dd>{to === undefined ? value : <Link to={to} words={value} />}</dd>
+          <dd title={value}>
+            {to === undefined ? IDS.has(name) ? <code>{value}</code> : value : <Link to={to} words={value} />}
+            {IDS.has(name) ? <CopyId id={value} of={name} /> : null}
+          </dd>
         </div>
       ))}
     </dl>
+  );
+}
+
+function CopyId({ id, of }: { readonly id: string; readonly of: string }) {
+  return (
+    <button type="button" class="copy-id" aria-label={`Copy the id of the ${of.toLowerCase()}`} onClick={() => void copyText(id, id)}>
+      <Icon name="copy" />
+    </button>
   );
 }
 

@@ -76,6 +76,8 @@ export function taskAt(events: readonly AdminEvent[], count: number): Task | und
   return fold.task();
 }
 
+const PART_WORDS: Readonly<Record<string, string>> = { raw: 'file', url: 'link' };
+
 /** One event as a line of text. */
 export function lineOf(event: TaskEvent): { readonly kind: string; readonly text: string } {
   switch (eventKind(event)) {
@@ -89,16 +91,19 @@ export function lineOf(event: TaskEvent): { readonly kind: string; readonly text
     }
     case 'artifactUpdate': {
       const { artifact, append } = event.artifactUpdate ?? {};
-      const parts = (artifact?.parts ?? []).map((part) => (isTextPart(part) ? JSON.stringify(part.text.slice(0, 120)) : partKind(part)));
+      const parts = (artifact?.parts ?? []).map((part) =>
+        isTextPart(part) ? JSON.stringify(part.text.slice(0, 120)) : (PART_WORDS[partKind(part)] ?? partKind(part)),
+      );
       return { kind: append === true ? 'chunk' : 'artifact', text: `${artifact?.name ?? artifact?.artifactId ?? ''} ${parts.join(', ')}` };
     }
   }
 }
 
-/** The time from the first status to the last, of which the row of the task knows the end. Undefined until the first event is known. */
-export function durationMs(events: readonly Logged[], { statusAt }: Pick<AdminTask, 'statusAt'>): number | undefined {
+/** How long the task took, or has taken so far. Undefined until the first event is known. */
+export function durationMs(events: readonly Logged[], { state, statusAt }: Pick<AdminTask, 'state' | 'statusAt'>): number | undefined {
   const first = events[0] === undefined ? undefined : timeOf(events[0].event);
-  return first === undefined ? undefined : Math.max(0, Date.parse(statusAt) - Date.parse(first));
+  const until = isTerminal(state) ? Date.parse(statusAt) : Date.now();
+  return first === undefined ? undefined : Math.max(0, until - Date.parse(first));
 }
 
 /** The usage that a run reports: tokens, turns, cost. */

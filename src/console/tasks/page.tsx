@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { AdminSnippet, AdminTask } from '#protocol';
 import { TASK_STATES } from '#protocol';
 import { agents } from '../agents/known.ts';
@@ -7,6 +7,7 @@ import { NODE } from '../prefix.ts';
 import { go, path, query, rest } from '../route.ts';
 import { Empty, Problem, stateWord } from '../ui/basic.tsx';
 import { moveBy, usePlainKeys } from '../ui/keys.ts';
+import { Menu } from '../ui/menu.tsx';
 import { Virtual } from '../ui/virtual.tsx';
 import { Bulk } from './bulk.tsx';
 import { columnsNow, shownColumns, TASK_COLUMNS, toggleColumn } from './columns.ts';
@@ -17,7 +18,7 @@ import { FOUND_MAX, useFound } from './found.ts';
 import type { Filters } from './list.ts';
 import { matches, TaskListState } from './list.ts';
 import { TaskHead, TaskRow } from './row.tsx';
-import { wantWords } from './words.ts';
+import { wantCauses } from './words.ts';
 import './tasks.css';
 
 /** `/tasks`, `/tasks/ID`, and `/tasks/ID?compare=OTHER`. */
@@ -82,7 +83,9 @@ function List() {
     text === '' ? rows : [...found.tasks, ...rows.filter((row) => !snippets.has(row.id) && matches(row, text))];
   const wanted = useMemo(() => (last: number) => void list.want(last), [list]);
   const count = text === '' ? list.total.value : shown.length;
-  const pick = ({ id }: AdminTask): void => setPicked(new Set(picked.has(id) ? [...picked].filter((one) => one !== id) : [...picked, id]));
+  const pick = useCallback(({ id }: AdminTask): void => {
+    setPicked((now) => new Set(now.has(id) ? [...now].filter((one) => one !== id) : [...now, id]));
+  }, []);
   const all = shown.slice(0, PICKED_MAX);
   const isAll = all.length > 0 && all.every(({ id }) => picked.has(id));
   return (
@@ -113,7 +116,8 @@ function List() {
             count={count}
             rowPx={ROW_PX}
             onWanted={wanted}
-            onShown={(first, last) => wantWords(shown.slice(first, last).map(({ id }) => id))}
+            onShown={(first, last) => wantCauses(shown.slice(first, last))}
+            isKept
             keyOf={(index) => shown[index]?.id ?? index}
             row={(index) => {
               const task = shown[index];
@@ -136,6 +140,8 @@ interface BarProps {
   readonly onPause: () => void;
 }
 
+const FAILED = 'TASK_STATE_FAILED';
+
 /** The filters. Typing is applied after 150 ms. */
 function Bar({ filters, list, shown, found, isPaused, onPause }: BarProps) {
   const [text, setText] = useState(filters.text);
@@ -143,6 +149,7 @@ function Bar({ filters, list, shown, found, isPaused, onPause }: BarProps) {
     const timer = setTimeout(() => text === filters.text || filterBy('q', text), 150);
     return () => clearTimeout(timer);
   }, [text, filters.text]);
+  const isFailures = filters.status === FAILED;
   const total = list.total.value.toLocaleString('en');
   const words =
     filters.text === ''
@@ -181,13 +188,20 @@ function Bar({ filters, list, shown, found, isPaused, onPause }: BarProps) {
       <span class="dim" role="status">
         {list.isEverLoaded.value ? words : 'Loading …'}
       </span>
-      <button type="button" class="small" aria-pressed={isPaused} onClick={onPause}>
-        {isPaused ? 'Continue' : 'Pause'}
-      </button>
-      <Columns />
-      <a class="dim" href="/console/shared">
-        Open a shared file
-      </a>
+      <span class="tasks-tools">
+        <button
+          type="button"
+          aria-pressed={isFailures}
+          class={isFailures ? 'chosen' : ''}
+          onClick={() => filterBy('status', isFailures ? '' : FAILED)}
+        >
+          Only failures
+        </button>
+        <button type="button" aria-pressed={isPaused} class={isPaused ? 'chosen' : ''} onClick={onPause}>
+          {isPaused ? 'Continue updates' : 'Pause updates'}
+        </button>
+        <Columns />
+      </span>
     </header>
   );
 }
@@ -195,16 +209,13 @@ function Bar({ filters, list, shown, found, isPaused, onPause }: BarProps) {
 /** Which columns are shown. */
 function Columns() {
   return (
-    <details class="columns">
-      <summary>Columns</summary>
-      <div>
-        {TASK_COLUMNS.map(({ id, title }) => (
-          <label key={id}>
-            <input type="checkbox" checked={shownColumns.value.includes(id)} onChange={() => toggleColumn(id)} /> {title}
-          </label>
-        ))}
-      </div>
-    </details>
+    <Menu label="Columns">
+      {TASK_COLUMNS.map(({ id, title }) => (
+        <label key={id} class="check">
+          <input type="checkbox" checked={shownColumns.value.includes(id)} onChange={() => toggleColumn(id)} /> {title}
+        </label>
+      ))}
+    </Menu>
   );
 }
 

@@ -3,6 +3,7 @@ import { memo } from 'preact/compat';
 import type { AdminSnippet, AdminTask } from '#protocol';
 import { isTerminal } from '#protocol';
 import { Ago, StateBadge, took } from '../ui/basic.tsx';
+import { causeIn } from '../ui/cause.ts';
 import { columnsNow } from './columns.ts';
 import { taskWords } from './words.ts';
 
@@ -25,7 +26,10 @@ export const TaskRow = memo(function TaskRow({ task, snippet, isPicked, onPick }
       <a href={`/console/tasks/${encodeURIComponent(task.id)}`} title={task.id}>
         <StateBadge state={task.state} />
         {snippet === undefined ? (
-          <span class={words === undefined || words.text === '' ? 't-id' : 't-words'}>{name}</span>
+          <span class={words === undefined || words.text === '' ? 't-id' : 't-words'}>
+            {name}
+            {words?.cause === undefined || words.cause === '' ? null : <i class="t-cause">{causeIn(words.cause)}</i>}
+          </span>
         ) : (
           <span class="t-words">
             <Snippet snippet={snippet} />

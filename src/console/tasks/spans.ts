@@ -1,5 +1,15 @@
 import type { AdminAttempt, AdminEvent, JsonObject, Message, Metadata, TaskEvent, TaskState } from '#protocol';
-import { getTextFromMessage, isDataPart, isInterrupted, isObject, isTerminal, LLM_NOTE, ORIGIN_NOTE } from '#protocol';
+import {
+  getChoicesFromMessage,
+  getTextFromMessage,
+  isDataPart,
+  isInterrupted,
+  isObject,
+  isTerminal,
+  LLM_NOTE,
+  ORIGIN_NOTE,
+} from '#protocol';
+import { voiceIn } from '../delegated.ts';
 
 /** What a bar of the waterfall is about. */
 export type SpanKind = 'turn' | 'question' | 'tool' | 'delegation' | 'output' | 'note' | 'webhook';
@@ -19,6 +29,10 @@ export interface Span {
   readonly isBad: boolean;
   /** The task that did the work, for a delegation. */
   readonly taskId?: string;
+  /** Of a delegation: the name under which its parts are folded. */
+  readonly owns?: string;
+  /** It is a part of the delegation with this name. */
+  readonly inside?: string;
 }
 
 type Draft = { -readonly [K in keyof Span]: Span[K] } & { count: number };
@@ -48,6 +62,13 @@ function wordsIn(message: Message | undefined): string {
   return data === undefined ? '' : oneLine(JSON.stringify(data));
 }
 
+/** The name of the option that an answer chose, or its words. */
+function answerIn(answer: Message, question: Message | undefined): string {
+  const words = wordsIn(answer);
+  const choices = question === undefined ? [] : getChoicesFromMessage(question);
+  return choices.find(({ optionId }) => optionId === words)?.name ?? words;
+}
+
 /** Collects the bars of one task, event by event. */
 class SpanBuilder {
   readonly spans: Draft[] = [];
@@ -55,11 +76,14 @@ class SpanBuilder {
   #at = 0;
   #turn: Draft | undefined;
   #question: Draft | undefined;
+  #asked: Message | undefined;
   #note: Draft | undefined;
   #output: (Draft & { readonly name?: string }) | undefined;
   #outputId = '';
   #delegation: Draft | undefined;
   readonly #tools = new Map<string, Draft>();
+  /** Agents that work for this one, by the id of the delegation. */
+  readonly #peers = new Map<string, Draft & { readonly agent: string }>();
 
   constructor(startMs: number) {
     this.#clock = startMs;
@@ -75,7 +99,7 @@ class SpanBuilder {
       this.#noteIn(metadata);
       this.#state(status.state, status.message);
     }
-    if (input !== undefined) this.#begin(wordsIn(input), true);
+    if (input !== undefined) this.#begin(answerIn(input, this.#question === undefined ? undefined : this.#asked), true);
     if (event.statusUpdate !== undefined) {
       const { status, metadata } = event.statusUpdate;
       if (!this.#noteIn(metadata)) this.#progress(status.state, status.message, metadata);
@@ -129,8 +153,9 @@ class SpanBuilder {
     this.#question = this.#close(this.#question);
     this.#turn = this.#close(this.#turn);
     this.#delegation = this.#close(this.#delegation);
-    for (const tool of this.#tools.values()) this.#close(tool);
+    for (const draft of [...this.#tools.values(), ...this.#peers.values()]) this.#close(draft);
     this.#tools.clear();
+    this.#peers.clear();
   }
 
   #state(state: TaskState, message: Message | undefined): void {
@@ -138,6 +163,7 @@ class SpanBuilder {
       if (this.#question !== undefined) return;
       // Tools may wait for the answer, and so may the run: its bar ends here, and the answer begins another.
       this.#turn = this.#close(this.#turn);
+      this.#asked = message;
       const words = wordsIn(message);
       this.#question = this.#open('question', words === '' ? 'Waits for an answer' : words);
     } else if (isTerminal(state)) {
@@ -158,6 +184,7 @@ class SpanBuilder {
 
   #progress(state: TaskState, message: Message | undefined, metadata: Metadata | undefined): void {
     if (message === undefined || state !== 'TASK_STATE_WORKING') return;
+    if (this.#isPeers(state, message, metadata)) return;
     const kind = metadata?.['event'];
     const data = message.parts.find(isDataPart)?.data;
     const about: JsonObject = isObject(data) ? data : {};
@@ -170,6 +197,31 @@ class SpanBuilder {
       if (tool !== undefined) tool.isBad = about['isError'] === true;
       this.#close(tool);
     } else this.#note = this.#open('note', wordsIn(message));
+  }
+
+  /** A status of another agent, or about one, is a part of the delegation to it. False: it is the agent's own. */
+  #isPeers(state: TaskState, message: Message, metadata: Metadata | undefined): boolean {
+    const voice = voiceIn({ status: { state, message }, ...(metadata === undefined ? {} : { metadata }) });
+    if (voice === undefined || (voice.kind === 'ends' && !this.#peers.has(voice.id))) return false;
+    if (voice.kind === 'begins') this.#peer(voice.id, voice.agent, voice.description);
+    else if (voice.kind === 'says') {
+      const peer = [...this.#peers.values()].findLast(({ agent }) => agent === voice.agent) ?? this.#peer(voice.agent, voice.agent, '');
+      this.#note = this.#open('note', wordsIn(message), peer.owns === undefined ? {} : { inside: peer.owns });
+    } else {
+      const peer = this.#peers.get(voice.id);
+      if (peer !== undefined)
+        Object.assign(peer, { isBad: voice.error !== undefined }, voice.taskId === undefined ? {} : { taskId: voice.taskId });
+      this.#close(peer);
+      this.#peers.delete(voice.id);
+    }
+    return true;
+  }
+
+  #peer(id: string, agent: string, description: string): Draft {
+    const label = description === '' || description === agent ? agent : `${agent}: ${oneLine(description)}`;
+    const draft = Object.assign(this.#open('delegation', label, { owns: `${this.#at} ${id}` }), { agent });
+    this.#peers.set(id, draft);
+    return draft;
   }
 
   /** Parley's own notes: the tool calls of a language model, and the task of a remote agent. True: there was such a note. */
@@ -220,55 +272,4 @@ export function webhookSpans(attempts: readonly AdminAttempt[]): readonly Span[]
     ...{ from: Date.parse(at) - ms, to: Date.parse(at), at: seq },
     ...{ isRough: false, isOpen: false, isBad: outcome !== 'delivered' },
   }));
-}
-
-/** How long the agent worked, and how long the task waited for a person. */
-export function sharesOf(spans: readonly Span[]): { readonly workMs: number; readonly waitMs: number } {
-  const sum = (kind: SpanKind): number => spans.reduce((all, span) => (span.kind === kind ? all + span.to - span.from : all), 0);
-  return { workMs: sum('turn'), waitMs: sum('question') };
-}
-
-/** Positions of times on the screen, from 0 to 1. */
-export interface TimeScale {
-  readonly isSqueezed: boolean;
-  place(ms: number): number;
-  timeAt(place: number): number;
-}
-
-/** A long wait for a person is drawn this wide, in parts of the whole. */
-const WAIT_WIDTH = 0.08;
-const WAITS_WIDTH_MAX = 0.4;
-/** Waits are squeezed when they are more than this part of the time. */
-const WAITS_SHARE = 0.3;
-
-/** The scale of a waterfall. When the task waited long for a person, the waits are squeezed, so that the work stays visible. */
-export function scaleOf(spans: readonly Span[]): TimeScale {
-  const start = Math.min(...spans.map(({ from }) => from));
-  const end = Math.max(start + 1, ...spans.map(({ to }) => to));
-  const waits = spans.filter(({ kind, from, to }) => kind === 'question' && to > from);
-  const waited = waits.reduce((all, { from, to }) => all + to - from, 0);
-  const isSqueezed = waited > WAITS_SHARE * (end - start) && waited < end - start;
-  const width = Math.min(WAIT_WIDTH, WAITS_WIDTH_MAX / Math.max(1, waits.length));
-  const perMs = isSqueezed ? (1 - width * waits.length) / (end - start - waited) : 1 / (end - start);
-  const times = [start];
-  const places = [0];
-  const step = (to: number, grown: number): void => {
-    times.push(to);
-    places.push((places.at(-1) ?? 0) + grown);
-  };
-  for (const { from, to } of isSqueezed ? waits : []) {
-    step(from, (from - (times.at(-1) ?? start)) * perMs);
-    step(to, width);
-  }
-  step(end, (end - (times.at(-1) ?? start)) * perMs);
-  return { isSqueezed, place: (ms) => along(ms, times, places), timeAt: (place) => along(place, places, times) };
-}
-
-/** Linear between the known points. */
-function along(value: number, from: readonly number[], to: readonly number[]): number {
-  for (let at = 1; at < from.length; at += 1) {
-    const [low = 0, high = 0, start = 0, end = 0] = [from[at - 1], from[at], to[at - 1], to[at]];
-    if (value <= high) return high <= low ? end : start + (Math.max(0, value - low) / (high - low)) * (end - start);
-  }
-  return to.at(-1) ?? 0;
 }

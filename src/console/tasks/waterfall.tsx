@@ -1,8 +1,9 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { took, when } from '../ui/basic.tsx';
 import { Virtual } from '../ui/virtual.tsx';
-import type { Span, SpanKind, TimeScale } from './spans.ts';
-import { scaleOf, sharesOf } from './spans.ts';
+import type { Span, SpanKind } from './spans.ts';
+import type { TimeScale } from './time-scale.ts';
+import { scaleOf, sharesOf } from './time-scale.ts';
 import './waterfall.css';
 
 const KINDS: Readonly<Record<SpanKind, string>> = {
@@ -19,6 +20,8 @@ const ROW_PX = 30;
 const PHONE_ROW_PX = 46;
 const HEIGHT_PX_MAX = 440;
 const TICKS = [0, 0.25, 0.5, 0.75, 1] as const;
+/** Times are whole milliseconds: a shorter scale has names at its ends only. */
+const TICKS_MS_MIN = 4;
 
 interface WaterfallProps {
   readonly spans: readonly Span[];
@@ -32,8 +35,14 @@ interface WaterfallProps {
 export function Waterfall({ spans, shownUpTo, onPick, label = 'Timeline' }: WaterfallProps) {
   const scale = useMemo(() => scaleOf(spans), [spans]);
   const { workMs, waitMs } = useMemo(() => sharesOf(spans), [spans]);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const rows = useMemo(() => spans.filter(({ inside }) => inside === undefined || open.has(inside)), [spans, open]);
+  const owners = useMemo(() => new Set(spans.flatMap(({ inside = [] }) => inside)), [spans]);
+  const toggle = (name: string): void =>
+    setOpen(open.has(name) ? new Set([...open].filter((one) => one !== name)) : new Set([...open, name]));
   const rowPx = matchMedia('(max-width: 900px)').matches ? PHONE_ROW_PX : ROW_PX;
   const start = scale.timeAt(0);
+  const ticks = scale.timeAt(1) - start < TICKS_MS_MIN ? [0, 1] : TICKS;
   if (spans.length === 0) return null;
   return (
     <section class="waterfall" aria-label={label}>
@@ -54,25 +63,49 @@ export function Waterfall({ spans, shownUpTo, onPick, label = 'Timeline' }: Wate
         <div class="span-axis" aria-hidden="true">
           <span />
           <span class="span-ticks">
-            {TICKS.map((tick) => (
+            {ticks.map((tick) => (
               <i key={tick} style={{ left: `${tick * 100}%` }}>
-                {took(scale.timeAt(tick) - start)}
+                {tick === 0 ? '0 ms' : took(scale.timeAt(tick) - start)}
               </i>
             ))}
           </span>
           <span />
         </div>
-        <div class="span-rows" style={{ height: Math.min(HEIGHT_PX_MAX, spans.length * rowPx) }}>
+        <div class="span-rows" style={{ height: Math.min(HEIGHT_PX_MAX, rows.length * rowPx) }}>
           <Virtual
             label="Steps"
-            count={spans.length}
+            count={rows.length}
             rowPx={rowPx}
             keyOf={(index) => index}
-            row={(index) => <SpanRow span={spans[index]} scale={scale} isLater={(spans[index]?.at ?? 0) > shownUpTo} onPick={onPick} />}
+            row={(index) => {
+              const span = rows[index];
+              const fold = span?.owns !== undefined && owners.has(span.owns) ? span.owns : undefined;
+              return (
+                <>
+                  {fold === undefined ? null : <Fold label={span?.label ?? ''} isOpen={open.has(fold)} onToggle={() => toggle(fold)} />}
+                  <SpanRow span={span} scale={scale} isLater={(span?.at ?? 0) > shownUpTo} onPick={onPick} />
+                </>
+              );
+            }}
           />
         </div>
       </div>
     </section>
+  );
+}
+
+interface FoldProps {
+  readonly label: string;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}
+
+/** Shows or hides what another agent did. */
+function Fold({ label, isOpen, onToggle }: FoldProps) {
+  return (
+    <button type="button" class="span-fold" aria-expanded={isOpen} aria-label={`Steps of ${label}`} onClick={onToggle}>
+      {isOpen ? '▾' : '▸'}
+    </button>
   );
 }
 
@@ -89,11 +122,11 @@ function SpanRow({ span, scale, isLater, onPick }: SpanRowProps) {
   const { kind, label, from, to, at, isRough, isOpen, isBad } = span;
   const [left, right] = [scale.place(from), scale.place(to)];
   const length = isRough && to === from ? '' : `${isRough ? '≤ ' : ''}${took(to - from)}`;
-  const isInner = kind !== 'turn' && kind !== 'question';
+  const depth = kind === 'turn' || kind === 'question' ? '' : span.inside === undefined ? 'inner' : 'inner deep';
   return (
     <button
       type="button"
-      class={`span span-${kind} ${isInner ? 'inner' : ''} ${isLater ? 'later' : ''} ${isBad ? 'bad' : ''}`}
+      class={`span span-${kind} ${depth} ${isLater ? 'later' : ''} ${isBad ? 'bad' : ''}`}
       title={`${KINDS[kind]}: ${label}\n${when(from)}${isRough ? ', between two statuses' : ''}`}
       onClick={() => onPick(at)}
     >

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { AdminWords } from '#protocol';
+import type { AdminTask, AdminWords } from '#protocol';
 import { admin } from '../api.ts';
 
 /** How tasks began, by id. Only of tasks that were shown. */
@@ -17,6 +17,15 @@ export function wantWords(ids: readonly string[]): void {
   wanted = ids.filter((id) => !asked.has(id)).slice(0, AT_ONCE);
   clearTimeout(timer);
   if (wanted.length > 0) timer = window.setTimeout(() => void read(wanted), WAIT_MS);
+}
+
+/** Tasks that failed after their words were read: the cause is not known yet. */
+export function wantCauses(tasks: readonly AdminTask[]): void {
+  for (const { id, state } of tasks) {
+    const isBad = state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED';
+    if (isBad && taskWords.value.get(id)?.cause === undefined && taskWords.value.has(id)) asked.delete(id);
+  }
+  wantWords(tasks.map(({ id }) => id));
 }
 
 async function read(ids: readonly string[]): Promise<void> {

@@ -3,6 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { TaskState } from '#protocol';
 
+export { took } from './took.ts';
+
 const STATES: Readonly<Record<string, readonly [string, string]>> = {
   TASK_STATE_SUBMITTED: ['submitted', 'dim'],
   TASK_STATE_WORKING: ['working', 'live'],
@@ -146,16 +148,10 @@ export function Ago({ at }: { readonly at: string }) {
   );
 }
 
-/** A duration for people: `1.2 s`, `3 min`. */
-export function took(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
-}
-
 /** A size for people: `1.2 MB`. */
 export function sized(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
+  return `${(bytes / 1_000_000_000).toFixed(1)} GB`;
 }

@@ -19,7 +19,7 @@ export function Parts({ parts, areSurfacesElsewhere = false }: PartsProps) {
   const others = messages.length === 0 ? parts : parts.filter((part) => a2uiMessagesIn(part).length === 0);
   return (
     <>
-      {joined(others).map((part, at) => (
+      {joined(withoutRepeats(others)).map((part, at) => (
         <OnePart key={at} part={part} />
       ))}
       {messages.length === 0 || areSurfacesElsewhere ? null : <StillSurfaces messages={messages} />}
@@ -30,6 +30,23 @@ export function Parts({ parts, areSurfacesElsewhere = false }: PartsProps) {
 function StillSurfaces({ messages }: { readonly messages: readonly JsonObject[] }) {
   const { surfaces, unread } = useMemo(() => readSurfaces([messages]), [messages.length]);
   return <Surfaces surfaces={surfaces} unread={unread.map(({ message }) => message)} />;
+}
+
+/** Workflows send a text also as data, for agents that read only data: `{ text }`. People need it once. */
+function withoutRepeats(parts: readonly Part[]): readonly Part[] {
+  const texts = new Set(parts.filter(isTextPart).map(({ text }) => text));
+  const repeats = (part: Part): boolean => {
+    const text = isDataPart(part) ? onlyText(part.data) : undefined;
+    return text !== undefined && texts.has(text);
+  };
+  return parts.filter((part) => !repeats(part));
+}
+
+/** The text of an object that has nothing else. */
+export function onlyText(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null || Object.keys(data).length !== 1) return undefined;
+  const { text } = data as { readonly text?: unknown };
+  return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
 /** Joins neighbouring text parts, so that chunks are not shown as paragraphs. */

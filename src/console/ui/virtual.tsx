@@ -1,5 +1,6 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { keepTop, keptTop } from '../route.ts';
 
 interface VirtualProps {
   readonly count: number;
@@ -11,14 +12,37 @@ interface VirtualProps {
   readonly onShown?: (first: number, last: number) => void;
   readonly row: (index: number) => ComponentChildren;
   readonly keyOf: (index: number) => string | number;
+  /** Back and a reload find the place again. For the list that a page is about. */
+  readonly isKept?: boolean;
 }
 
 const OVERSCAN = 8;
 /** Browsers can lay out about 30 million pixels. Rows beyond that are reached by search. */
 const HEIGHT_MAX = 30_000_000;
 
+const KEEP_MS = 100;
+
+/** Scrolls to the place that the history has, as soon as the list is long enough, and writes down where the reader stops. */
+function useKeptTop(
+  isKept: boolean,
+  box: RefObject<HTMLDivElement | null>,
+  { top, heightPx }: { readonly top: number; readonly heightPx: number },
+): void {
+  const wanted = useRef(isKept ? keptTop() : 0);
+  useLayoutEffect(() => {
+    if (wanted.current === 0 || box.current === null || heightPx <= wanted.current) return;
+    box.current.scrollTop = wanted.current;
+    wanted.current = 0;
+  }, [heightPx]);
+  useEffect(() => {
+    if (!isKept || wanted.current !== 0) return;
+    const timer = setTimeout(() => keepTop(box.current?.scrollTop ?? 0), KEEP_MS);
+    return () => clearTimeout(timer);
+  }, [top]);
+}
+
 /** A list that renders only its visible rows. Arrow keys move between rows. */
-export function Virtual({ count, rowPx, label, onWanted, onShown, row, keyOf }: VirtualProps) {
+export function Virtual({ count, rowPx, label, onWanted, onShown, row, keyOf, isKept = false }: VirtualProps) {
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
@@ -29,6 +53,7 @@ export function Virtual({ count, rowPx, label, onWanted, onShown, row, keyOf }: 
     measure.observe(node);
     return () => measure.disconnect();
   }, []);
+  useKeptTop(isKept, box, { top, heightPx: count * rowPx });
   const first = Math.max(0, Math.floor(top / rowPx) - OVERSCAN);
   const last = Math.min(count, Math.ceil((top + height) / rowPx) + OVERSCAN);
   useEffect(() => onWanted?.(last), [last, onWanted]);

@@ -1,7 +1,10 @@
+import { health } from '../ops/watch.ts';
 import { go, path, query } from '../route.ts';
 import { Copy, took } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
+import { saveFile } from '../ui/save.ts';
 import type { ConsoleExchange } from './exchange.ts';
+import { harOf } from './har.ts';
 import { asCli, asCurl, asTypeScript } from './snippets.ts';
 
 /**
@@ -13,28 +16,49 @@ export function ExchangesView({ all }: { readonly all: readonly ConsoleExchange[
   if (shown === undefined) return null;
   return (
     <div class="wire-columns">
-      <ol class="exchanges panel" aria-label="Requests, newest first">
-        {all.map((exchange) => (
-          <li key={exchange.n}>
-            <button
-              type="button"
-              aria-pressed={exchange.n === shown.n}
-              onClick={() => go(`${path.value}?n=${exchange.n}`, { replace: true })}
-            >
-              <span class={isBad(exchange) ? 'status bad' : 'status'}>
-                {exchange.status === 0 ? '…' : (exchange.grpcStatus ?? exchange.status)}
-              </span>
-              <span class="what">{operationIn(exchange)}</span>
-              <span class="dim">
-                {exchange.to}
-                {exchange.isStream ? `, ${exchange.frames.length} frames` : ''}
-              </span>
-            </button>
-          </li>
-        ))}
-      </ol>
+      <div class="exchange-list">
+        <p class="spread">
+          <span class="dim">{all.length === 1 ? '1 request' : `${all.length} requests`}</span>
+          <button
+            type="button"
+            class="small"
+            title="A HAR file, for the tools of browsers. Credentials are masked."
+            onClick={() => save(all)}
+          >
+            Export
+          </button>
+        </p>
+        <ol class="exchanges panel" aria-label="Requests, newest first">
+          {all.map((exchange) => (
+            <li key={exchange.n}>
+              <button
+                type="button"
+                aria-pressed={exchange.n === shown.n}
+                onClick={() => go(`${path.value}?n=${exchange.n}`, { replace: true })}
+              >
+                <span class={isBad(exchange) ? 'status bad' : 'status'}>
+                  {exchange.status === 0 ? '…' : (exchange.grpcStatus ?? exchange.status)}
+                </span>
+                <span class="what">{operationIn(exchange)}</span>
+                <span class="dim">
+                  {exchange.to}
+                  {exchange.isStream ? `, ${exchange.frames.length} frames` : ''}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ol>
+      </div>
       <ExchangeView key={shown.n} exchange={shown} />
     </div>
+  );
+}
+
+function save(all: readonly ConsoleExchange[]): void {
+  saveFile(
+    `parley-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.har`,
+    harOf(all, health.value?.version ?? ''),
+    'application/json',
   );
 }
 

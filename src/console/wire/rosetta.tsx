@@ -112,11 +112,19 @@ function Pick({ taskId, agent }: { readonly taskId: string; readonly agent: stri
       <a class={taskId === '' && agent === '' ? 'button primary' : 'button'} href="/console/wire/rosetta">
         A request
       </a>
-      {(agents.value ?? []).slice(0, 6).map(({ name }) => (
-        <a key={name} class={agent === name ? 'button primary' : 'button'} href={`/console/wire/rosetta?agent=${name}`}>
-          Card of {name}
-        </a>
-      ))}
+      <select
+        class={agent === '' ? '' : 'chosen'}
+        aria-label="The card of an agent"
+        value={agent}
+        onChange={(event) => go(`/wire/rosetta?agent=${encodeURIComponent(event.currentTarget.value)}`)}
+      >
+        <option value="">The card of …</option>
+        {(agents.value ?? []).map(({ name }) => (
+          <option key={name} value={name}>
+            The card of {name}
+          </option>
+        ))}
+      </select>
       <input type="text" aria-label="Task id" placeholder="Task id" value={id} onInput={(event) => setId(event.currentTarget.value)} />
       <button type="submit">Show task</button>
     </form>

@@ -1,0 +1,74 @@
+import { signal } from '@preact/signals';
+import type { AdminConversation } from '#protocol';
+import { admin, wordsFor } from '../api.ts';
+
+const PAGE = 50;
+
+/** The conversations of the node that are loaded, newest first. Undefined until the first are. */
+export const conversations = signal<readonly AdminConversation[] | undefined>(undefined);
+/** Why they could not be read, or renamed. */
+export const conversationsProblem = signal('');
+/** Where older ones are. Empty: there are none. */
+let next = '';
+
+/** Reads the newest conversations again. Those that were loaded before stay. */
+export async function refreshConversations(): Promise<void> {
+  try {
+    const page = await admin.conversations(new URLSearchParams({ pageSize: String(PAGE) }));
+    const isFirst = conversations.value === undefined;
+    // When all fit on one page, a missing one was deleted.
+    conversations.value = page.nextPageToken === '' ? page.conversations : joined(page.conversations, conversations.value ?? []);
+    if (isFirst) next = page.nextPageToken;
+    conversationsProblem.value = '';
+  } catch (thrown) {
+    conversationsProblem.value = wordsFor(thrown);
+  }
+}
+
+/** Whether older conversations can be loaded. */
+export function hasOlder(): boolean {
+  return next !== '' && conversations.value !== undefined;
+}
+
+export async function loadOlder(): Promise<void> {
+  try {
+    const page = await admin.conversations(new URLSearchParams({ pageSize: String(PAGE), pageToken: next }));
+    conversations.value = joined(conversations.value ?? [], page.conversations);
+    next = page.nextPageToken;
+  } catch (thrown) {
+    conversationsProblem.value = wordsFor(thrown);
+  }
+}
+
+/** Loads the conversations whose name contains a text. */
+export async function loadNamed(text: string): Promise<void> {
+  const { conversations: named } = await admin.conversations(new URLSearchParams({ name: text }));
+  const all = joined(conversations.value ?? [], named);
+  conversations.value = [...all].sort((one, other) => other.statusAt.localeCompare(one.statusAt));
+}
+
+/** Names a conversation, for every browser. An empty name deletes it. */
+export async function renameConversation(conversation: AdminConversation, name: string): Promise<void> {
+  try {
+    const renamed = await admin.rename(conversation, name);
+    conversations.value = (conversations.value ?? []).map((one) => (keyOfConversation(one) === keyOfConversation(renamed) ? renamed : one));
+    conversationsProblem.value = '';
+  } catch (thrown) {
+    conversationsProblem.value = `The conversation was not renamed: ${wordsFor(thrown)}`;
+  }
+}
+
+export function keyOfConversation({ tenant, principal, contextId }: AdminConversation): string {
+  return `${tenant ?? ''}\n${principal}\n${contextId}`;
+}
+
+/** The newer list counts: an older page may have a conversation again, with an older state. */
+function joined(newer: readonly AdminConversation[], older: readonly AdminConversation[]): readonly AdminConversation[] {
+  const known = new Set(newer.map(keyOfConversation));
+  return [...newer, ...older.filter((one) => !known.has(keyOfConversation(one)))];
+}
+
+/** Its name, or how it began. */
+export function titleOfConversation({ name, words }: AdminConversation): string {
+  return name ?? (words === '' ? '(no text)' : words);
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { causeIn } from '../../src/console/ui/cause.ts';
+import { took } from '../../src/console/ui/took.ts';
+
+it.each([
+  [0, '< 1 ms'],
+  [1, '1 ms'],
+  [999.7, '1.0 s'],
+  [59_949, '59.9 s'],
+  [59_999, '1 min 0 s'],
+  [119_800, '2 min 0 s'],
+  [3_599_900, '1 h 0 min'],
+  [9_000_000, '2 h 30 min'],
+  [86_399_000, '1 d 0 h'],
+  [277_200_000, '3 d 5 h'],
+])('writes %s ms as %s', (ms, words) => {
+  expect(took(ms)).toBe(words);
+});
+
+it('shortens what an agent threw to its message', () => {
+  const whole = 'The agent failed: Error: no orders, at Object.run (file:///a/b.ts:1:2). Only callers on this machine see the cause.';
+  expect(causeIn(whole)).toBe('no orders');
+  expect(causeIn('The agent failed: TypeError: x is not a function. Only callers on this machine see the cause.')).toBe(
+    'TypeError: x is not a function',
+  );
+  expect(causeIn('I may not do that, at least not today.')).toBe('I may not do that, at least not today.');
+});
