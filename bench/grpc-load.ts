@@ -5,7 +5,7 @@ import { CODEC_V10 } from '../src/bindings/grpc/adapters/codec-v10.ts';
 import { framed } from '../src/bindings/grpc/framing.ts';
 import { within } from './deadline.ts';
 import { http2CallsPerSecond } from './http2-load.ts';
-import { nextId } from './load.ts';
+import { ID_PLACE, nextId } from './load.ts';
 
 export interface GrpcLoad {
   readonly url: string;
@@ -18,14 +18,14 @@ export interface GrpcLoad {
 
 const SERVICE = '/lf.a2a.v1.A2AService';
 
-function bodyOf(text: string, type: string): Uint8Array {
-  const bytes = CODEC_V10.encodeRequest('send', { message: { messageId: messageId(nextId()), role: 'ROLE_USER', parts: [{ text }] } });
+function bodyOf(id: string, text: string, type: string): Uint8Array {
+  const bytes = CODEC_V10.encodeRequest('send', { message: { messageId: messageId(id), role: 'ROLE_USER', parts: [{ text }] } });
   return type === 'application/proto' ? bytes : framed([bytes]);
 }
 
 /** Calls `SendMessage` on one connection of HTTP/2, as gRPC clients do. */
 export async function grpcCallsPerSecond({ url, type, streams, ms }: GrpcLoad): Promise<number> {
-  const body = (): Uint8Array => bodyOf('Add a health check', type);
+  const body = bodyOf(ID_PLACE, 'Add a health check', type);
   const calling = http2CallsPerSecond({ url, path: `${SERVICE}/SendMessage`, type, body, streams, ms });
   return await within(ms + 10_000, `${streams} streams to ${url}`, calling);
 }
@@ -37,7 +37,7 @@ export async function grpcChunksPerSecond(url: string, type: string, chunks: num
   const began = performance.now();
   try {
     const path = `${SERVICE}/SendStreamingMessage`;
-    const body = bodyOf(`chunks=${chunks} size=32`, streamType);
+    const body = bodyOf(nextId(), `chunks=${chunks} size=32`, streamType);
     const bytes = await within(120_000, `a stream of ${url}`, call(session, path, { type: streamType, body }));
     if (bytes < chunks * 32) throw new Error(`the stream of ${url} was not whole: ${bytes} bytes`);
     return chunks / ((performance.now() - began) / 1000);

@@ -4,13 +4,23 @@ import { within } from './deadline.ts';
 
 export interface Load {
   readonly url: string;
-  /** A request's body, with `ID_PLACE` in the place of the id. */
-  readonly body: string;
+  /** A request's body, with `ID_PLACE` in the place of the id. Several: one for each connection, in turns. */
+  readonly body: string | readonly string[];
   /** The `A2A-Version` header, if the dialect has one. */
   readonly version?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Each request has its id as its Idempotency-Key, too. */
+  readonly keyed?: boolean;
   readonly connections: number;
   readonly ms: number;
+}
+
+/** What a load has measured. */
+export interface Loaded {
+  readonly perSecond: number;
+  readonly count: number;
+  /** How long each request took. */
+  readonly tookMs: readonly number[];
 }
 
 /** As long as every id, so that an id can be written into the prepared bytes. */
@@ -19,41 +29,77 @@ const DIGITS = 12;
 
 let sent = 0;
 
+/** For one of several client processes: their ids must differ. */
+export function startIdsAt(first: number): void {
+  sent = first;
+}
+
 /** Returns a new id with the length of `ID_PLACE`. */
 export function nextId(): string {
   sent += 1;
   return `id-${String(sent).padStart(DIGITS, '0')}`;
 }
 
+/** The place of the id's digits in prepared bytes. */
+export function placeOfId(bytes: Buffer): number {
+  return bytes.indexOf(ID_PLACE) + ID_PLACE.length - DIGITS;
+}
+
+/** Writes a new id into prepared bytes. */
+export function writeNextId(bytes: Buffer, place: number): void {
+  sent += 1;
+  for (let at = place + DIGITS - 1, left = sent; at >= place; at -= 1, left = Math.floor(left / 10)) bytes[at] = 0x30 + (left % 10);
+}
+
 /**
  * A cheap client: raw sockets with one request at a time, prepared bytes, responses recognised by their length. Client and server share
  * the machine, so the processor time that the client saves is left to the server.
  */
-export async function requestsPerSecond({ url, body, version: named, headers = {}, connections, ms }: Load): Promise<number> {
+export async function requestsPerSecond(load: Load): Promise<number> {
+  return (await runLoad(load)).perSecond;
+}
+
+/** The same, with how long each request took. */
+export async function runLoad({ url, body, version: named, headers = {}, keyed = false, connections, ms }: Load): Promise<Loaded> {
+  const bodies = [body].flat();
   const { hostname, port, pathname } = new URL(url);
   const version = named === undefined ? '' : `A2A-Version: ${named}\r\n`;
-  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\n${version}${more.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  const more = Object.entries(keyed ? { ...headers, 'Idempotency-Key': ID_PLACE } : headers).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const headOf = (text: string): string =>
+    `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\n${version}${more.join('')}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
   const sockets: Socket[] = [];
   const began = performance.now();
-  const callers = Array.from({ length: connections }, () => {
+  const tookMs: number[] = [];
+  const callers = Array.from({ length: connections }, (_, at) => {
+    const text = bodies[at % bodies.length] ?? '';
     const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
     sockets.push(socket);
-    return callUntil(socket, Buffer.from(head + body), began + ms);
+    return callUntil(socket, Buffer.from(headOf(text) + text), { until: began + ms, tookMs });
   });
   try {
     const counts = await within(ms + 10_000, `${connections} connections to ${url}`, Promise.all(callers));
-    return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - began) / 1000);
+    const count = counts.reduce((sum, each) => sum + each, 0);
+    return { count, perSecond: count / ((performance.now() - began) / 1000), tookMs };
   } finally {
     for (const socket of sockets) socket.destroy();
   }
 }
 
-function callUntil(socket: Socket, request: Buffer, until: number): Promise<number> {
-  const place = request.indexOf(ID_PLACE) + ID_PLACE.length - DIGITS;
+interface Calling {
+  readonly until: number;
+  readonly tookMs: number[];
+}
+
+function callUntil(socket: Socket, request: Buffer, { until, tookMs }: Calling): Promise<number> {
+  const place = placeOfId(request);
+  const inBody = request.lastIndexOf(ID_PLACE) + ID_PLACE.length - DIGITS;
+  let sentAt = 0;
   const next = (): void => {
-    sent += 1;
-    for (let at = place + DIGITS - 1, left = sent; at >= place; at -= 1, left = Math.floor(left / 10)) request[at] = 0x30 + (left % 10);
+    writeNextId(request, place);
+    if (inBody !== place) request.copy(request, inBody, place, place + DIGITS);
+    sentAt = performance.now();
     socket.write(Buffer.from(request)); // a copy, because the previous write may not be flushed yet
   };
   return new Promise((resolve, reject) => {
@@ -71,6 +117,7 @@ function callUntil(socket: Socket, request: Buffer, until: number): Promise<numb
       gathered = undefined;
       if (!isWell(answer)) return reject(new Error(answer.toString('utf8')));
       done += 1;
+      tookMs.push(performance.now() - sentAt);
       if (performance.now() < until) next();
       else resolve(done);
     });

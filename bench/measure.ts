@@ -96,6 +96,12 @@ function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
+/** How long the cores of this machine have been idle so far, all together. */
+export function idleMicros(): number {
+  const fields = readFileSync('/proc/stat', 'utf8').split('\n')[0]?.trim().split(/ +/) ?? [];
+  return (Number(fields[4]) + Number(fields[5])) * 10_000;
+}
+
 /** Processor time of a process so far. Clock ticks are hundredths of a second on Linux. */
 export function cpuMicros(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

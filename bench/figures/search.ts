@@ -1,23 +1,17 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Engine, LogEntry, Write } from '#engine';
+import type { Engine } from '#engine';
 import { createEngine, timeOrderedIds } from '#engine';
-import type { Agent, Message, Seq } from '#protocol';
+import type { Agent } from '#protocol';
 import { createUserMessage, dialectId, LOCAL_PRINCIPAL, messageId } from '#protocol';
 import type { SqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { newFolder, removeFolder } from '../children.ts';
-import { chunk, newTask } from '../filled.ts';
+import { openIndexed, rankOf, SAID, VOCABULARY, wordAt } from '../indexed.ts';
 import { percentile } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
 import { count } from './figure.ts';
 
-const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url));
-const STEP = 1000;
 const SEARCHES = 400;
-const SAID = 40;
-const VOCABULARY = 20_000;
 const IN_FLIGHT = 32;
 /** Long enough that tasks are indexed while others are sent. */
 const SEND_MS = 3000;
@@ -25,7 +19,7 @@ const SEND_ROUNDS = 5;
 
 /** Measures searches among many tasks, and what the index costs sends. */
 export async function benchSearch({ listed, rounds }: Sizes): Promise<readonly Figure[]> {
-  const store = await filled(listed);
+  const store = await openIndexed(listed);
   const engine = createEngine({ store, agents: {} });
   const times: number[] = [];
   let found = 0;
@@ -51,53 +45,6 @@ export async function benchSearch({ listed, rounds }: Sizes): Promise<readonly F
       goal: '≥ 0.95 ×',
     },
   ];
-}
-
-/** The store is made once and kept in `.cache`. */
-async function filled(tasks: number): Promise<SqliteStore> {
-  const folder = join(CACHE, `bench-search-${tasks}`);
-  const done = join(folder, 'done');
-  const path = join(folder, 'tasks.db');
-  if (!existsSync(done)) rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const store = openSqliteStore(path, { search: true, ballastBytes: 0 });
-  if (!existsSync(done)) {
-    for (let key = 1; key <= tasks; key += STEP) {
-      await store.commit(Array.from({ length: Math.min(STEP, tasks - key + 1) }, (_, at) => talk(key + at)));
-      // In step: otherwise the index would be made all at once, at the end.
-      if (key % (20 * STEP) === 1) {
-        await store.search?.settled();
-        console.error(`${count(key)} of ${count(tasks)} tasks are written and indexed`);
-      }
-    }
-    await store.search?.settled();
-    await store.close();
-    mkdirSync(done);
-    return openSqliteStore(path, { search: true, ballastBytes: 0 });
-  }
-  await store.search?.settled();
-  return store;
-}
-
-/** A task of 40 words, whose frequencies are those of a language: the word at rank n occurs about 1/n as often as the first. */
-function talk(key: number): Write {
-  const { row, first, message } = newTask(key);
-  const words = Array.from({ length: SAID }, (_, at) => wordAt(rankOf(key, at))).join(' ');
-  const history: Message[] = [{ ...message, parts: [{ text: words }] }];
-  const entries: LogEntry[] = [
-    { ...first, event: first.event.task === undefined ? first.event : { task: { ...first.event.task, history } } },
-    { seq: 2 as Seq, event: chunk(row) },
-  ];
-  return { kind: 'task', row: { ...row, state: 'TASK_STATE_COMPLETED', last: 2 as Seq }, isNew: true, entries };
-}
-
-function rankOf(key: number, at: number): number {
-  const seed = ((key * 2_654_435_761 + at * 40_503) >>> 0) / 2 ** 32;
-  return Math.floor(VOCABULARY ** seed);
-}
-
-function wordAt(rank: number): string {
-  return `${'bcdfghklmnprstvw'[rank % 16]}${'aeiou'[Math.floor(rank / 16) % 5]}${rank.toString(36)}`;
 }
 
 /** Words of each frequency, pairs of words, phrases of a task, and starts of words. */

@@ -1,9 +1,9 @@
 import { createRegistry, DIALECTS, messageId } from '#protocol';
 import { newFolder, startBeside, startParley } from '../children.ts';
 import type { Load } from '../load.ts';
-import { ID_PLACE, requestsPerSecond } from '../load.ts';
+import { ID_PLACE, requestsPerSecond, runLoad } from '../load.ts';
 import type { Rounds } from '../measure.ts';
-import { inTurns, percentile, quartiles, ratios } from '../measure.ts';
+import { cpuMicros, inTurns, percentile, quartiles, ratios } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
 import { count } from './figure.ts';
 
@@ -18,38 +18,77 @@ export function sendIn(id: string): Pick<Load, 'body' | 'version'> {
   return { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: dialect.methods.send, params }), version: dialect.wire.versionHeader };
 }
 
+const SIDES = ['durable', 'unsearched', 'bare', 'memory', 'sdk'] as const;
+type Side = (typeof SIDES)[number];
+
+/** What the rounds of one side have measured, after the warm-up. */
+interface Spent {
+  readonly micros: number[];
+  readonly tookMs: number[];
+}
+
 /** Measures blocking sends to the echo agent. */
 export async function benchSends({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
   const servers = {
     durable: await startParley('echo', ['--data', newFolder()]),
+    unsearched: await startParley('echo', ['--data', newFolder(), '--no-search']),
     sdk: await startBeside('sdk'),
     bare: await startBeside('bare'),
     memory: await startParley('echo', ['--memory']),
   };
-  const paths = { durable: '/a2a', memory: '/a2a', sdk: '/', bare: '/' };
+  const paths = { durable: '/a2a', unsearched: '/a2a', memory: '/a2a', sdk: '/', bare: '/' };
   const send = sendIn('v10');
-  const rates = await inTurns(['durable', 'bare', 'memory', 'sdk'], rounds, (side) =>
-    requestsPerSecond({ url: `${servers[side].url}${paths[side]}`, ...send, connections: CONNECTIONS, ms }),
-  );
+  const empty = (): Spent => ({ micros: [], tookMs: [] });
+  const spent: Record<Side, Spent> = { durable: empty(), unsearched: empty(), bare: empty(), memory: empty(), sdk: empty() };
+  const rates = await inTurns(SIDES, rounds, async (side) => {
+    const { url, pid } = servers[side];
+    const before = cpuMicros(pid);
+    const done = await runLoad({ url: `${url}${paths[side]}`, ...send, connections: CONNECTIONS, ms });
+    spent[side].micros.push((cpuMicros(pid) - before) / done.count);
+    spent[side].tookMs.push(percentile(done.tookMs, 0.99));
+    return done.perSecond;
+  });
   for (const server of Object.values(servers)) await server.stop();
-  return sendFigures(rates);
+  return sendFigures(rates, spent);
 }
 
-function sendFigures(rates: Rounds<'durable' | 'bare' | 'memory' | 'sdk'>): readonly Figure[] {
-  const rate = (side: keyof typeof rates): string => `${count(percentile(rates[side], 0.5))}/s`;
+function sendFigures(rates: Rounds<Side>, spent: Readonly<Record<Side, Spent>>): readonly Figure[] {
+  const rate = (side: Side): string => `${count(percentile(rates[side], 0.5))}/s`;
+  // The first round is a warm-up.
+  const micros = (side: Side): string => `${count(percentile(spent[side].micros.slice(1), 0.5))} µs`;
+  const slowest = (side: Side): string => `${percentile(spent[side].tookMs.slice(1), 0.5).toFixed(1)} ms`;
+  const of = (side: Side, other: Side): string => quartiles(ratios(rates, side, other));
   return [
     {
       what: `blocking send, durable, ${CONNECTIONS} connections`,
       value: rate('durable'),
-      beside: `SDK in memory on Express ${rate('sdk')}: ${quartiles(ratios(rates, 'durable', 'sdk'))} ×`,
-      goal: '≥ 5 ×',
+      beside: `SDK in memory on Express ${rate('sdk')}: ${of('durable', 'sdk')} ×`,
+      goal: '≥ 3.5 ×',
     },
-    { what: '', value: '', beside: `bare node:http ${rate('bare')}: ${quartiles(ratios(rates, 'durable', 'bare'))} of it`, goal: '≥ 0.5' },
+    { what: '', value: '', beside: `bare node:http ${rate('bare')}: ${of('durable', 'bare')} of it`, goal: '≥ 0.4' },
+    {
+      what: '',
+      value: `${micros('durable')} of processor time`,
+      beside: `SDK ${micros('sdk')}, bare ${micros('bare')}, without the search index ${micros('unsearched')}`,
+      goal: '≤ 80 µs',
+    },
+    {
+      what: 'the same without the search index',
+      value: rate('unsearched'),
+      beside: `SDK: ${of('unsearched', 'sdk')} ×; bare: ${of('unsearched', 'bare')} of it`,
+      goal: '',
+    },
     {
       what: 'blocking send, store in memory',
       value: rate('memory'),
-      beside: `bare node:http: ${quartiles(ratios(rates, 'memory', 'bare'))} of it`,
-      goal: '≥ 0.7',
+      beside: `bare node:http: ${of('memory', 'bare')} of it`,
+      goal: '≥ 0.55',
+    },
+    {
+      what: '',
+      value: `p99 ${slowest('memory')}, ${micros('memory')} of processor time`,
+      beside: `bare: p99 ${slowest('bare')}`,
+      goal: 'p99 ≤ 10 ms',
     },
   ];
 }
