@@ -64,14 +64,17 @@ export function quartiles(values: readonly number[], digits = 2): string {
 /** Values of each side, one per round. */
 export type Rounds<Side extends string> = Readonly<Record<Side, readonly number[]>>;
 
-/** Measures each side once per round, so that other work on the machine affects all alike. The first round is a warm-up and is dropped. */
+/**
+ * Measures each side once per round, so that other work on the machine affects all alike. The first rounds are a warm-up and are dropped: one,
+ * or as many as a server needs until V8 has compiled what it runs.
+ */
 export async function inTurns<Side extends string>(
   sides: readonly Side[],
-  rounds: number,
+  { rounds, warmUp = 1 }: { readonly rounds: number; readonly warmUp?: number },
   measure: (side: Side) => Promise<number>,
 ): Promise<Rounds<Side>> {
   const measured = Object.fromEntries(sides.map((side) => [side, []])) as unknown as Record<Side, number[]>;
-  for (let round = -1; round < rounds; round += 1) {
+  for (let round = -warmUp; round < rounds; round += 1) {
     for (const side of sides) {
       const value = await measure(side);
       if (round >= 0) measured[side].push(value);

@@ -20,7 +20,7 @@ const WIDE = ['requestsPerSecondMax', 'requestsBurstMax', 'callerTasksMax', 'cal
  * Measures blocking sends to two durable nodes, in turns. One is open and has no audit log. The other looks up the caller's key, counts
  * the call, authorises it and records it in the audit log.
  */
-export async function benchAccess({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
+export async function benchAccess({ rounds, warmUp, ms }: Sizes): Promise<readonly Figure[]> {
   const folder = newFolder();
   const { secret } = createKey(folder, { name: 'bench', scopes: ['tasks:*'] });
   const servers: Readonly<Record<Side, Server>> = {
@@ -29,7 +29,7 @@ export async function benchAccess({ rounds, ms }: Sizes): Promise<readonly Figur
   };
   const micros: Record<Side, number[]> = { open: [], checked: [] };
   const send = sendIn('v10');
-  const rates = await inTurns<Side>(['open', 'checked'], rounds, async (side) => {
+  const rates = await inTurns<Side>(['open', 'checked'], { rounds, warmUp }, async (side) => {
     const before = cpuMicros(servers[side].pid);
     const began = performance.now();
     const headers = side === 'checked' ? { Authorization: `Bearer ${secret}` } : {};
@@ -38,7 +38,7 @@ export async function benchAccess({ rounds, ms }: Sizes): Promise<readonly Figur
     return rate;
   });
   for (const server of Object.values(servers)) await server.stop();
-  return accessFigures(rates, { open: micros.open.slice(1), checked: micros.checked.slice(1) });
+  return accessFigures(rates, { open: micros.open.slice(-rounds), checked: micros.checked.slice(-rounds) });
 }
 
 function accessFigures(rates: Rounds<Side>, micros: Rounds<Side>): readonly Figure[] {

@@ -27,7 +27,7 @@ export async function benchAgents({ rounds }: Sizes): Promise<readonly Figure[]>
   const serve = ['--cwd', folder, '--auth-folder', folder, '--output', 'ndjson', '--', process.execPath, fake];
   const server = await startParley([], ['--data', newFolder()], { serve });
   const token = readFileSync(join(folder, 'token'), 'utf8').trim();
-  const took = await inTurns<'parley' | 'pipe'>(['parley', 'pipe'], rounds * RUNS_A_ROUND, (side) =>
+  const took = await inTurns<'parley' | 'pipe'>(['parley', 'pipe'], { rounds: rounds * RUNS_A_ROUND }, (side) =>
     side === 'parley' ? throughParley(server.url, token) : throughPipe(fake),
   );
   await server.stop();

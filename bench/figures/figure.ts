@@ -9,6 +9,8 @@ export interface Figure {
 /** How much is measured. The quick sizes only show that everything works. */
 export interface Sizes {
   readonly rounds: number;
+  /** Rounds before them that are not counted, for servers: V8 compiles what they run. */
+  readonly warmUp: number;
   /** Duration of one round for one side. */
   readonly ms: number;
   readonly subscribers: number;
@@ -21,6 +23,7 @@ export interface Sizes {
 
 export const FULL: Sizes = {
   rounds: 11,
+  warmUp: 5,
   ms: 700,
   subscribers: 10_000,
   subscriberRounds: 3,
@@ -32,6 +35,7 @@ export const FULL: Sizes = {
 
 export const QUICK: Sizes = {
   rounds: 3,
+  warmUp: 1,
   ms: 300,
   subscribers: 1000,
   subscriberRounds: 1,

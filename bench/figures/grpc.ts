@@ -32,7 +32,7 @@ const SIDES = Object.keys(CALLS) as readonly Side[];
  * Measures gRPC: our direct road and our Connect road beside JSON-RPC, the SDK's gRPC server, Connect alone, and `node:http2` and
  * `node:http` alone. Stores are in memory.
  */
-export async function benchGrpc({ rounds, ms, sdkStreams }: Sizes): Promise<readonly Figure[]> {
+export async function benchGrpc({ rounds, warmUp, ms, sdkStreams }: Sizes): Promise<readonly Figure[]> {
   const servers = {
     parley: await startParley('script', ['--memory']),
     alone: await startParley('script', ['--memory', '--no-grpc']),
@@ -42,7 +42,7 @@ export async function benchGrpc({ rounds, ms, sdkStreams }: Sizes): Promise<read
     http1: await startBeside('bare'),
   };
   const micros = Object.fromEntries(SIDES.map((side) => [side, []])) as unknown as Record<Side, number[]>;
-  const rates = await inTurns(SIDES, rounds, async (side) => {
+  const rates = await inTurns(SIDES, { rounds, warmUp }, async (side) => {
     const [name, type] = CALLS[side];
     const { pid, url } = servers[name];
     const [before, began] = [cpuMicros(pid), performance.now()];
@@ -53,7 +53,7 @@ export async function benchGrpc({ rounds, ms, sdkStreams }: Sizes): Promise<read
     micros[side].push((cpuMicros(pid) - before) / (rate * ((performance.now() - began) / 1000)));
     return rate;
   });
-  const streams = await inTurns(['direct', 'connect', 'long'], rounds, (side) =>
+  const streams = await inTurns(['direct', 'connect', 'long'], { rounds }, (side) =>
     grpcChunksPerSecond(servers.parley.url, side === 'connect' ? CONNECT : GRPC, side === 'long' ? 4 * CHUNKS : CHUNKS),
   );
   const [sdkChunks = 1000] = sdkStreams;
@@ -71,7 +71,7 @@ export async function benchGrpc({ rounds, ms, sdkStreams }: Sizes): Promise<read
     { what: '', value: '', beside: `SDK over gRPC ${rate('sdk')}: ${quartiles(ratios(rates, 'direct', 'sdk'))} ×`, goal: '≥ 2.2 ×' },
     { what: '', value: '', beside: `Connect alone, gRPC ${rate('bare')}: ${quartiles(ratios(rates, 'direct', 'bare'))} ×`, goal: '≥ 2 ×' },
     { what: '', value: '', beside: `node:http2 alone ${rate('http2')}: ${quartiles(ratios(rates, 'direct', 'http2'))} of it`, goal: '' },
-    ...processorTime(micros),
+    ...processorTime(micros, rounds),
     {
       what: 'send over Connect',
       value: rate('connect'),
@@ -100,9 +100,9 @@ export async function benchGrpc({ rounds, ms, sdkStreams }: Sizes): Promise<read
   ];
 }
 
-/** Processor time of the servers for one call. The first round is a warm-up. */
-function processorTime(all: Rounds<Side>): readonly Figure[] {
-  const micros = Object.fromEntries(SIDES.map((side) => [side, all[side].slice(1)])) as unknown as Rounds<Side>;
+/** Processor time of the servers for one call, in the last rounds: those before were a warm-up. */
+function processorTime(all: Rounds<Side>, rounds: number): readonly Figure[] {
+  const micros = Object.fromEntries(SIDES.map((side) => [side, all[side].slice(-rounds)])) as unknown as Rounds<Side>;
   const spent = (side: Side): string => `${quartiles(micros[side], 0)} µs`;
   const times = (side: Side): string => `${quartiles(ratios(micros, side, 'direct'))} × that of gRPC`;
   return [

@@ -82,7 +82,7 @@ interface Measuring {
 
 async function bothWays(text: string, { asks, pid, rounds, ms }: Measuring): Promise<Measured> {
   const micros: Record<Side, number[]> = { bare: [], sam: [], mqtt: [] };
-  const rates = await inTurns(SIDES, rounds, async (side) => {
+  const rates = await inTurns(SIDES, { rounds }, async (side) => {
     const before = cpuMicros(pid) + ownMicros();
     const { rate, answers } = await answered(asks[side], text, ms);
     micros[side].push((cpuMicros(pid) + ownMicros() - before) / answers);

@@ -61,7 +61,7 @@ async function oneReplica(postgres: BenchPostgres, { rounds, ms }: Sizes): Promi
   for (const connections of CALLERS) {
     const load = (side: keyof typeof servers): readonly Load[] =>
       clientsOf({ url: `${servers[side].url}/a2a`, ...sendIn('v10'), connections, ms });
-    const rates = await inTurns(['sqlite', 'postgres'], rounds, async (side) => perSecond(await loadsAtOnce(load(side))));
+    const rates = await inTurns(['sqlite', 'postgres'], { rounds }, async (side) => perSecond(await loadsAtOnce(load(side))));
     const before = { database: postgres.cpuMicros(), node: cpuMicros(servers.postgres.pid), commits: await commits() };
     const made = sends(await loadsAtOnce(load('postgres').map((one) => ({ ...one, ms: 3 * ms }))));
     const spent = { database: postgres.cpuMicros() - before.database, node: cpuMicros(servers.postgres.pid) - before.node };
@@ -93,7 +93,7 @@ async function oneStream(postgres: BenchPostgres, { rounds, streams }: Sizes): P
   const chunks = streams.at(-1) ?? 16_000;
   const rates = await inTurns(
     ['sqlite', 'postgres'],
-    Math.min(rounds, 5),
+    { rounds: Math.min(rounds, 5) },
     async (side) => (await streamOnce(`${servers[side].url}/a2a`, chunks)).perSecond,
   );
   for (const server of Object.values(servers)) await server.stop();

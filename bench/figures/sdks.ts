@@ -37,7 +37,7 @@ export async function benchSdks({ rounds, ms }: Sizes): Promise<readonly Figure[
   for (const { url } of servers) await requestsPerSecond({ url, ...sendIn('v10'), connections: CONNECTIONS, ms: WARM_UP_MS });
   const rates = await inTurns(
     servers.map(({ title }) => title),
-    rounds,
+    { rounds },
     async (title) => {
       const { url = '', pid = 0 } = byTitle.get(title) ?? {};
       const before = cpuMicros(pid);

@@ -21,14 +21,14 @@ export function sendIn(id: string): Pick<Load, 'body' | 'version'> {
 const SIDES = ['durable', 'unsearched', 'bare', 'memory', 'sdk'] as const;
 type Side = (typeof SIDES)[number];
 
-/** What the rounds of one side have measured, after the warm-up. */
+/** What the rounds of one side have measured, with the warm-up. */
 interface Spent {
   readonly micros: number[];
   readonly tookMs: number[];
 }
 
 /** Measures blocking sends to the echo agent. */
-export async function benchSends({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
+export async function benchSends({ rounds, warmUp, ms }: Sizes): Promise<readonly Figure[]> {
   const servers = {
     durable: await startParley('echo', ['--data', newFolder()]),
     unsearched: await startParley('echo', ['--data', newFolder(), '--no-search']),
@@ -40,7 +40,7 @@ export async function benchSends({ rounds, ms }: Sizes): Promise<readonly Figure
   const send = sendIn('v10');
   const empty = (): Spent => ({ micros: [], tookMs: [] });
   const spent: Record<Side, Spent> = { durable: empty(), unsearched: empty(), bare: empty(), memory: empty(), sdk: empty() };
-  const rates = await inTurns(SIDES, rounds, async (side) => {
+  const rates = await inTurns(SIDES, { rounds, warmUp }, async (side) => {
     const { url, pid } = servers[side];
     const before = cpuMicros(pid);
     const done = await runLoad({ url: `${url}${paths[side]}`, ...send, connections: CONNECTIONS, ms });
@@ -54,9 +54,10 @@ export async function benchSends({ rounds, ms }: Sizes): Promise<readonly Figure
 
 function sendFigures(rates: Rounds<Side>, spent: Readonly<Record<Side, Spent>>): readonly Figure[] {
   const rate = (side: Side): string => `${count(percentile(rates[side], 0.5))}/s`;
-  // The first round is a warm-up.
-  const micros = (side: Side): string => `${count(percentile(spent[side].micros.slice(1), 0.5))} µs`;
-  const slowest = (side: Side): string => `${percentile(spent[side].tookMs.slice(1), 0.5).toFixed(1)} ms`;
+  // As the rates: without the warm-up.
+  const counted = (all: readonly number[]): readonly number[] => all.slice(-rates.bare.length);
+  const micros = (side: Side): string => `${count(percentile(counted(spent[side].micros), 0.5))} µs`;
+  const slowest = (side: Side): string => `${percentile(counted(spent[side].tookMs), 0.5).toFixed(1)} ms`;
   const of = (side: Side, other: Side): string => quartiles(ratios(rates, side, other));
   return [
     {
@@ -97,9 +98,9 @@ const PATHS = { v10: '/a2a', v03: '/a2a/jsonrpc', v02: '/a2a', v01: '/a2a', soci
 const SPOKEN = Object.keys(PATHS) as readonly (keyof typeof PATHS)[];
 
 /** Measures a send in each dialect, compared with a send in 1.0 on the same durable server. */
-export async function benchDialects({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
+export async function benchDialects({ rounds, warmUp, ms }: Sizes): Promise<readonly Figure[]> {
   const server = await startParley('echo', ['--data', newFolder()]);
-  const rates = await inTurns(SPOKEN, rounds, (name) =>
+  const rates = await inTurns(SPOKEN, { rounds, warmUp }, (name) =>
     requestsPerSecond({ url: `${server.url}${PATHS[name]}`, ...sendIn(name), connections: CONNECTIONS, ms }),
   );
   await server.stop();

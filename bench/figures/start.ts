@@ -16,7 +16,7 @@ export async function benchStart({ rounds, kept }: Sizes): Promise<readonly Figu
   const store = openSqliteStore(join(folder, 'tasks.db'));
   await within(FILL_MS_MAX, `writing ${kept.tasks} tasks`, fill(store, kept.tasks, kept.events));
   await store.close();
-  const times = await inTurns(['empty', 'sdk', 'kept', 'node', 'version'], rounds, async (side) => {
+  const times = await inTurns(['empty', 'sdk', 'kept', 'node', 'version'], { rounds }, async (side) => {
     if (side === 'node' || side === 'version') return await runToEnd(side);
     if (side === 'sdk') return startAndStop(startBeside('sdk'));
     if (side === 'kept') return startAndStop(startParley('echo', ['--data', folder]));
