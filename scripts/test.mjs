@@ -1,5 +1,5 @@
 // `npm test`, `npm run test:unit` and `npm run test:all` (CONTRIBUTING.md, "Tests"). After a fresh clone they install the packages first.
-// Further arguments go to vitest: `npm test -- src/engine`.
+// Further arguments go to vitest: `npm test -- src/engine`. Test files that are named run in every tier, and nothing else does.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const given = args.filter((arg) => arg !== '--rest');
 const PEERS = ['js', 'go', 'python', 'promptkit', 'society', 'cortex', 'coding-agent', 'sam'];
 
 await ensureInstalled();
-const steps = tier === 'all' ? [...(isRest ? [] : [vitest('default')]), consoleFiles, vitest('rest'), codingAgents, peers] : [vitest(tier)];
+const steps = stepsOf(tier);
 /** Every step appends its failures here, so that the end of a long run names all of them. */
 const notes = mkdtempSync(join(tmpdir(), 'parley-tests-'));
 process.env.PARLEY_FAILURES = join(notes, 'failures');
@@ -24,6 +24,12 @@ for (const step of steps) if (step() !== 0) failed += 1;
 if (failed > 0 && steps.length > 1) repeatFailures();
 rmSync(notes, { recursive: true, force: true });
 process.exit(failed === 0 ? 0 : 1);
+
+function stepsOf(name) {
+  if (given.some((arg) => /[.]test[.]tsx?$/.test(arg))) return [vitest('')];
+  if (name !== 'all') return [vitest(name)];
+  return [...(isRest ? [] : [vitest('default')]), consoleFiles, vitest('rest'), codingAgents, peers];
+}
 
 function repeatFailures() {
   const file = process.env.PARLEY_FAILURES;
