@@ -100,14 +100,19 @@ export function HomePage() {
           <Agents />
         </div>
         <div class="home-column">
-          <Section title="Running" none="Nothing runs at the moment." count={running.length} more={WORKING}>
+          <Section title="Running" none={<NoneYet words="Nothing runs at the moment." />} count={running.length} more={WORKING}>
             {running.map((task) => (
               <li key={task.id}>
                 <TaskLink task={task} />
               </li>
             ))}
           </Section>
-          <Section title="Recent conversations" none="No conversations yet." count={conversations.value?.length ?? 0} more="/chat">
+          <Section
+            title="Recent conversations"
+            none={<NoneYet words="No conversations yet." />}
+            count={conversations.value?.length ?? 0}
+            more="/chat"
+          >
             {(conversations.value ?? []).slice(0, SHOWN).map((one) => (
               <li key={`${one.principal} ${one.contextId}`}>
                 <ConversationLink conversation={one} />
@@ -125,7 +130,7 @@ function Agents() {
   const recent = useRecent();
   const all = agents.value ?? [];
   return (
-    <Section title="Agents" none="This node serves no agents." count={all.length} more="/agents">
+    <Section title="Agents" none="This node serves no agents. Start it with one: parley serve demo." count={all.length} more="/agents">
       {all.slice(0, SHOWN).map(({ name, title }) => (
         <li key={name} class="home-item">
           <a href={`/console/agents/${encodeURIComponent(name)}`}>{title}</a>
@@ -155,9 +160,17 @@ function Figure({ label, value, to, tone }: FigureProps) {
   );
 }
 
+function NoneYet({ words }: { readonly words: string }) {
+  return (
+    <>
+      {words} <a href="/console/chat">Start a conversation</a>
+    </>
+  );
+}
+
 interface SectionProps {
   readonly title: string;
-  readonly none: string;
+  readonly none: ComponentChildren;
   readonly count: number;
   readonly more?: string;
   readonly children: ComponentChildren;

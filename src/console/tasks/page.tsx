@@ -183,8 +183,8 @@ function Bar({ filters, list, shown, found, isPaused, onPause }: BarProps) {
             </option>
           ))}
       </select>
-      {filters.principal === '' ? null : <Chip name="principal" value={filters.principal} />}
-      {filters.contextId === '' ? null : <Chip name="contextId" value={filters.contextId} />}
+      {filters.principal === '' ? null : <Chip name="principal" label="Caller" value={filters.principal} />}
+      {filters.contextId === '' ? null : <Chip name="contextId" label="Conversation" value={filters.contextId} />}
       <span class="dim" role="status">
         {list.isEverLoaded.value ? words : 'Loading …'}
       </span>
@@ -219,13 +219,22 @@ function Columns() {
   );
 }
 
-function Chip({ name, value }: { readonly name: string; readonly value: string }) {
+interface ChipProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+}
+
+/** A filter that a link has set, to be removed. */
+function Chip({ name, label, value }: ChipProps) {
   return (
-    <button type="button" class="small" onClick={() => filterBy(name, '')} aria-label={`Remove the filter ${name} ${value}`}>
-      {name}: {value.slice(0, 18)} ×
+    <button type="button" class="small chosen" onClick={() => filterBy(name, '')} aria-label={`Remove the filter ${label} ${value}`}>
+      {label}: {value.slice(0, CHIP_CHARS)} ×
     </button>
   );
 }
+
+const CHIP_CHARS = 18;
 
 /** Shown for an empty list. */
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
