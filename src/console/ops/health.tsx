@@ -27,8 +27,8 @@ function latencies(samples: readonly AdminSample[]): readonly number[] {
   });
 }
 
-const perSecond = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} / s`;
-const whole = (value: number): string => (Number.isInteger(value) || value > 5 ? String(Math.round(value)) : value.toFixed(1));
+const perSecond = (value: number): string => `${value.toFixed(value < 10 && value > 0 ? 1 : 0)} / s`;
+const whole = (value: number): string => String(Math.round(value));
 const EVERY_MS = 3000;
 
 /** Figures of the node for the last hour, and its log. */

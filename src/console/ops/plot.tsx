@@ -50,11 +50,9 @@ export function Plot({ title, values, times, show, least = 1 }: PlotProps) {
           )}
         </svg>
         <span class="plot-mark" aria-hidden="true">
-          {show(top)}
+          {show(top).replace(/\.0(?= )/, '')}
         </span>
-        <span class="plot-mark half" aria-hidden="true">
-          {show(top / 2)}
-        </span>
+        <span class="plot-mark half" aria-hidden="true" />
       </div>
       <span class="plot-times" aria-hidden="true">
         <span>{agoOf(from)}</span>

@@ -99,7 +99,7 @@ function List() {
     >
       <Bar filters={filters} list={list} shown={shown.length} found={found} isPaused={isPaused} onPause={() => setPaused(!isPaused)} />
       <Bulk
-        picked={[...new Map([...rows, ...shown].map((task) => [task.id, task])).values()].filter(({ id }) => picked.has(id))}
+        picked={picked.size === 0 ? [] : pickedIn([...rows, ...shown], picked)}
         onDone={() => {
           setPicked(new Set());
           void list.refresh();
@@ -129,6 +129,11 @@ function List() {
       )}
     </div>
   );
+}
+
+/** The selected tasks, each once. */
+function pickedIn(tasks: readonly AdminTask[], picked: ReadonlySet<string>): readonly AdminTask[] {
+  return [...new Map(tasks.filter(({ id }) => picked.has(id)).map((task) => [task.id, task])).values()];
 }
 
 interface BarProps {

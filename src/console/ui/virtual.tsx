@@ -86,7 +86,7 @@ export function Virtual({ count, rowPx, label, onWanted, onShown, row, keyOf, is
             key={keyOf(index)}
             aria-setsize={count}
             aria-posinset={index + 1}
-            style={{ transform: `translateY(${index * rowPx}px)`, height: rowPx }}
+            style={{ top: index * rowPx, height: rowPx }}
           >
             {row(index)}
           </li>
