@@ -77,8 +77,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'words where ids and JSON would
       .getByText(/^asked (just now|\d+ s ago)$/)
       .first()
       .waitFor();
-    const focused = () =>
-      page.evaluate(() => [...document.querySelectorAll('.approval')].indexOf(document.activeElement ?? document.body));
+    const focused = () => page.evaluate(() => [...document.querySelectorAll('.approval')].indexOf(document.activeElement ?? document.body));
     for (const [key, at] of [
       ['j', 0],
       ['j', 1],
@@ -144,7 +143,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'words where ids and JSON would
     const [text, actions] = [await said.boundingBox(), await page.locator('.said-actions').boundingBox()];
     expect((actions?.x ?? 0) + (actions?.width ?? 0)).toBeLessThanOrEqual(text?.x ?? 0);
     await page.getByLabel('Search conversations').fill('zebra');
-    await page.getByRole('link', { name: 'Search all that was said' }).click();
+    await page.getByRole('link', { name: 'Search the texts of all tasks' }).click();
     await page.waitForURL(/\/tasks\?q=zebra$/);
   });
 

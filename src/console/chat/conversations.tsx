@@ -66,7 +66,7 @@ export function ConversationList({ current }: { readonly current: string }) {
             'No conversations yet. Choose an agent to start one.'
           ) : (
             <>
-              No conversation begins like this. <a href={`/console/tasks?q=${encodeURIComponent(wanted)}`}>Search all that was said</a>
+              No conversation begins like this. <a href={`/console/tasks?q=${encodeURIComponent(wanted)}`}>Search the texts of all tasks</a>
             </>
           )}
         </p>

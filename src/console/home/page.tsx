@@ -57,8 +57,7 @@ export function HomePage() {
     void look();
     void refreshConversations();
   }, [seen]);
-  const sample = health.value?.samples.at(-1);
-  const { running = [], failed = [], failedCount = 0 } = now.value ?? {};
+  const { running = [], failed = [] } = now.value ?? {};
   return (
     <div class="page home">
       <div class="spread">
@@ -69,12 +68,7 @@ export function HomePage() {
         </span>
       </div>
       <Problem text={problem.value} onAgain={() => void look()} />
-      <ul class="home-figures" aria-label="Now">
-        <Figure label="Agents" value={agents.value?.length} to="/agents" />
-        <Figure label="Running tasks" value={sample?.running} to={WORKING} />
-        <Figure label="Waiting for a person" value={approvals.value.length} to="/approvals" tone="warn" />
-        <Figure label="Failed tasks" value={now.value === undefined ? undefined : failedCount} to={FAILED} tone="bad" />
-      </ul>
+      <Figures />
       <div class="home-columns">
         <div class="home-column">
           <Section title="Questions for you" none="No agent waits for an answer." count={approvals.value.length} more="/approvals">
@@ -122,6 +116,17 @@ export function HomePage() {
         </div>
       </div>
     </div>
+  );
+}
+
+function Figures() {
+  return (
+    <ul class="home-figures" aria-label="Now">
+      <Figure label="Agents" value={agents.value?.length} to="/agents" />
+      <Figure label="Running tasks" value={health.value?.samples.at(-1)?.running} to={WORKING} />
+      <Figure label="Waiting for a person" value={approvals.value.length} to="/approvals" tone="warn" />
+      <Figure label="Failed tasks" value={now.value?.failedCount} to={FAILED} tone="bad" />
+    </ul>
   );
 }
 

@@ -10,7 +10,7 @@ export interface FailureWords {
   readonly words: string;
   /** The lines after the first one, and the place in the code. */
   readonly rest: string;
-  /** Callers on other machines are told nothing. */
+  /** Callers on other machines do not see the cause. */
   readonly isOnlyHere: boolean;
 }
 
