@@ -100,7 +100,9 @@ export const admin = {
   resend: (n: number) => ask<AdminDelivery>(`/push/attempts/${n}:resend`, post()),
   replay: (id: number) => ask<AdminDelivery>(`/push/deliveries/${id}:replay`, post()),
   discard: (id: number) => ask<void>(`/push/deliveries/${id}`, { method: 'DELETE' }),
-  health: () => ask<AdminHealth>('/health'),
+  /** With the newest sample only. `healthOfHour` has all of them. */
+  health: () => ask<AdminHealth>('/health?samples=1'),
+  healthOfHour: () => ask<AdminHealth>('/health'),
   mesh: async () => (await ask<{ mesh: AdminMesh | null }>('/mesh')).mesh,
   replicas: async () => (await ask<{ replicas: readonly AdminReplica[] | null }>('/replicas')).replicas,
   wire: (after: number) => ask<AdminWirePage>(`/wire?after=${after}`),

@@ -71,7 +71,7 @@ export interface AdminService extends AdminConversations, AdminPushLog, AdminSea
   /** The latest log lines. Absent when the node keeps none in memory. */
   logs?(request: AdminLogsRequest): readonly AdminLogLine[];
   /** Load figures of the node, now and over the last minutes. */
-  health?(): AdminHealth;
+  health?(newest?: number): AdminHealth;
   /** The mesh as this node sees it. Absent when the node is not connected to a mesh. */
   mesh?(): AdminMesh;
   /** The nodes on the database of this one, oldest first. Absent when this node has a store of its own. */
@@ -175,7 +175,7 @@ export interface AdminSample {
   readonly at: Timestamp;
   /** Requests since the start of the process. */
   readonly calls: number;
-  /** Requests that ended with an error, since the start. */
+  /** Requests that ended with an error, since the start. A read of a task that is not there does not count. */
   readonly errors: number;
   /** Tasks that failed or were rejected, since the start. */
   readonly failed: number;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { causeIn } from '../../src/console/ui/cause.ts';
+import { causeIn, failureIn } from '../../src/console/ui/cause.ts';
 import { took } from '../../src/console/ui/took.ts';
 
 it.each([
@@ -24,4 +24,14 @@ it('shortens what an agent threw to its message', () => {
     'TypeError: x is not a function',
   );
   expect(causeIn('I may not do that, at least not today.')).toBe('I may not do that, at least not today.');
+});
+
+it('divides what a failed agent said into words, the place in the code, and who may see it', () => {
+  const whole = 'The agent failed: Error: no orders, at Object.run (file:///a/b.ts:1:2). Only callers on this machine see the cause.';
+  expect(failureIn(whole)).toEqual({
+    words: 'The agent failed: no orders',
+    rest: 'at Object.run (file:///a/b.ts:1:2)',
+    isOnlyHere: true,
+  });
+  expect(failureIn('Two\nlines')).toEqual({ words: 'Two', rest: 'lines', isOnlyHere: false });
 });

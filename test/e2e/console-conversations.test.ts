@@ -58,7 +58,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the conversations of the conso
       await first.getByText('May I make a file named').waitFor();
       await first.getByText('Answered: Yes, make it').waitFor();
       await first.getByText('answered', { exact: true }).waitFor();
-      expect(await page.getByText('needs input').count()).toBe(0);
+      await expect.poll(() => page.getByText('needs input').count()).toBe(0); // the list follows a moment later
       await page.locator('.by-user').last().getByText('Yes, make it', { exact: true }).waitFor();
       await lastAnswer().getByRole('link', { name: 'approved.md' }).waitFor();
     };

@@ -33,10 +33,16 @@ function All() {
     <div class="page">
       <h1>Agents</h1>
       <p class="lead">
-        The agents of this node. Each page checks the agent as a client sees it, like <code>parley doctor</code>.
+        The agents of this node. The page of an agent has its skills and its usage, and checks it as <code>parley doctor</code> does.
       </p>
       <Problem text={agentsProblem.value} onAgain={() => void loadAgents()} />
-      {known?.length === 0 ? <Empty title="No agents here" /> : null}
+      {known?.length === 0 ? (
+        <Empty title="No agents here">
+          <p>
+            Start the node with one: <code>parley serve demo</code>, or <code>parley serve ./agent.ts</code> for an agent of yours.
+          </p>
+        </Empty>
+      ) : null}
       <ul class="cards">
         {(known ?? []).map((agent) => (
           <li key={agent.name}>
@@ -142,7 +148,7 @@ function Skills({ card, target }: { readonly card: AgentCard; readonly target: C
   return (
     <section aria-label="Skills">
       <h2>Skills</h2>
-      {card.skills.length === 0 ? <p class="dim">None.</p> : null}
+      {card.skills.length === 0 ? <p class="dim">The card names none. Start a chat to find out what the agent does.</p> : null}
       {card.skills.map((skill) => (
         <SkillView key={skill.id} card={card} skill={skill} target={target} />
       ))}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { getTextFromMessage } from '#protocol';
 import { StateBadge, took } from '../ui/basic.tsx';
+import { FailureBox } from '../ui/failure.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Markdown } from '../ui/markdown.tsx';
 import { onlyText, Parts } from '../ui/parts.tsx';
@@ -46,7 +47,9 @@ export function Answer({ title, turn, isLast, onChoose, surfaces, children }: An
       {turn.asked.map((asked, at) => (
         <Asked key={at} asked={asked} canAnswer={isLast} onChoose={onChoose} />
       ))}
-      <Failure turn={turn} isBad={isBad} closing={closing} />
+      {isBad || turn.problem !== '' ? (
+        <FailureBox said={isBad ? closing || 'The agent gave no reason.' : ''} problem={turn.problem} taskId={turn.taskId} />
+      ) : null}
       <footer>
         <TurnState turn={turn} />
         {turn.taskId === undefined ? null : <a href={`/console/tasks/${encodeURIComponent(turn.taskId)}`}>Open the task</a>}
@@ -66,29 +69,6 @@ function TurnState({ turn: { state, asked, question } }: { readonly turn: ChatTu
   if (state === undefined) return null;
   const isAnswered = question === undefined && asked.length > 0 && /_REQUIRED$/.test(state);
   return isAnswered ? <span class="badge">answered</span> : <StateBadge state={state} />;
-}
-
-interface FailureProps {
-  readonly turn: ChatTurn;
-  readonly isBad: boolean;
-  readonly closing: string;
-}
-
-/** Why it failed, with the ways to more. On an open node of this machine the message has the cause. */
-function Failure({ turn, isBad, closing }: FailureProps) {
-  if (!isBad && turn.problem === '') return null;
-  const id = turn.taskId === undefined ? undefined : encodeURIComponent(turn.taskId);
-  return (
-    <div class="failure" role="alert">
-      {turn.problem === '' ? null : <p>{turn.problem}</p>}
-      {isBad ? <pre>{closing === '' ? 'The agent gave no reason.' : closing}</pre> : null}
-      {id === undefined ? null : (
-        <p>
-          <a href={`/console/health?task=${id}`}>Show its log lines</a>
-        </p>
-      )}
-    </div>
-  );
 }
 
 /** Whether an artifact has only the text of the closing message, as data: the result of a workflow. */

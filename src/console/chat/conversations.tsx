@@ -61,7 +61,15 @@ export function ConversationList({ current }: { readonly current: string }) {
       </div>
       <Problem text={conversationsProblem.value} onAgain={() => void refreshConversations()} />
       {conversations.value !== undefined && shown.length === 0 ? (
-        <p class="dim conversations-none">{wanted === '' ? 'No conversations yet.' : 'No conversation matches.'}</p>
+        <p class="dim conversations-none">
+          {wanted === '' ? (
+            'No conversations yet. Choose an agent to start one.'
+          ) : (
+            <>
+              No conversation begins like this. <a href={`/console/tasks?q=${encodeURIComponent(wanted)}`}>Search the texts of all tasks</a>
+            </>
+          )}
+        </p>
       ) : null}
       <ul aria-label="All conversations">
         {shown.map((one) => (

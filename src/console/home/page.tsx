@@ -57,8 +57,7 @@ export function HomePage() {
     void look();
     void refreshConversations();
   }, [seen]);
-  const sample = health.value?.samples.at(-1);
-  const { running = [], failed = [], failedCount = 0 } = now.value ?? {};
+  const { running = [], failed = [] } = now.value ?? {};
   return (
     <div class="page home">
       <div class="spread">
@@ -69,12 +68,7 @@ export function HomePage() {
         </span>
       </div>
       <Problem text={problem.value} onAgain={() => void look()} />
-      <ul class="home-figures" aria-label="Now">
-        <Figure label="Agents" value={agents.value?.length} to="/agents" />
-        <Figure label="Running tasks" value={sample?.running} to={WORKING} />
-        <Figure label="Waiting for a person" value={approvals.value.length} to="/approvals" tone="warn" />
-        <Figure label="Failed tasks" value={now.value === undefined ? undefined : failedCount} to={FAILED} tone="bad" />
-      </ul>
+      <Figures />
       <div class="home-columns">
         <div class="home-column">
           <Section title="Questions for you" none="No agent waits for an answer." count={approvals.value.length} more="/approvals">
@@ -100,14 +94,19 @@ export function HomePage() {
           <Agents />
         </div>
         <div class="home-column">
-          <Section title="Running" none="Nothing runs at the moment." count={running.length} more={WORKING}>
+          <Section title="Running" none={<NoneYet words="Nothing runs at the moment." />} count={running.length} more={WORKING}>
             {running.map((task) => (
               <li key={task.id}>
                 <TaskLink task={task} />
               </li>
             ))}
           </Section>
-          <Section title="Recent conversations" none="No conversations yet." count={conversations.value?.length ?? 0} more="/chat">
+          <Section
+            title="Recent conversations"
+            none={<NoneYet words="No conversations yet." />}
+            count={conversations.value?.length ?? 0}
+            more="/chat"
+          >
             {(conversations.value ?? []).slice(0, SHOWN).map((one) => (
               <li key={`${one.principal} ${one.contextId}`}>
                 <ConversationLink conversation={one} />
@@ -120,12 +119,23 @@ export function HomePage() {
   );
 }
 
+function Figures() {
+  return (
+    <ul class="home-figures" aria-label="Now">
+      <Figure label="Agents" value={agents.value?.length} to="/agents" />
+      <Figure label="Running tasks" value={health.value?.samples.at(-1)?.running} to={WORKING} />
+      <Figure label="Waiting for a person" value={approvals.value.length} to="/approvals" tone="warn" />
+      <Figure label="Failed tasks" value={now.value?.failedCount} to={FAILED} tone="bad" />
+    </ul>
+  );
+}
+
 /** The agents, and what each did lately. */
 function Agents() {
   const recent = useRecent();
   const all = agents.value ?? [];
   return (
-    <Section title="Agents" none="This node serves no agents." count={all.length} more="/agents">
+    <Section title="Agents" none="This node serves no agents. Start it with one: parley serve demo." count={all.length} more="/agents">
       {all.slice(0, SHOWN).map(({ name, title }) => (
         <li key={name} class="home-item">
           <a href={`/console/agents/${encodeURIComponent(name)}`}>{title}</a>
@@ -155,9 +165,17 @@ function Figure({ label, value, to, tone }: FigureProps) {
   );
 }
 
+function NoneYet({ words }: { readonly words: string }) {
+  return (
+    <>
+      {words} <a href="/console/chat">Start a conversation</a>
+    </>
+  );
+}
+
 interface SectionProps {
   readonly title: string;
-  readonly none: string;
+  readonly none: ComponentChildren;
   readonly count: number;
   readonly more?: string;
   readonly children: ComponentChildren;

@@ -39,6 +39,8 @@ function Alone() {
   );
 }
 
+const PROTOCOLS: Readonly<Record<string, string>> = { sam: 'protocol of Solace Agent Mesh', mqtt01: 'A2A over MQTT' };
+
 /** The mesh as this node sees it. */
 function Seen({ mesh: seen, picked }: { readonly mesh: AdminMesh; readonly picked: string }) {
   const { broker, namespace, grammar, isConnected, peers, counts } = seen;
@@ -47,7 +49,7 @@ function Seen({ mesh: seen, picked }: { readonly mesh: AdminMesh; readonly picke
     <>
       <p class="lead">
         <span class={isConnected ? 'badge badge-ok' : 'badge badge-bad'}>{isConnected ? 'connected' : 'the broker is disconnected'}</span>{' '}
-        <code>{broker}</code> · namespace <code>{namespace}</code> · grammar {grammar}
+        <code>{broker}</code> · namespace <code>{namespace}</code> · {PROTOCOLS[grammar] ?? grammar}
         {counts.dropped + counts.refused === 0 ? '' : ` · ${counts.dropped} messages dropped, ${counts.refused} refused`}
       </p>
       <Topology mesh={seen} picked={picked} />
@@ -68,7 +70,9 @@ function Peers({ peers, picked }: { readonly peers: readonly AdminPeer[]; readon
   return (
     <section aria-label="Participants">
       <h2>Participants</h2>
-      {peers.length === 0 ? <p class="dim">No participants yet. Agents announce themselves every ten seconds.</p> : null}
+      {peers.length === 0 ? (
+        <p class="dim">No participants yet. Start an agent with the same broker and namespace: it announces itself within ten seconds.</p>
+      ) : null}
       <ul class="peers">
         {peers.map((peer) => (
           <Peer key={`${peer.kind} ${peer.name}`} peer={peer} isPicked={peer.name === picked} />
@@ -118,7 +122,7 @@ function Peer({ peer, isPicked }: { readonly peer: AdminPeer; readonly isPicked:
 const HEARS: Readonly<Record<AdminMesh['hears'], string>> = {
   all: 'All calls over the broker since this page was opened, and this node’s calls since its start.',
   own: 'Calls through this node only. The broker does not allow listening to others, or listening has not started yet.',
-  none: 'Calls can’t be observed with this grammar.',
+  none: 'A2A over MQTT does not let a node see calls.',
 };
 
 /** Calls between agents: the running ones, then those that have ended. */
@@ -129,7 +133,7 @@ function Calls({ mesh: { calls, hears } }: { readonly mesh: AdminMesh }) {
     <section aria-label="Delegations">
       <h2>Running delegations</h2>
       <p class="dim">{HEARS[hears]}</p>
-      {open.length === 0 ? <p>None.</p> : null}
+      {open.length === 0 ? <p class="dim">None at the moment. A call is listed here while one agent works for another.</p> : null}
       <ul class="mesh-calls" aria-label="Running">
         {open.map((call) => (
           <Call key={`${call.from} ${call.task}`} call={call} />

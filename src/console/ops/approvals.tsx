@@ -38,8 +38,10 @@ export function ApprovalsPage() {
         )}
       </div>
       <p class="lead">
-        Questions of agents. An answer here is given on behalf of the caller, and recorded in the audit log. <kbd>j</kbd> and <kbd>k</kbd>{' '}
-        move, <kbd>1</kbd> to <kbd>9</kbd> choose.
+        Questions of agents. An answer here is given on behalf of the caller, and recorded in the audit log.{' '}
+        <span class="key-hint">
+          <kbd>j</kbd> and <kbd>k</kbd> move, <kbd>1</kbd> to <kbd>9</kbd> choose.
+        </span>
       </p>
       {shown.length === 0 ? (
         <Empty title="No approvals">

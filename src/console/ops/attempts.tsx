@@ -39,7 +39,9 @@ export function DeliveryLog() {
     <section aria-label="Deliveries">
       <h2>Deliveries</h2>
       <Problem text={problem} />
-      {attempts.length === 0 ? <p class="dim">No attempts since the start of the node.</p> : null}
+      {attempts.length === 0 ? (
+        <p class="dim">No attempts since the start of the node. They appear here as soon as a task with a webhook changes.</p>
+      ) : null}
       {attempts.length === 0 ? null : <Hooks urls={urls} hook={hook} isFailures={isFailures} />}
       {shown === undefined ? (
         <p class="dim">{attempts.length === 0 ? '' : 'No attempt has failed.'}</p>
@@ -85,7 +87,7 @@ function Hooks({ urls, hook, isFailures }: HooksProps) {
     <div class="hooks">
       <label for="webhook">Webhook</label>
       <select id="webhook" value={hook} onChange={(event) => pick({ webhook: event.currentTarget.value, n: '' })}>
-        <option value="">All {urls.length}</option>
+        <option value="">{urls.length === 1 ? 'All (1 webhook)' : `All (${urls.length} webhooks)`}</option>
         {urls.map((url) => (
           <option key={url} value={url}>
             {url}

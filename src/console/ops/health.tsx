@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { AdminLogLine, AdminSample } from '#protocol';
+import type { AdminHealth, AdminLogLine, AdminSample } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
 import { query } from '../route.ts';
-import { Empty, Problem, sized, took, when } from '../ui/basic.tsx';
+import { Problem, sized, took, when } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Plot } from './plot.tsx';
 import { Slowest } from './slowest.tsx';
-import { health } from './watch.ts';
 import './ops.css';
 
 /** The growth of a number per second, between two samples. */
@@ -28,49 +27,71 @@ function latencies(samples: readonly AdminSample[]): readonly number[] {
   });
 }
 
-const SAMPLES_MAX = 240;
-const perSecond = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} / s`;
+const perSecond = (value: number): string => `${value.toFixed(value < 10 && value > 0 ? 1 : 0)} / s`;
 const whole = (value: number): string => String(Math.round(value));
+const EVERY_MS = 3000;
 
-/** Figures of the node over the last samples, and its log. */
+/** Figures of the node for the last hour, and its log. */
 export function HealthPage() {
-  const known = health.value;
-  if (known === undefined) return <Empty title="No data yet" />;
-  const samples = known.samples.slice(-SAMPLES_MAX);
+  const [known, setKnown] = useState<AdminHealth | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  const look = async (): Promise<void> => {
+    try {
+      setKnown(await admin.healthOfHour());
+      setProblem('');
+    } catch (thrown) {
+      setProblem(wordsFor(thrown));
+    }
+  };
+  usePolling(look, EVERY_MS);
+  if (known === undefined) return <Unknown problem={problem} onAgain={() => void look()} />;
+  const { samples, startedAt, version } = known;
   const span = samples.length < 2 ? 0 : Date.parse(samples.at(-1)?.at ?? '') - Date.parse(samples[0]?.at ?? '');
-  const of = (read: (sample: AdminSample) => number): readonly number[] => samples.map(read);
-  const ends = [when(samples[0]?.at ?? known.startedAt), 'now'] as const;
-  const hasStore = samples.at(-1)?.storeBytes !== undefined;
   return (
     <div class="page">
       <h1>Health</h1>
       <p class="lead">
-        Running since {when(known.startedAt)}, Parley {known.version}. The plots show the last {took(span)}, and count failures since the
-        start; monitoring reads the same at <code>/metrics</code>.
+        Running since {when(startedAt)}, Parley {version}. The plots show {span < HOUR_MS ? `the last ${took(span)}` : 'the last hour'}, and
+        count failures since the start. Monitoring systems find more at <code>/metrics</code>.
       </p>
-      <div class="plots">
-        <Plot ends={ends} title="Calls" values={rates(samples, ({ calls }) => calls)} show={perSecond} />
-        <Plot
-          ends={ends}
-          title="Latency of calls"
-          values={latencies(samples)}
-          show={(value) => (value === 0 ? 'no calls' : took(value))}
-          least={10}
-        />
-        <Plot ends={ends} title="Failed calls" values={of(({ errors }) => errors)} show={whole} />
-        <Plot ends={ends} title="Failed or rejected tasks" values={of(({ failed }) => failed)} show={whole} />
-        <Plot ends={ends} title="Events" values={rates(samples, ({ events }) => events)} show={perSecond} />
-        <Plot ends={ends} title="Running tasks" values={of(({ running }) => running)} show={whole} />
-        <Plot ends={ends} title="Tasks in the queue" values={of(({ queued }) => queued)} show={whole} />
-        <Plot ends={ends} title="Waiting for a person" values={of(({ asking }) => asking)} show={whole} />
-        <Plot ends={ends} title="Open streams" values={of(({ streams }) => streams)} show={whole} />
-        <Plot ends={ends} title="Memory" values={of(({ memoryBytes }) => memoryBytes)} show={sized} least={100_000_000} />
-        {hasStore ? (
-          <Plot ends={ends} title="Store on disk" values={of(({ storeBytes }) => storeBytes ?? 0)} show={sized} least={1_000_000} />
-        ) : null}
-      </div>
+      <Plots samples={samples} />
       <Slowest />
       <Logs />
+    </div>
+  );
+}
+
+const HOUR_MS = 3_590_000;
+
+/** Shown until the node has answered. */
+function Unknown({ problem, onAgain }: { readonly problem: string; readonly onAgain: () => void }) {
+  return (
+    <div class="page">
+      <h1>Health</h1>
+      {problem === '' ? <p class="loading" role="status" /> : <Problem text={problem} onAgain={onAgain} />}
+    </div>
+  );
+}
+
+function Plots({ samples }: { readonly samples: readonly AdminSample[] }) {
+  const times = samples.map(({ at }) => Date.parse(at));
+  const of = (read: (sample: AdminSample) => number) => ({ times, values: samples.map(read) });
+  /** A rate needs two samples. It is drawn where the second one is. */
+  const between = (values: readonly number[]) => ({ times: times.slice(1), values });
+  const hasStore = samples.at(-1)?.storeBytes !== undefined;
+  return (
+    <div class="plots">
+      <Plot title="Calls" {...between(rates(samples, ({ calls }) => calls))} show={perSecond} />
+      <Plot title="Latency of calls" {...between(latencies(samples))} show={(ms) => (ms === 0 ? 'no calls' : took(ms))} least={10} />
+      <Plot title="Failed calls" {...of(({ errors }) => errors)} show={whole} />
+      <Plot title="Failed or rejected tasks" {...of(({ failed }) => failed)} show={whole} />
+      <Plot title="Events" {...between(rates(samples, ({ events }) => events))} show={perSecond} />
+      <Plot title="Running tasks" {...of(({ running }) => running)} show={whole} />
+      <Plot title="Tasks in the queue" {...of(({ queued }) => queued)} show={whole} />
+      <Plot title="Waiting for a person" {...of(({ asking }) => asking)} show={whole} />
+      <Plot title="Open streams" {...of(({ streams }) => streams)} show={whole} />
+      <Plot title="Memory" {...of(({ memoryBytes }) => memoryBytes)} show={sized} least={100_000_000} />
+      {hasStore ? <Plot title="Store on disk" {...of(({ storeBytes }) => storeBytes ?? 0)} show={sized} least={1_000_000} /> : null}
     </div>
   );
 }

@@ -45,7 +45,12 @@ export function PushPage() {
           in the request’s configuration.
         </p>
       ) : null}
-      {dead.length === 0 ? null : <h2>Dead letters</h2>}
+      {dead.length === 0 ? null : (
+        <>
+          <h2>Dead letters</h2>
+          <p class="dim">Deliveries that the node has given up. They stay here until you send them again or discard them.</p>
+        </>
+      )}
       <ul class="inbox">
         {dead.map((delivery) => (
           <Row key={delivery.id} delivery={delivery}>
@@ -123,7 +128,11 @@ function Configs() {
         <button type="submit">Show</button>
       </div>
       <Problem text={problem} />
-      {configs?.length === 0 ? <p class="dim">No webhooks.</p> : null}
+      {configs?.length === 0 ? (
+        <p class="dim">
+          This task has no webhooks. <code>parley task push-config create</code> adds one.
+        </p>
+      ) : null}
       <ul>
         {(configs ?? []).map((config) => (
           <li key={config.id}>

@@ -115,7 +115,7 @@ function Table({ title, timed, nameOf, placeOfName }: TableProps) {
   const rows = [...groups].map(([name, all]) => ({ name, all: all.toSorted((one, other) => one.ms - other.ms) }));
   rows.sort((one, other) => (other.all.at(-1)?.ms ?? 0) - (one.all.at(-1)?.ms ?? 0));
   return (
-    <div class="table-box">
+    <div class="table-box panel">
       <table aria-label={title}>
         <thead>
           <tr>

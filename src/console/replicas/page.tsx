@@ -194,7 +194,7 @@ function Changes() {
   return (
     <section aria-label="Changes">
       <h2>Changes since you opened this page</h2>
-      {changes.value.length === 0 ? <p class="dim">None.</p> : null}
+      {changes.value.length === 0 ? <p class="dim">None. Nodes that come or go, and cells that change hands, are listed here.</p> : null}
       <div role="log">
         <ol class="replica-changes">
           {changes.value.map(({ at, text }, index) => (

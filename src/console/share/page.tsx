@@ -41,7 +41,7 @@ export function SharedPage() {
           ? 'A task or a conversation that a console exported. The file is shown here and stored nowhere.'
           : `Exported ${when(file.exportedAt)}. Nothing of it is stored on this node.`}
       </p>
-      <label>
+      <label class="panel shared-file">
         File{' '}
         <input
           type="file"

@@ -3,13 +3,13 @@ import type { AdminWords } from '#protocol';
 import { getTextFromMessage } from '#protocol';
 import { admin } from '../api.ts';
 import { go } from '../route.ts';
-import { Ago, Problem, StateBadge, sized, took } from '../ui/basic.tsx';
+import { Ago, Problem, StateBadge, sized } from '../ui/basic.tsx';
 import { comparison } from './again.tsx';
 import type { Side } from './differing.ts';
 import { linesOf } from './differing.ts';
 import { TaskLog } from './log.ts';
+import type { Span } from './spans.ts';
 import { spansOf } from './spans.ts';
-import { sharesOf } from './time-scale.ts';
 import { Waterfall } from './waterfall.tsx';
 import './compare.css';
 
@@ -20,16 +20,18 @@ export function Compare({ one, other }: { readonly one: string; readonly other: 
     () => linesOf(outputOf(left), outputOf(right)),
     [left.about.value, right.about.value, left.events.value, right.events.value],
   );
+  const [spans, others] = [useSpans(left), useSpans(right)];
+  const lengthMs = Math.max(lengthOf(spans), lengthOf(others));
   return (
     <div class="page">
       <p class="crumb">
-        <a href="/console/tasks">Tasks</a> / <a href={`/console/tasks/${encodeURIComponent(one)}`}>task</a> / compare
+        <a href="/console/tasks">Tasks</a> / <a href={`/console/tasks/${encodeURIComponent(one)}`}>{requestOf(left) || one}</a> / compare
       </p>
       <h1>{titleFor(requestOf(left), requestOf(right), other)}</h1>
       {other === '' ? <Choose one={one} /> : null}
       <div class="compare">
-        <Run log={left} lines={mine} />
-        {other === '' ? null : <Run log={right} lines={theirs} />}
+        <Run log={left} lines={mine} spans={spans} lengthMs={lengthMs} />
+        {other === '' ? null : <Run log={right} lines={theirs} spans={others} lengthMs={lengthMs} />}
       </div>
     </div>
   );
@@ -66,39 +68,45 @@ function outputOf({ about }: TaskLog): string {
   return [...made, ...(closing === undefined ? [] : [getTextFromMessage(closing)])].filter((text) => text !== '').join('\n');
 }
 
-function Run({ log, lines }: { readonly log: TaskLog; readonly lines: Side }) {
+function useSpans(log: TaskLog): readonly Span[] {
+  return useMemo(() => (log.isWhole ? spansOf(log.events.value, 0) : []), [log.events.value, log.isWhole]);
+}
+
+/** From the start of the first bar to the end of the last. */
+function lengthOf(spans: readonly Span[]): number {
+  return spans.length === 0 ? 0 : Math.max(...spans.map(({ to }) => to)) - Math.min(...spans.map(({ from }) => from));
+}
+
+interface RunProps {
+  readonly log: TaskLog;
+  readonly lines: Side;
+  readonly spans: readonly Span[];
+  /** Both timelines have this length, so that equal bars took equally long. */
+  readonly lengthMs: number;
+}
+
+function Run({ log, lines, spans, lengthMs }: RunProps) {
   const about = log.about.value;
-  const spans = useMemo(() => (log.isWhole ? spansOf(log.events.value, 0) : []), [log.events.value, log.isWhole]);
   if (about === undefined) return <Problem text={log.problem.value} />;
-  const { workMs, waitMs } = sharesOf(spans);
+  const isAllOwn = lines.every(({ text, isOwn }) => isOwn || text === '');
   return (
     <section aria-label={`Run of ${about.agent}`}>
       <h2 class="row">
         <StateBadge state={about.state} /> <a href={`/console/tasks/${encodeURIComponent(about.id)}`}>{about.agent}</a>
+        <span class="run-size">
+          {about.last.toLocaleString('en')} events, {sized(about.bytes)}
+        </span>
       </h2>
       <p class="request">{requestOf(log) ?? ''}</p>
-      <dl class="facts">
-        <div>
-          <dt>Worked</dt>
-          <dd>{took(workMs)}</dd>
-        </div>
-        {waitMs === 0 ? null : (
-          <div>
-            <dt>Waited for a person</dt>
-            <dd>{took(waitMs)}</dd>
-          </div>
-        )}
-        <div>
-          <dt>Log</dt>
-          <dd>
-            {about.last.toLocaleString('en')} events, {sized(about.bytes)}
-          </dd>
-        </div>
-      </dl>
-      <Waterfall spans={spans} shownUpTo={Number.POSITIVE_INFINITY} onPick={() => go(`/tasks/${encodeURIComponent(about.id)}`)} />
+      <Waterfall
+        spans={spans}
+        lengthMs={lengthMs}
+        shownUpTo={Number.POSITIVE_INFINITY}
+        onPick={() => go(`/tasks/${encodeURIComponent(about.id)}`)}
+      />
       <h2>Output</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
-      <pre class="output panel" tabIndex={0}>
+      <pre class={isAllOwn ? 'output panel unlike' : 'output panel'} tabIndex={0}>
         {lines.map(({ text, isOwn }, at) => (
           <span key={at} class={isOwn ? 'own' : ''}>
             {text}

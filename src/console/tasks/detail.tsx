@@ -5,6 +5,7 @@ import { admin } from '../api.ts';
 import { Approval } from '../ops/question.tsx';
 import { approvals } from '../ops/watch.ts';
 import { Empty, Problem, StateBadge } from '../ui/basic.tsx';
+import { FailureBox } from '../ui/failure.tsx';
 import { Actions } from './actions.tsx';
 import { Events } from './events.tsx';
 import { Facts } from './facts.tsx';
@@ -128,12 +129,5 @@ function Standing({ about: { id, state, task } }: { readonly about: AdminWholeTa
   if (question !== undefined && isInterrupted(state)) return <Approval key={question.last} approval={question} isOnTask />;
   if (state !== 'TASK_STATE_FAILED' && state !== 'TASK_STATE_REJECTED') return null;
   const said = task.status.message === undefined ? '' : getTextFromMessage(task.status.message);
-  return (
-    <div class="failure" role="alert">
-      <pre>{said === '' ? 'The agent gave no reason.' : said}</pre>
-      <p>
-        <a href={`/console/health?task=${encodeURIComponent(id)}`}>Show its log lines</a>
-      </p>
-    </div>
-  );
+  return <FailureBox said={said === '' ? 'The agent gave no reason.' : said} taskId={id} />;
 }

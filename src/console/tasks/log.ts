@@ -92,7 +92,7 @@ export function lineOf(event: TaskEvent): { readonly kind: string; readonly text
     case 'artifactUpdate': {
       const { artifact, append } = event.artifactUpdate ?? {};
       const parts = (artifact?.parts ?? []).map((part) =>
-        isTextPart(part) ? JSON.stringify(part.text.slice(0, 120)) : (PART_WORDS[partKind(part)] ?? partKind(part)),
+        isTextPart(part) ? `“${part.text.slice(0, 120).replaceAll(/\s+/g, ' ').trim()}”` : (PART_WORDS[partKind(part)] ?? partKind(part)),
       );
       return { kind: append === true ? 'chunk' : 'artifact', text: `${artifact?.name ?? artifact?.artifactId ?? ''} ${parts.join(', ')}` };
     }

@@ -1,5 +1,5 @@
 import type { Message, Task } from '#protocol';
-import { isTerminal } from '#protocol';
+import { getChoicesFromMessage, isDataPart, isObject, isTerminal } from '#protocol';
 import { Parts } from '../ui/parts.tsx';
 import type { Speakers } from './speakers.ts';
 import { grouped } from './speakers.ts';
@@ -15,7 +15,9 @@ export function Outcome({ task, speakers = new Map() }: OutcomeProps) {
   return (
     <>
       <h2>Artifacts</h2>
-      {artifacts.length === 0 ? <p class="dim">{isTerminal(task.status.state) ? 'None.' : 'None yet.'}</p> : null}
+      {artifacts.length === 0 ? (
+        <p class="dim">{isTerminal(task.status.state) ? 'The task made none.' : 'None yet. They appear here while the agent works.'}</p>
+      ) : null}
       {artifacts.map((artifact) => (
         <div key={artifact.artifactId} class="panel artifact-panel">
           <h3>{artifact.name ?? artifact.artifactId}</h3>
@@ -25,7 +27,7 @@ export function Outcome({ task, speakers = new Map() }: OutcomeProps) {
       <h2>History</h2>
       {grouped(messagesOf(task), speakers).map((group, at) =>
         group.by === '' ? (
-          group.messages.map((message, index) => <Said key={`${at} ${index}`} message={message} />)
+          group.messages.map((message, index) => <Said key={`${at} ${index}`} message={message} asked={group.messages[index - 1]} />)
         ) : (
           <details key={at} class="history-fold">
             <summary>
@@ -62,14 +64,38 @@ function messagesOf({ history = [], status: { message } }: Task): readonly Messa
   return message === undefined ? history : [...history, message];
 }
 
-function Said({ message, by }: { readonly message: Message; readonly by?: string }) {
+interface SaidProps {
+  readonly message: Message;
+  readonly by?: string;
+  /** The message before it. If it is a question, this one may choose one of its options. */
+  readonly asked?: Message | undefined;
+}
+
+/** One message. Options and the choice of one are shown by their names. */
+function Said({ message, by, asked }: SaidProps) {
   const isCaller = message.role === 'ROLE_USER';
+  const options = getChoicesFromMessage(message).map(({ name }) => name);
+  const chosen = isCaller && asked !== undefined ? chosenIn(message, asked) : undefined;
+  const parts = options.length === 0 ? message.parts : message.parts.filter((part) => !(isDataPart(part) && hasOnlyOptions(part.data)));
   return (
     <div class={`history ${isCaller ? 'from-user' : ''}`}>
       <span class="dim">{isCaller ? 'caller' : (by ?? 'agent')}</span>
       <div>
-        <Parts parts={message.parts} />
+        {chosen === undefined ? <Parts parts={parts} /> : <p>{chosen}</p>}
+        {options.length === 0 ? null : <p class="dim">Options: {options.join(' · ')}</p>}
       </div>
     </div>
   );
+}
+
+/** Whether a part says nothing but its options. One with a tool call says more. */
+function hasOnlyOptions(data: unknown): boolean {
+  return isObject(data) && Object.keys(data).join() === 'options';
+}
+
+/** The name of the option that an answer chose. */
+function chosenIn({ parts }: Message, asked: Message): string | undefined {
+  const data = parts.length === 1 && parts[0] !== undefined && isDataPart(parts[0]) ? parts[0].data : undefined;
+  const id = isObject(data) ? data['optionId'] : undefined;
+  return getChoicesFromMessage(asked).find(({ optionId }) => optionId === id)?.name;
 }

@@ -99,7 +99,7 @@ function List() {
     >
       <Bar filters={filters} list={list} shown={shown.length} found={found} isPaused={isPaused} onPause={() => setPaused(!isPaused)} />
       <Bulk
-        picked={[...new Map([...rows, ...shown].map((task) => [task.id, task])).values()].filter(({ id }) => picked.has(id))}
+        picked={picked.size === 0 ? [] : pickedIn([...rows, ...shown], picked)}
         onDone={() => {
           setPicked(new Set());
           void list.refresh();
@@ -129,6 +129,11 @@ function List() {
       )}
     </div>
   );
+}
+
+/** The selected tasks, each once. */
+function pickedIn(tasks: readonly AdminTask[], picked: ReadonlySet<string>): readonly AdminTask[] {
+  return [...new Map(tasks.filter(({ id }) => picked.has(id)).map((task) => [task.id, task])).values()];
 }
 
 interface BarProps {
@@ -183,8 +188,8 @@ function Bar({ filters, list, shown, found, isPaused, onPause }: BarProps) {
             </option>
           ))}
       </select>
-      {filters.principal === '' ? null : <Chip name="principal" value={filters.principal} />}
-      {filters.contextId === '' ? null : <Chip name="contextId" value={filters.contextId} />}
+      {filters.principal === '' ? null : <Chip name="principal" label="Caller" value={filters.principal} />}
+      {filters.contextId === '' ? null : <Chip name="contextId" label="Conversation" value={filters.contextId} />}
       <span class="dim" role="status">
         {list.isEverLoaded.value ? words : 'Loading …'}
       </span>
@@ -219,13 +224,22 @@ function Columns() {
   );
 }
 
-function Chip({ name, value }: { readonly name: string; readonly value: string }) {
+interface ChipProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+}
+
+/** A filter that a link has set, to be removed. */
+function Chip({ name, label, value }: ChipProps) {
   return (
-    <button type="button" class="small" onClick={() => filterBy(name, '')} aria-label={`Remove the filter ${name} ${value}`}>
-      {name}: {value.slice(0, 18)} ×
+    <button type="button" class="small chosen" onClick={() => filterBy(name, '')} aria-label={`Remove the filter ${label} ${value}`}>
+      {label}: {value.slice(0, CHIP_CHARS)} ×
     </button>
   );
 }
+
+const CHIP_CHARS = 18;
 
 /** Shown for an empty list. */
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {

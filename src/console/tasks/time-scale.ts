@@ -19,10 +19,13 @@ const WAITS_WIDTH_MAX = 0.4;
 /** Waits are squeezed when they are more than this part of the time. */
 const WAITS_SHARE = 0.3;
 
-/** The scale of a waterfall. When the task waited long for a person, the waits are squeezed, so that the work stays visible. */
-export function scaleOf(spans: readonly Span[]): TimeScale {
+/**
+ * The scale of a waterfall. When the task waited long for a person, the waits are squeezed, so that
+ * the work stays visible. It ends after `lengthMs` or with the last bar, whichever is later.
+ */
+export function scaleOf(spans: readonly Span[], lengthMs = 1): TimeScale {
   const start = Math.min(...spans.map(({ from }) => from));
-  const end = Math.max(start + 1, ...spans.map(({ to }) => to));
+  const end = Math.max(start + lengthMs, start + 1, ...spans.map(({ to }) => to));
   const waits = spans.filter(({ kind, from, to }) => kind === 'question' && to > from);
   const waited = waits.reduce((all, { from, to }) => all + to - from, 0);
   const isSqueezed = waited > WAITS_SHARE * (end - start) && waited < end - start;

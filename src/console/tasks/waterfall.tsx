@@ -20,8 +20,6 @@ const ROW_PX = 30;
 const PHONE_ROW_PX = 46;
 const HEIGHT_PX_MAX = 440;
 const TICKS = [0, 0.25, 0.5, 0.75, 1] as const;
-/** Times are whole milliseconds: a shorter scale has names at its ends only. */
-const TICKS_MS_MIN = 4;
 
 interface WaterfallProps {
   readonly spans: readonly Span[];
@@ -29,11 +27,13 @@ interface WaterfallProps {
   readonly shownUpTo: number;
   readonly onPick: (at: number) => void;
   readonly label?: string;
+  /** The least length of the time axis. */
+  readonly lengthMs?: number;
 }
 
 /** Turns, tool calls, questions, delegations and webhooks as bars over time. */
-export function Waterfall({ spans, shownUpTo, onPick, label = 'Timeline' }: WaterfallProps) {
-  const scale = useMemo(() => scaleOf(spans), [spans]);
+export function Waterfall({ spans, shownUpTo, onPick, label = 'Timeline', lengthMs }: WaterfallProps) {
+  const scale = useMemo(() => scaleOf(spans, lengthMs), [spans, lengthMs]);
   const { workMs, waitMs } = useMemo(() => sharesOf(spans), [spans]);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => spans.filter(({ inside }) => inside === undefined || open.has(inside)), [spans, open]);
@@ -41,8 +41,6 @@ export function Waterfall({ spans, shownUpTo, onPick, label = 'Timeline' }: Wate
   const toggle = (name: string): void =>
     setOpen(open.has(name) ? new Set([...open].filter((one) => one !== name)) : new Set([...open, name]));
   const rowPx = matchMedia('(max-width: 900px)').matches ? PHONE_ROW_PX : ROW_PX;
-  const start = scale.timeAt(0);
-  const ticks = scale.timeAt(1) - start < TICKS_MS_MIN ? [0, 1] : TICKS;
   if (spans.length === 0) return null;
   return (
     <section class="waterfall" aria-label={label}>
@@ -63,9 +61,9 @@ export function Waterfall({ spans, shownUpTo, onPick, label = 'Timeline' }: Wate
         <div class="span-axis" aria-hidden="true">
           <span />
           <span class="span-ticks">
-            {ticks.map((tick) => (
+            {ticksOf(scale).map(([tick, words]) => (
               <i key={tick} style={{ left: `${tick * 100}%` }}>
-                {tick === 0 ? '0 ms' : took(scale.timeAt(tick) - start)}
+                {words}
               </i>
             ))}
           </span>
@@ -92,6 +90,14 @@ export function Waterfall({ spans, shownUpTo, onPick, label = 'Timeline' }: Wate
       </div>
     </section>
   );
+}
+
+/** Places on the axis with their times. A time that is the same in words as the one before it is left out, but never the last. */
+function ticksOf(scale: TimeScale): readonly (readonly [number, string])[] {
+  const start = scale.timeAt(0);
+  const all = TICKS.map((tick) => [tick, tick === 0 ? '0 ms' : took(scale.timeAt(tick) - start)] as const);
+  const last = all.at(-1)?.[1];
+  return all.filter(([tick, words], at) => tick === 1 || (words !== last && words !== all[at - 1]?.[1]));
 }
 
 interface FoldProps {

@@ -14,8 +14,8 @@ export function TourPage() {
       <header class="hero">
         <h1>Tour</h1>
         <p>
-          Five things, each on the demo agent of this node: real tasks, over the real wire. You find them afterwards under{' '}
-          <a href="/console/tasks">Tasks</a>, and every frame under <a href="/console/wire">Wire</a>.
+          Five examples with the demo agent of this node. They are real tasks: you find them under <a href="/console/tasks">Tasks</a>, and
+          each of their requests under <a href="/console/wire">Wire</a>.
         </p>
       </header>
       {hasDemo ? <Steps /> : <NoDemo />}

@@ -82,12 +82,7 @@ export function Virtual({ count, rowPx, label, onWanted, onShown, row, keyOf, is
     >
       <ul aria-label={label} style={{ height: Math.min(count * rowPx, HEIGHT_MAX) }}>
         {indexes.map((index) => (
-          <li
-            key={keyOf(index)}
-            aria-setsize={count}
-            aria-posinset={index + 1}
-            style={{ transform: `translateY(${index * rowPx}px)`, height: rowPx }}
-          >
+          <li key={keyOf(index)} aria-setsize={count} aria-posinset={index + 1} style={{ top: index * rowPx, height: rowPx }}>
             {row(index)}
           </li>
         ))}

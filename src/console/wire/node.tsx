@@ -84,12 +84,17 @@ export function NodeTraffic() {
 
 /** Shown for an empty list. */
 function Nothing({ isOn, isSearched }: { readonly isOn: boolean; readonly isSearched: boolean }) {
-  if (isSearched) return <Empty title="No matches" />;
+  if (isSearched)
+    return (
+      <Empty title="No matches">
+        <p>No recorded request contains these words. Remove some of them.</p>
+      </Empty>
+    );
   return (
     <Empty title={isOn ? 'No requests yet' : 'Traffic is not being recorded'}>
       <p>
         {isOn
-          ? 'Requests to this node’s agents appear here as they happen.'
+          ? 'Requests to this node’s agents appear here as they happen. Send one with any client.'
           : 'Select “Record traffic” to show requests and responses as they happen.'}
       </p>
     </Empty>

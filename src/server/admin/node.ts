@@ -9,7 +9,7 @@ export function nodeRoutes(admin: AdminService, path: string, query: URLSearchPa
     return {
       GET: async () => {
         if (admin.health === undefined) throw new A2AError('UNSUPPORTED_OPERATION', 'this node takes no health samples');
-        return shown(admin.health());
+        return shown(admin.health(numberIn(query, 'samples')));
       },
     };
   }
