@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStoreOn } from '../../src/engine/adapters/postgres.ts';
+import { searchTerms } from '../../src/engine/search/terms.ts';
+import { eventually } from '../support/eventually.ts';
 import { InProcessPostgres } from '../support/pglite.ts';
 import { rowOf, seqOf } from './rows.ts';
 import { found, saying } from './search.ts';
@@ -41,6 +43,21 @@ it('indexes a task again that changes while it is being indexed', async () => {
   };
   expect(await found(store, 'before after')).toEqual([1]);
   expect(change).toBeUndefined();
+  await store.close();
+});
+
+it('indexes a long task when its run ends, and not at each commit', async () => {
+  const store = await openStoreOn(server.database(), { schema: 'growing' });
+  const keysWith = async (text: string): Promise<readonly number[]> =>
+    ((await store.search?.find({ owner: 'any', limit: 10, terms: searchTerms(text) })) ?? []).map(({ key }) => key);
+  const { entries, row } = saying(1, 'streamed');
+  const long = { ...row, last: seqOf(100) };
+  const log = Array.from({ length: 100 }, (_, at) => ({ ...entries[0], seq: seqOf(at + 1) })) as typeof entries;
+  await store.commit([{ kind: 'task', row: long, isNew: true, entries: log }, saying(2, 'short')]);
+  await eventually(async () => expect(await keysWith('short')).toEqual([2]));
+  expect(await keysWith('streamed')).toEqual([]);
+  await store.commit([{ kind: 'task', row: { ...long, state: 'TASK_STATE_COMPLETED' }, isNew: false, entries: [] }]);
+  await eventually(async () => expect(await keysWith('streamed')).toEqual([1]));
   await store.close();
 });
 

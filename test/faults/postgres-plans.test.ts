@@ -1,11 +1,14 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TaskKey } from '#engine';
 import type { NameMode } from '../../src/engine/adapters/postgres/commit-sql.ts';
 import { commitSql, sessionOf } from '../../src/engine/adapters/postgres/commit-sql.ts';
 import type { Sql } from '../../src/engine/adapters/postgres/database.ts';
 import { quoted } from '../../src/engine/adapters/postgres/schema.ts';
+import { searchStatements } from '../../src/engine/adapters/postgres/search/search-sql.ts';
 import { openPostgresStore } from '../../src/engine/adapters/postgres.ts';
 import { aSend, aTask } from '../contracts/rows.ts';
+import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
@@ -75,6 +78,30 @@ suiteNeeding('postgresql', hasPostgres, 'the plans of a commit', () => {
       await client.query('VACUUM ANALYZE').finally(() => client.end());
       expect(await plans(schema)).toEqual([]);
     } finally {
+      await store.close();
+    }
+  });
+
+  it('delete the words of a task that are written while its deletion waits', { timeout: 60_000 }, async () => {
+    const schema = 'waiting';
+    const store = await openPostgresStore(server.url, { schema, search: false });
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    try {
+      await store.commit([aTask(1, {}, 1), aTask(2, {}, 1)]);
+      await client.query('BEGIN');
+      const { text } = searchStatements(quoted(schema)).put;
+      const words = [1, 2].map((task) => ({ task, last: 1, words: "'word':1" }));
+      expect((await client.query(text, [JSON.stringify(words)])).rowCount).toBe(2);
+      const deleted = store.commit([{ kind: 'forget', task: 1 as TaskKey }]);
+      const waiting = 'SELECT FROM pg_stat_activity WHERE wait_event_type = $1';
+      await eventually(async () => expect((await client.query(waiting, ['Lock'])).rowCount).toBe(1));
+      await client.query('COMMIT');
+      await deleted;
+      expect((await client.query('SELECT task FROM waiting.said')).rows).toEqual([{ task: '2' }]);
+      expect((await client.query(text, [JSON.stringify(words)])).rows).toEqual([{ task: '2' }]);
+    } finally {
+      await client.end();
       await store.close();
     }
   });

@@ -6,14 +6,16 @@ import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpRequest } from '#bindings';
 import { DEFAULT_SERVER_LIMITS } from '#server';
+import { createDeliveryReports } from '../../src/server/adapters/replicas/delivery-reports.ts';
 import { figuresOf } from '../../src/server/adapters/replicas/figures.ts';
 import { createLinks } from '../../src/server/adapters/replicas/link-client.ts';
 import type { LinkHost } from '../../src/server/adapters/replicas/link-host.ts';
 import { openLinkHost } from '../../src/server/adapters/replicas/link-host.ts';
 import type { LinkKeys } from '../../src/server/adapters/replicas/link-keys.ts';
 import { LINK_IDENTITY, LINK_TLS, makeLinkKeys } from '../../src/server/adapters/replicas/link-keys.ts';
-import { AWAY, FACTS, LACKS, PROOF, writeFacts } from '../../src/server/adapters/replicas/link-wire.ts';
+import { AWAY, DELIVERED, FACTS, LACKS, PROOF, writeFacts } from '../../src/server/adapters/replicas/link-wire.ts';
 import { SILENT } from '../../src/server/observability/log.ts';
+import { eventually } from '../support/eventually.ts';
 
 const SECRET = randomBytes(32);
 const FACTS_HEADER = writeFacts({ key: 'k', origin: 'https://agents.example', address: '203.0.113.9', prefix: '/parley' });
@@ -142,6 +144,31 @@ describe('the link between replicas', () => {
     const address = addressOf(host, receiver);
     await host.close();
     expect(await figuresOf(linksOf(sender), address)).toBe(undefined);
+  });
+
+  it('reports what callers have got with the next request, or after a short time without one', async () => {
+    const sender = makeLinkKeys();
+    const { host, receiver } = await hostFor([sender]);
+    const marked: string[] = [];
+    host.serve({
+      ...echoing(),
+      respond: async (request) => {
+        const key = request.forwarded?.retryKey ?? '';
+        request.onDelivered?.(() => void marked.push(key));
+        return { status: 200, headers: {}, body: `answers ${key} after ${marked.join()}` };
+      },
+    });
+    const [links, address] = [linksOf(sender), addressOf(host, receiver)];
+    const reports = createDeliveryReports(links);
+    const send = async (key: string): Promise<Answer> => {
+      const facts = writeFacts({ key, origin: 'https://agents.example' });
+      return answerOf(await links.request(address, { ...HEAD, [FACTS]: facts, ...reports.headers(address) }));
+    };
+    for (const key of ['a', 'b']) expect((await send(key)).headers[DELIVERED]).toBe('1');
+    for (const key of ['a', 'b']) reports.add(address, key);
+    expect((await send('c')).body).toBe('answers c after a,b');
+    reports.add(address, 'c');
+    await eventually(() => expect(marked).toEqual(['a', 'b', 'c']));
   });
 
   it('sends the sender elsewhere until the node serves', async () => {

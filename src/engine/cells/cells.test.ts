@@ -1,12 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { CallContext } from '#protocol';
 import { contextId, externalId, seq, taskId } from '#protocol';
-import { contextIn, elsewhere, pair, slow } from '../../../test/support/cells.ts';
+import { cluster, contextIn, elsewhere, pair, slow } from '../../../test/support/cells.ts';
 import {
   AT_ONCE,
   agent,
   collect,
   ctx,
+  echo,
   quiet,
   request,
   said,
@@ -15,6 +16,7 @@ import {
   toTask,
   user,
   withSemantics,
+  world,
 } from '../../../test/support/engine.ts';
 
 describe('a call to one of several processes', () => {
@@ -55,6 +57,18 @@ describe('a call to one of several processes', () => {
     await expect(one.engine.admin.cancel(id)).rejects.toMatchObject(elsewhere(4));
     await expect(one.engine.admin.delete(id)).rejects.toMatchObject(elsewhere(4));
     expect((await two.service.get({ id }, ctx())).status.state).toBe('TASK_STATE_WORKING');
+  });
+
+  it('asks the store nothing about a message for a conversation of another process', async () => {
+    const shared = cluster();
+    const { store } = shared.join([0, 1, 2, 3]);
+    const send = vi.fn(store.send);
+    const { service } = await world(echo, { store: { ...store, send } });
+    const to = (cell: number) => service.send(request('', { message: user('a', { contextId: contextIn(cell, shared) }) }), ctx());
+    await expect(to(5)).rejects.toMatchObject(elsewhere(5));
+    expect(send).not.toHaveBeenCalled();
+    await to(1);
+    expect(send).toHaveBeenCalledTimes(1);
   });
 
   it('is for another process if that has forwarded it for another agent', async () => {

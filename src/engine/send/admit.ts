@@ -18,6 +18,7 @@ import type { Turns } from '../turns/turns.ts';
 import type { SendCall } from './call.ts';
 import type { ContinuedTask, ContinueParts } from './continue.ts';
 import { findContinued, isBusy, isStillWaiting, madeMeanwhile } from './continue.ts';
+import { enterContext } from './own-context.ts';
 
 /** What accepting a message needs of the engine. */
 export interface AdmitParts extends ContinueParts, PushConfigParts {
@@ -42,19 +43,12 @@ export type SendIdentity = Pick<SendRecord, 'owner' | 'agent' | 'token' | 'finge
 export function admit(parts: AdmitParts, call: SendCall, identity?: SendIdentity): MaybePromise<AcceptedMessage> {
   checkModes(call);
   const { message, configuration } = call.request;
-  const entering = parts.cells === undefined ? undefined : enterContext(parts.cells, call);
+  const entering = enterContext(parts.cells, call);
   if (entering !== undefined) return entering.then(() => admit(parts, call, identity));
   const lookup = findContinued(parts, call);
   if (lookup !== undefined || configuration?.taskPushNotificationConfig !== undefined) return admitLater(parts, call, { lookup, identity });
   checkOpen(parts);
   return create(parts, call, { contextId: message.contextId, identity, push: undefined });
-}
-
-/** A message that names a context and no task is for the process that has the context. A named task decides by its own context. */
-function enterContext(cells: OwnCells, { request, ctx, owner, facts }: SendCall): Promise<void> | undefined {
-  const { contextId, taskId } = request.message;
-  const namesTask = taskId !== undefined || (ctx.semantics?.taskNames !== undefined && request.alias !== undefined);
-  return contextId === undefined || namesTask ? undefined : cells.enter({ owner, agent: facts.agent, contextId });
 }
 
 interface Lookup {

@@ -6,6 +6,7 @@ import type { AcceptedMessage } from '../tasks/live-task.ts';
 import type { AdmitParts, SendIdentity } from './admit.ts';
 import { admit } from './admit.ts';
 import type { SendCall } from './call.ts';
+import { checkContextOwned } from './own-context.ts';
 
 /** Where a send went: into a task, held, or it has the direct message that answered it. */
 export type Sent = (AcceptedMessage & { readonly answer?: never }) | { readonly answer: Message };
@@ -58,6 +59,8 @@ export function sendOnce(parts: IdempotencyParts, call: SendCall, identity: Send
  * synchronous store.
  */
 function first(parts: IdempotencyParts, call: SendCall, identity: SendIdentity): MaybePromise<Sent> {
+  // The owner of the conversation looks for the name. This process would only ask the store in vain.
+  checkContextOwned(parts.cells, call);
   const known = attach(parts, call, identity);
   if (known instanceof Promise) return firstLater(parts, call, { identity, known });
   if (known !== undefined) return known;

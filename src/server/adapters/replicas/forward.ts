@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplicaRow } from '../../../engine/adapters/postgres.ts';
 import type { ServerLimits } from '../../limits.ts';
 import { refusal, retryAfter } from '../../routes/responses.ts';
+import type { DeliveryReports } from './delivery-reports.ts';
+import { createDeliveryReports } from './delivery-reports.ts';
 import type { Links } from './link-client.ts';
 import { AWAY, CELL, DELIVERED, FACTS, LACKS, writeFacts } from './link-wire.ts';
 import type { Ownership } from './members.ts';
@@ -39,13 +41,18 @@ export interface Forwarder {
 const AGAIN_MS = 100;
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
-  return { forward: (request) => new Forwarding(request, options).run() };
+  const reports = createDeliveryReports(options.links);
+  return { forward: (request) => new Forwarding(request, { ...options, reports }).run() };
+}
+
+interface ForwardingParts extends ForwarderOptions {
+  readonly reports: DeliveryReports;
 }
 
 /** One request, until it is answered. */
 class Forwarding {
   readonly #request: OutsideRequest;
-  readonly #options: ForwarderOptions;
+  readonly #options: ForwardingParts;
   readonly #passing: Passing;
   #giveUpAt = Number.POSITIVE_INFINITY;
   #attempts = 0;
@@ -53,7 +60,7 @@ class Forwarding {
   /** The owner does not serve the agent of the request. */
   #lacksAgent = false;
 
-  constructor(request: OutsideRequest, options: ForwarderOptions) {
+  constructor(request: OutsideRequest, options: ForwardingParts) {
     this.#request = request;
     this.#options = options;
     this.#cell = request.cell;
@@ -85,9 +92,9 @@ class Forwarding {
   }
 
   async #ask(owner: ReplicaRow): Promise<Passed> {
-    const { links, leaving } = this.#options;
-    const { reply, body } = this.#request;
-    const stream = await links.request(owner, this.#head()).catch(() => undefined);
+    const { links, leaving, reports } = this.#options;
+    const { reply, body, facts } = this.#request;
+    const stream = await links.request(owner, { ...this.#head(), ...reports.headers(owner) }).catch(() => undefined);
     if (stream === undefined) return 'away';
     this.#attempts += 1;
     stream.on('error', () => {}); // seen as the end of the response
@@ -102,12 +109,14 @@ class Forwarding {
       const headers = await headOf(stream);
       if (headers === undefined) return 'unknown';
       if (headers[AWAY] !== undefined) return this.#away(headers);
-      if (headers[DELIVERED] !== undefined) this.#tellDelivery(owner);
+      // The owner counts a send as delivered when its caller outside has the response, and not when this replica has.
+      if (headers[DELIVERED] !== undefined) reply.out.once('finish', () => reports.add(owner, facts.key));
       return await this.#passing.pass(stream, headers);
     } finally {
       keep();
       leaving.removeEventListener('abort', leave);
-      if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);
+      // A complete exchange closes by itself. Canceling it would look like a caller that left.
+      if (!stream.closed && !(stream.readableEnded && stream.writableEnded)) stream.close(constants.NGHTTP2_CANCEL);
     }
   }
 
@@ -128,18 +137,6 @@ class Forwarding {
       ...(last === undefined ? {} : { 'last-event-id': String(last) }),
       ...{ ':method': method, ':path': target, ':authority': host, ':scheme': 'http', [FACTS]: writeFacts(told) },
     };
-  }
-
-  /** The owner counts a send as delivered when its caller outside has the response, and not when this replica has. */
-  #tellDelivery(owner: ReplicaRow): void {
-    const { reply, facts, host } = this.#request;
-    const tell = async (): Promise<void> => {
-      const head = { ':method': 'POST', ':path': '/', ':authority': host, ':scheme': 'http', [DELIVERED]: facts.key };
-      const stream = await this.#options.links.request(owner, head);
-      stream.on('error', () => {}).resume();
-      stream.end();
-    };
-    reply.out.once('finish', () => void tell().catch(() => {})); // a report that is lost is harmless: a repetition gets the same task
   }
 
   #outcome(): string {

@@ -16,7 +16,7 @@ import type { WriteOptions } from '../node/write-response.ts';
 import { Pump } from '../node/write-response.ts';
 import { LINK_IDENTITY, LINK_TLS, provenBy } from './link-keys.ts';
 import { LinkHttpRequest } from './link-request.ts';
-import { AWAY, CELL, DELIVERED, END, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, readFacts } from './link-wire.ts';
+import { AWAY, CELL, DELIVERED, END, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, REACHED, readFacts } from './link-wire.ts';
 import type { Members } from './members.ts';
 
 /** Options of `openLinkHost`. */
@@ -132,8 +132,9 @@ class ServedLink {
     if (sender === undefined || !(await members().isAlive(sender))) return refuse(stream, 401, { [AWAY]: '1' });
     this.#senders.set(socket, sender);
     if (headers[FIGURES] !== undefined) return stream.respond({ ':status': 204, [FIGURES]: this.#options.figures() }, { endStream: true });
-    const done = headers[DELIVERED];
-    if (done !== undefined) return this.#delivered(stream, text(done));
+    const reached = headers[REACHED];
+    if (reached !== undefined) this.#delivered(text(reached).split(','));
+    if (reached !== undefined && headers[FACTS] === undefined) return refuse(stream, 204);
     const facts = readFacts(text(headers[FACTS]));
     if (facts === undefined) return refuse(stream, 400);
     // A node that drains says by itself that another one has to answer.
@@ -160,10 +161,11 @@ class ServedLink {
     if (request.delivered !== undefined) this.#marks.set(request.forwarded.retryKey, request.delivered);
   }
 
-  #delivered(stream: ServerHttp2Stream, key: string): void {
-    this.#marks.get(key)?.();
-    this.#marks.delete(key);
-    refuse(stream, 204);
+  #delivered(keys: readonly string[]): void {
+    for (const key of keys) {
+      this.#marks.get(key)?.();
+      this.#marks.delete(key);
+    }
   }
 
   #write(stream: ServerHttp2Stream, answer: HttpResponse, options: WriteOptions): void {

@@ -9,8 +9,10 @@ export const AWAY = 'parley-link-away';
 export const CELL = 'parley-link-cell';
 /** Beside it: the replica owns the cell, and does not serve the agent that the request is for. */
 export const LACKS = 'parley-link-lacks';
-/** In a response: the receiver wants to know when the caller has got all of it. In a request: it has. */
+/** In a response: its replica wants to know when the caller has got all of it. */
 export const DELIVERED = 'parley-link-delivered';
+/** In a request: the keys of earlier requests whose callers have got all of their responses. */
+export const REACHED = 'parley-link-reached';
 /** In a request: the sender wants the figures of the replica. In the response: them. */
 export const FIGURES = 'parley-link-figures';
 /**

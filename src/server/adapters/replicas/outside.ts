@@ -28,6 +28,8 @@ export interface OutsideReply {
   readonly out: Writable;
   /** Writes status and headers. */
   head(status: number, headers: OutgoingHttpHeaders): void;
+  /** Writes a whole response. */
+  whole(status: number, headers: OutgoingHttpHeaders, body: Uint8Array): void;
   /** Ends the response. Trailers are those of gRPC. */
   end(trailers?: OutgoingHttpHeaders): void;
   /** Breaks the response off, so that the caller sees that it is not complete. */
@@ -58,12 +60,18 @@ function kept(headers: IncomingHttpHeaders, isMeant: (name: string) => boolean):
 
 /** The response on HTTP/1.1. */
 export function http1Reply(incoming: IncomingMessage, outgoing: ServerResponse): OutsideReply {
+  // What is left of the request would be read as the next one.
+  const head = (status: number, headers: OutgoingHttpHeaders): unknown =>
+    outgoing.writeHead(status, incoming.complete ? headers : { ...headers, connection: 'close' });
   return {
     out: outgoing,
     head: (status, headers) => {
-      // What is left of the request would be read as the next one.
-      outgoing.writeHead(status, incoming.complete ? headers : { ...headers, connection: 'close' });
+      head(status, headers);
       outgoing.flushHeaders();
+    },
+    whole: (status, headers, body) => {
+      head(status, headers);
+      outgoing.end(body);
     },
     end: () => outgoing.end(),
     cut: () => outgoing.destroy(),
@@ -78,6 +86,11 @@ export function http2Reply(stream: ServerHttp2Stream, isBegun = false): OutsideR
     head: (status, headers) => {
       isOpen = true;
       if (!stream.destroyed) stream.respond({ ':status': status, ...headers }, { waitForTrailers: true });
+    },
+    whole: (status, headers, body) => {
+      if (stream.destroyed) return;
+      stream.respond({ ':status': status, ...headers });
+      stream.end(body);
     },
     end: (trailers) => {
       if (stream.destroyed || !isOpen) return;

@@ -19,6 +19,9 @@ const UNAVAILABLE = '14';
 /** A short response is passed on when it is complete, so that a broken one can be asked for again. */
 const WHOLE_BYTES_MAX = 1_048_576;
 
+/** A response up to this size is written at once. A caller that reads a larger one too slowly is disconnected. */
+const AT_ONCE_BYTES_MAX = 65_536;
+
 const RECONNECT_MS = 1000;
 
 /** A response as it comes from another replica. */
@@ -101,13 +104,17 @@ export class Passing {
   }
 
   async #whole(coming: Coming, length: number): Promise<Passed> {
-    const pieces: Uint8Array[] = [];
-    await this.#eachPiece(coming, async (piece) => pieces.push(piece) > 0);
-    const body = Buffer.concat(pieces);
-    if (body.length !== length && this.#request.method !== 'HEAD') return 'unknown';
-    this.#head(coming);
-    if (body.length > 0) await this.#write(body);
-    return this.#end();
+    const { method, reply } = this.#request;
+    const body = await allOf(coming.stream);
+    if (body.length !== length && method !== 'HEAD') return 'unknown';
+    if (body.length > AT_ONCE_BYTES_MAX) {
+      this.#head(coming);
+      await this.#write(body);
+      return this.#end();
+    }
+    this.#isBegun = true;
+    if (!reply.out.destroyed) reply.whole(statusOf(coming.headers), ofGrpc(coming.headers, false), body);
+    return 'done';
   }
 
   async #piecewise(coming: Coming): Promise<Passed> {
@@ -166,7 +173,7 @@ export class Passing {
   #head({ headers }: Coming): void {
     this.#isBegun = true;
     this.#hasProgress = true;
-    if (!this.#request.reply.out.destroyed) this.#request.reply.head(Number(headers[':status'] ?? 502), ofGrpc(headers, false));
+    if (!this.#request.reply.out.destroyed) this.#request.reply.head(statusOf(headers), ofGrpc(headers, false));
   }
 
   async #write(piece: string | Uint8Array): Promise<boolean> {
@@ -187,6 +194,21 @@ export class Passing {
     this.#request.reply.end();
     return 'done';
   }
+}
+
+/** The body, or what has come of it when the connection broke. */
+function allOf(stream: ClientHttp2Stream): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = [];
+    const done = (): void => resolve(Buffer.concat(pieces));
+    stream.on('data', (piece: Buffer) => void pieces.push(piece));
+    stream.once('end', done).once('close', done);
+    if (stream.destroyed) done();
+  });
+}
+
+function statusOf(headers: IncomingHttpHeaders): number {
+  return Number(headers[':status'] ?? 502);
 }
 
 /** The headers with or without those that end a call of gRPC. */

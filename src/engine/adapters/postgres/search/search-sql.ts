@@ -47,7 +47,10 @@ export function searchStatements(s: SchemaName): Readonly<Record<'find' | 'compa
           FROM (SELECT task, first, last, words, chunks FROM ${s}.segments WHERE task = q.v ORDER BY first LIMIT $3::bigint) AS log) AS sized
         WHERE size <= $2::bigint ORDER BY task, first`,
     },
-    /** Skips tasks that a commit deletes at this moment: waiting for several of them could block that commit. */
+    /**
+     * Skips tasks that a commit deletes at this moment: waiting for several of them could block that commit. A deletion waits for the locks of
+     * this statement, and then deletes the words, too.
+     */
     put: {
       name: 'search-put',
       text: `INSERT INTO ${s}.said AS old (task, last, words) SELECT r.task, r.last, r.words::tsvector

@@ -6,13 +6,13 @@ import { plainWords } from '../../../search/words.ts';
 import { ALL_CODES, codeOf } from '../../shared/state-codes.ts';
 import { bounded } from '../commit-values.ts';
 import type { Sql } from '../database.ts';
-import { FOREIGN_KEY, sqlState } from '../errors.ts';
 import type { LogSegment } from '../log.ts';
 import { wholeLog } from '../log.ts';
 import type { PostgresRealms } from '../realms.ts';
 import type { StoredTaskRow } from '../records.ts';
 import type { SchemaName } from '../schema.ts';
 import { toText } from '../text.ts';
+import { ChangedTasks, SHORT_ENTRIES } from './changed-tasks.ts';
 import { searchStatements, tsqueryOf, vectorOf } from './search-sql.ts';
 
 /** The search of a store, and what keeps it up to date. */
@@ -41,11 +41,7 @@ const RETRY_MS = 5000;
 const PAUSE_MS = 20;
 const PORTION = 50;
 const PAGE = 1000;
-/** Logs that are kept until they are indexed, so that nobody reads them. */
-const KEPT_TASKS = 2000;
-const KEPT_BYTES = 4 * 2 ** 20;
 /** Logs up to this size are read together. Most tasks have less. */
-const SHORT_ENTRIES = 64;
 const SHORT_BYTES = 65_536;
 /** How often this process looks for tasks that another one changed and did not index: it died, or it is of an older version. */
 const SWEEP_MS = 30_000;
@@ -57,10 +53,9 @@ const LATEST = Number.MAX_SAFE_INTEGER;
 export function createPostgresSearch(parts: SearchParts): PostgresSearch {
   const { read, isShared, report } = parts;
   const sql = searchStatements(parts.schema);
-  const changed = new Set<number>();
-  const kept = new KeptLogs();
-  let below = LATEST;
-  let isClosed = false;
+  const tasks = new ChangedTasks(() => soon(0));
+  const { keys: changed, kept } = tasks;
+  let [below, isClosed] = [LATEST, false];
   let running: Promise<void> | undefined;
   const isDone = (): boolean => isClosed || (changed.size === 0 && below === 0);
   const compare = async (): Promise<void> => {
@@ -104,22 +99,23 @@ export function createPostgresSearch(parts: SearchParts): PostgresSearch {
     ? setInterval(() => void sweep().catch((thrown) => report('the search index is not up to date', thrown)), SWEEP_MS).unref()
     : undefined;
   soon(DELAY_MS);
-
   return {
     search: {
       find: (query) => find(parts, sql, query),
       settled: async () => {
+        tasks.release();
         while (running !== undefined || !isDone()) await run();
       },
     },
     committed: (batch, isCertain) => {
-      for (const write of batch) if (write.kind === 'task') changed.add(isCertain ? kept.add(write) : kept.drop(write));
+      tasks.committed(batch, isCertain);
       if (changed.size > 0) soon(DELAY_MS);
     },
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
       clearInterval(sweeping);
+      tasks.close();
       await running?.catch(() => {});
     },
   };
@@ -161,50 +157,9 @@ async function indexPortion(changed: Set<number>, index: (keys: readonly number[
   }
 }
 
-type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
-
-/** A task as a commit of this process left it. */
-interface KeptLog {
-  readonly last: number;
-  readonly entries: readonly LogEntry[];
-  readonly bytes: number;
-}
-
-/** Short logs of which this process has written every entry. Most logs are. */
-class KeptLogs {
-  readonly #logs = new Map<number, KeptLog>();
-  #bytes = 0;
-
-  /** Returns the key of the task. */
-  add({ row, isNew, entries }: TaskWrite): number {
-    const before = this.take(row.key);
-    const known = isNew ? [] : before?.entries;
-    const isFull = row.last > SHORT_ENTRIES || this.#logs.size >= KEPT_TASKS || this.#bytes + row.bytes > KEPT_BYTES;
-    if (known === undefined || isFull || known.length + entries.length !== row.last) return row.key;
-    this.#logs.set(row.key, { last: row.last, entries: [...known, ...entries], bytes: row.bytes });
-    this.#bytes += row.bytes;
-    return row.key;
-  }
-
-  /** Returns the key of the task, whose log must be read. */
-  drop({ row }: TaskWrite): number {
-    this.take(row.key);
-    return row.key;
-  }
-
-  /** Returns the log of a task, once. */
-  take(key: number): KeptLog | undefined {
-    const log = this.#logs.get(key);
-    if (log === undefined) return undefined;
-    this.#logs.delete(key);
-    this.#bytes -= log.bytes;
-    return log;
-  }
-}
-
 interface IndexParts {
   readonly sql: Statements;
-  readonly kept: KeptLogs;
+  readonly kept: ChangedTasks['kept'];
 }
 
 interface SearchDoc {
@@ -224,13 +179,7 @@ async function indexSome(parts: SearchParts, { sql, kept }: IndexParts, keys: re
   }
   const gone = unread.length === 0 ? [] : await readDocs(parts, sql, { keys: unread, docs });
   if (docs.length === 0) return gone;
-  try {
-    return [...gone, ...(await parts.read<{ task: number }>(sql.put, [JSON.stringify(docs)])).map(({ task }) => task)];
-  } catch (thrown) {
-    // A task was deleted meanwhile. The next look finds that.
-    if (sqlState(thrown) === FOREIGN_KEY) return gone;
-    throw thrown;
-  }
+  return [...gone, ...(await parts.read<{ task: number }>(sql.put, [JSON.stringify(docs)])).map(({ task }) => task)];
 }
 
 async function docOf(key: number, last: number, entries: Parameters<typeof textOfTask>[1]): Promise<SearchDoc> {
