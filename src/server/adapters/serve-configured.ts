@@ -29,6 +29,8 @@ import { createOutbound } from './outbound.ts';
 import type { ReloadReport } from './reload.ts';
 
 import { createReload, replaceableAuth } from './reload.ts';
+import type { AgentTurns } from './replicas/agent-turns.ts';
+import { agentTurns } from './replicas/agent-turns.ts';
 import type { NodeReplicaOptions } from './replicas/replica.ts';
 import { openDataAs, startReplica } from './replicas/start.ts';
 import { noteNode, runningNodes } from './running-nodes.ts';
@@ -83,6 +85,8 @@ export interface ConfiguredServer extends NodeServer {
   reload(settings: Settings): ReloadReport;
   /** Where tasks are stored. Absent if they are in memory. */
   readonly stored?: StoredData;
+  /** This node among several on a database. Absent: its store is its own. */
+  readonly turns?: AgentTurns;
 }
 
 /** What a node had stored when it started. */
@@ -122,11 +126,12 @@ export async function serveConfigured(
   const schedule = backup && place && local && backup.scheduleBackups({ place, ...settings.backup, ...local, log, metrics });
   try {
     if (folder !== undefined && settings.audit) opened.audit = await openConfiguredAudit(folder, settings, log);
+    const joined = replica?.serving();
     const served = await serve(
       found.map(({ agent }) => agent),
       {
         ...hosting,
-        ...replica?.serving(),
+        ...joined,
         ...{ card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets },
         tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !settings.insecureBehindProxy,
         missingAgents: 'wait',
@@ -140,7 +145,8 @@ export async function serveConfigured(
         ...pagesOf({ console: files, docs }, settings),
       },
     );
-    replica?.serve(served);
+    const cells = kept.store?.cells;
+    replica?.serve(served, cells);
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
     const forget = noteServed(served, settings.authFolder, folder);
     issuer.start(secured.auth);
@@ -156,7 +162,8 @@ export async function serveConfigured(
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store, settings.store) };
     const reload = createReload({ settings, secured, auth, served, access, audit: opened.audit });
     const isOpen = secured.auth === undefined;
-    const node: ConfiguredServer = { ...served, ...stored, close, reload, isOpen, ...(token === undefined ? {} : { token }) };
+    const turns = cells === undefined || replica === undefined ? {} : { turns: agentTurns(cells, replica, joined?.replicaState) };
+    const node: ConfiguredServer = { ...served, ...stored, ...turns, close, reload, isOpen, ...(token === undefined ? {} : { token }) };
     for (const each of found) each.onServed?.(node);
     return node;
   } catch (thrown) {
