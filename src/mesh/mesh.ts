@@ -5,6 +5,7 @@ import { CALLER_SCOPES, pathName } from '#server';
 import type { ArtifactService } from './artifacts/service.ts';
 import type { Broker } from './broker.ts';
 import { BrokerError } from './broker.ts';
+import type { Announcing } from './discovery/announce.ts';
 import { keepAnnouncing } from './discovery/announce.ts';
 import type { RegistryOptions } from './discovery/registry.ts';
 import { DISCOVERY_DEFAULTS, type MeshRegistry, openRegistry } from './discovery/registry.ts';
@@ -117,12 +118,8 @@ export function joinMesh(options: MeshOptions): Mesh {
       track(serving, await grammar.serve({ ...agent, name }, mesh, 'relayed'));
       // A retained card is that of the process that receives requests, and so is the last will of its connection.
       if (!grammar.retainsCards) await announce(announcement);
-      const take = async (requestsFrom: Broker): Promise<Taken> => {
-        const stop = await grammar.serve({ ...agent, name }, mesh, { requestsFrom });
-        const announcing = { grammar, mesh: { ...mesh, broker: requestsFrom }, announcement, announceMs };
-        const leave = grammar.retainsCards ? await keepAnnouncing(announcing) : async () => {};
-        return { sayOffline: leave, stop: async () => void (await Promise.all([leave(), stop()])) };
-      };
+      const take = (broker: Broker): Promise<Taken> =>
+        takeRequests({ ...agent, name }, { grammar, mesh: { ...mesh, broker }, announcement, announceMs }, mesh);
       return track(serving, await takeTurns({ turns, take, report: mesh.report }));
     },
     serve: async (agent) => {
@@ -149,6 +146,14 @@ export function joinMesh(options: MeshOptions): Mesh {
       await broker.close();
     },
   };
+}
+
+/** Receives the requests to an agent on a connection of their own, which the card is published on if the broker retains it. */
+async function takeRequests(agent: MeshAgent, announcing: Announcing, mesh: MeshContext): Promise<Taken> {
+  const { grammar } = announcing;
+  const stop = await grammar.serve(agent, mesh, { requestsFrom: announcing.mesh.broker });
+  const leave: Stop = grammar.retainsCards ? await keepAnnouncing(announcing) : async () => {};
+  return { sayOffline: leave, stop: async () => void (await Promise.all([leave(), stop()])) };
 }
 
 /**

@@ -132,6 +132,21 @@ async function expectOneAnswerEach(desk: Desk, asked: readonly string[]): Promis
   expect([...asked, ...last].map((name) => [name, desk.answers(name)])).toEqual([...asked, ...last].map((name) => [name, 1]));
 }
 
+async function askAll(desk: Desk): Promise<readonly string[]> {
+  const asked = names();
+  for (const name of asked) await desk.ask(name);
+  return asked;
+}
+
+async function threeNodes({ args }: Kind, broker: string, store: string): Promise<readonly Parley[]> {
+  const nodes: Parley[] = [];
+  for (const at of ['a', 'b', 'c']) {
+    const own = ['--data', join(data, `${databases}-${at}`), '--port', String(await freePort())];
+    nodes.push(await start(broker, ['script'], { args: [...own, '--store', store, '--store-lease-ms', '2000', ...args] }));
+  }
+  return nodes;
+}
+
 suiteNeeding('postgresql', hasPostgres, 'three nodes on one database and a broker', () => {
   beforeAll(async () => {
     postgres = await startPostgres(folder);
@@ -163,48 +178,29 @@ suiteNeeding('postgresql', hasPostgres, 'three nodes on one database and a broke
   for (const kind of KINDS) {
     const isThere = programOf(kind.keepsRequests ? 'mosquitto' : 'nats-server') !== undefined;
     describe.skipIf(!isThere)(`with ${kind.name}${isThere ? '' : ' [needs the broker]'}`, () => {
+      const expectNoneLost = kind.keepsRequests ? expectAnswers : expectAnswersToRepeats;
+
       it('answer each request once, and none is lost when the node that receives requests is killed, and the next one is stopped', async () => {
         const running = await kind.startBroker();
         onStop(() => running.stop());
         const store = await freshDatabase();
-        const nodes: Parley[] = [];
-        for (const at of ['a', 'b', 'c']) {
-          const place = [
-            '--data',
-            join(data, `${databases}-${at}`),
-            '--store',
-            store,
-            '--store-lease-ms',
-            '2000',
-            '--port',
-            String(await freePort()),
-          ];
-          nodes.push(await start(running.url, ['script'], { args: [...place, ...kind.args] }));
-        }
+        const nodes = await threeNodes(kind, running.url, store);
         await receiver(store, nodes);
         const desk = await deskOn(kind, running.url);
         // While cells move, a request may be answered twice.
         await expectAnswersToRepeats(desk, names());
-        const first = names();
-        for (const name of first) await desk.ask(name);
-        await expectOneAnswerEach(desk, first);
+        await expectOneAnswerEach(desk, await askAll(desk));
 
         const killed = await receiver(store, nodes);
         await killed.kill();
-        const second = names();
-        for (const name of second) await desk.ask(name);
-        await (kind.keepsRequests ? expectAnswers : expectAnswersToRepeats)(desk, second);
+        await expectNoneLost(desk, await askAll(desk));
 
         const left = nodes.filter((node) => node !== killed);
         const stopped = await receiver(store, left);
-        const third = names();
-        const asking = Promise.all(third.map((name) => desk.ask(name)));
+        const asking = askAll(desk);
         expect(await stopped.stop(), stopped.errors()).toBe(0);
-        await asking;
-        await (kind.keepsRequests ? expectAnswers : expectAnswersToRepeats)(desk, third);
-        const fourth = names();
-        for (const name of fourth) await desk.ask(name);
-        await expectOneAnswerEach(desk, fourth);
+        await expectNoneLost(desk, await asking);
+        await expectOneAnswerEach(desk, await askAll(desk));
       });
     });
   }

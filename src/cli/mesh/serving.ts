@@ -2,7 +2,6 @@ import type { ArtifactService, Broker, BrokerOptions, ConfiguredGrammar, Mesh, M
 import { BrokerError, joinMesh, samName } from '#mesh';
 import type { Log, Settings } from '#server';
 import { createMetrics, METRICS, pathName } from '#server';
-import type { AgentTurns } from '../../server/adapters/replicas/agent-turns.ts';
 import type { ConfiguredServer, FoundAgent, ServeConfiguredOptions } from '../../server/adapters/serve-configured.ts';
 import { serveConfigured } from '../../server/adapters/serve-configured.ts';
 import { artifactsFor } from './artifacts.ts';
@@ -116,7 +115,11 @@ function isBeside({ settings, configured }: MeshSetup): boolean {
 const SESSION_SECONDS = 300;
 
 /** When this node receives the requests to an agent, and the connection for them. */
-function requestTurns(agent: MeshAgent, turns: AgentTurns, { address, settings, configured, node, log }: MeshSetup): RequestTurns {
+function requestTurns(
+  agent: MeshAgent,
+  turns: NonNullable<ConfiguredServer['turns']>,
+  { address, settings, configured, node, log }: MeshSetup,
+): RequestTurns {
   const { name, card } = agent;
   const options = configured.presenceOf?.({ name, card, process: node.instance }) ?? { clientId: `parley/${settings.namespace}/${name}` };
   return {

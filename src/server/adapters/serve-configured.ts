@@ -27,10 +27,9 @@ import { serve } from './node.ts';
 import { databaseKeys } from './node-api-keys.ts';
 import { createOutbound } from './outbound.ts';
 import type { ReloadReport } from './reload.ts';
-
 import { createReload, replaceableAuth } from './reload.ts';
 import type { AgentTurns } from './replicas/agent-turns.ts';
-import { agentTurns } from './replicas/agent-turns.ts';
+import { turnsOf } from './replicas/agent-turns.ts';
 import type { NodeReplicaOptions } from './replicas/replica.ts';
 import { openDataAs, startReplica } from './replicas/start.ts';
 import { noteNode, runningNodes } from './running-nodes.ts';
@@ -126,12 +125,11 @@ export async function serveConfigured(
   const schedule = backup && place && local && backup.scheduleBackups({ place, ...settings.backup, ...local, log, metrics });
   try {
     if (folder !== undefined && settings.audit) opened.audit = await openConfiguredAudit(folder, settings, log);
-    const joined = replica?.serving();
     const served = await serve(
       found.map(({ agent }) => agent),
       {
         ...hosting,
-        ...joined,
+        ...replica?.serving(),
         ...{ card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets },
         tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !settings.insecureBehindProxy,
         missingAgents: 'wait',
@@ -145,8 +143,7 @@ export async function serveConfigured(
         ...pagesOf({ console: files, docs }, settings),
       },
     );
-    const cells = kept.store?.cells;
-    replica?.serve(served, cells);
+    replica?.serve(served, kept.store?.cells);
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
     const forget = noteServed(served, settings.authFolder, folder);
     issuer.start(secured.auth);
@@ -161,9 +158,8 @@ export async function serveConfigured(
     };
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store, settings.store) };
     const reload = createReload({ settings, secured, auth, served, access, audit: opened.audit });
-    const isOpen = secured.auth === undefined;
-    const turns = cells === undefined || replica === undefined ? {} : { turns: agentTurns(cells, replica, joined?.replicaState) };
-    const node: ConfiguredServer = { ...served, ...stored, ...turns, close, reload, isOpen, ...(token === undefined ? {} : { token }) };
+    const more = { ...turnsOf(kept.store, replica), ...(token === undefined ? {} : { token }) };
+    const node: ConfiguredServer = { ...served, ...stored, ...more, close, reload, isOpen: secured.auth === undefined };
     for (const each of found) each.onServed?.(node);
     return node;
   } catch (thrown) {

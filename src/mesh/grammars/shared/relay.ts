@@ -64,9 +64,7 @@ export async function orRelay(request: Relayed, serving: Relaying, relayed: Rela
   for (;;) {
     try {
       await run();
-      const from = request.message.properties[RELAYED_FROM];
-      if (serving.isRelayed === true && from !== undefined) await confirm(from, serving);
-      return;
+      return await confirm(request, serving);
     } catch (thrown) {
       if (!isElsewhere(thrown) || serving.isRelayed === true) throw thrown;
       const found = relay(request, serving);
@@ -108,7 +106,9 @@ async function relay({ message }: Relayed, { mesh, signal, relays }: Relaying): 
 }
 
 /** Tells the replica that passed the request on that the task is here. Only a replica's topic is accepted. */
-async function confirm(from: string, { mesh, relays }: Relaying): Promise<void> {
+async function confirm({ message }: Relayed, { mesh, relays, isRelayed }: Relaying): Promise<void> {
+  const from = message.properties[RELAYED_FROM];
+  if (isRelayed !== true || from === undefined) return;
   const [topic = '', id = ''] = from.split('#');
   if (!isTopic(topic) || !topic.startsWith(relays.every.slice(0, -'_all'.length))) return;
   await mesh.broker.publish({ topic, payload: encode(requestText(mesh.ids.next(), FOUND, { id })), contentType: JSON_TYPE });

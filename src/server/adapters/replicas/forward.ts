@@ -78,7 +78,7 @@ class Forwarding {
       if (this.#passing.takeProgress()) this.#giveUpAt = performance.now() + holdMs;
       if (passed === 'unknown' && !canRepeat(this.#request)) return this.#fail('unknown', UNKNOWN);
       if (performance.now() > this.#giveUpAt) return this.#fail('no_owner', this.#lacksAgent ? NO_AGENT : NOBODY);
-      if (owner !== undefined && this.#lacksAgent) await this.#wantCell(owner);
+      await this.#wantCell(owner);
       await this.#pause(owner);
     }
   }
@@ -91,9 +91,9 @@ class Forwarding {
   }
 
   /** A cell that is in use can't move. Its owner lets no new conversation begin in it, so it will be unused some day. */
-  async #wantCell(owner: ReplicaRow): Promise<void> {
+  async #wantCell(owner: ReplicaRow | undefined): Promise<void> {
     const { agent } = this.#request.facts;
-    if (agent === undefined || this.#cell < 0 || performance.now() < this.#wantAt) return;
+    if (owner === undefined || !this.#lacksAgent || agent === undefined || this.#cell < 0 || performance.now() < this.#wantAt) return;
     this.#wantAt = performance.now() + WANT_MS;
     await this.#options.want(owner, this.#cell, agent);
   }

@@ -48,6 +48,8 @@ export interface NodeReplica {
   shown(): Promise<readonly AdminReplica[]>;
   /** Requests of other replicas are answered from now on, and they get cells that they ask for. */
   serve(served: NodeServer, cells: StoreCells | undefined): void;
+  /** Undefined: it has not joined the others yet. */
+  state(): ReplicaState | undefined;
   /** Asks the owner of a cell for it, if that one lacks this agent. Never rejects. */
   want(cell: number, agent: string): Promise<void>;
   /** The node is about to drain. */
@@ -112,10 +114,10 @@ class Replicated implements NodeReplica {
   serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState'> {
     this.#members?.every(READ_MS);
     const limits = { ...DEFAULT_SERVER_LIMITS, ...this.#options.serving.limits };
-    return { elsewhere: createElsewhere(this.#forwarder(limits), limits), replicaState: () => this.#state() };
+    return { elsewhere: createElsewhere(this.#forwarder(limits), limits), replicaState: () => this.state() };
   }
 
-  #state(): ReplicaState | undefined {
+  state(): ReplicaState | undefined {
     const { self, rows } = this.#members ?? {};
     return self === undefined || rows === undefined ? undefined : { replicas: rows.length, cells: self.cells, leaseMs: self.leaseMs };
   }
