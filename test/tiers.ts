@@ -27,7 +27,7 @@ export const ONLY_IN_ALL: readonly TestGroup[] = [
     files: [
       'test/contracts/broker.test.ts',
       'test/faults/b*.test.ts',
-      'test/mesh/{artifact-places,calls,delegation,discovery,example,gateway,killed,sam,users,watch,monitor}.test.ts',
+      'test/mesh/{artifact-places,calls,delegation,discovery,example,gateway,killed,sam,users,watch,monitor,turns-on-a-database}.test.ts',
       'test/mesh/{mqtt01,sam}-*.test.ts',
     ],
   },

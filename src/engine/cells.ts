@@ -22,6 +22,8 @@ export interface StoreCells {
   follow(events: CellEvents): void;
   /** Gives cells up, so that others can take them. Nothing of them is in memory, and everything is saved. */
   release(cells: readonly number[]): Promise<void>;
+  /** Gives a cell to another process, which has asked for it. Resolves with false if something uses the cell here. */
+  give(cell: number, to: number): Promise<boolean>;
   /** This process is about to end: it takes no more cells from now on. */
   stopTaking(): void;
   /** Tells the others which agents this process has. Called when the engine starts, and for each agent that is added later. */

@@ -32,6 +32,7 @@ export { swarmAgent } from './swarm/agent.ts';
 export { createSwarmNodes } from './swarm/nodes.ts';
 export { registerSwarmHandler } from './swarm/register.ts';
 export { openSwarm } from './swarm/swarm.ts';
+export type { RequestTurns } from './take-turns.ts';
 /**
  * The names of Solace Agent Mesh's topics: `samTopics.getAgentRequestTopic('production',
  * 'OrderValidator')`.

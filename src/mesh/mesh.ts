@@ -5,6 +5,7 @@ import { CALLER_SCOPES, pathName } from '#server';
 import type { ArtifactService } from './artifacts/service.ts';
 import type { Broker } from './broker.ts';
 import { BrokerError } from './broker.ts';
+import type { Announcing } from './discovery/announce.ts';
 import { keepAnnouncing } from './discovery/announce.ts';
 import type { RegistryOptions } from './discovery/registry.ts';
 import { DISCOVERY_DEFAULTS, type MeshRegistry, openRegistry } from './discovery/registry.ts';
@@ -12,6 +13,8 @@ import type { Announcement, Grammar, MeshAgent, MeshCaller, MeshContext, MeshCou
 import { newCounts } from './grammars/grammar.ts';
 import { samName } from './grammars/sam/cards.ts';
 import { samGrammar } from './grammars/sam/grammar.ts';
+import type { RequestTurns, Taken } from './take-turns.ts';
+import { takeTurns } from './take-turns.ts';
 
 /** Options of `joinMesh`. */
 export interface MeshOptions {
@@ -46,6 +49,11 @@ export interface Mesh {
   readonly replyPublisher: ReplyPublisher;
   /** Serves the agent and announces it. Returns a function that stops both. */
   serve(agent: MeshAgent): Promise<Stop>;
+  /**
+   * Serves an agent beside other processes on the same store: one of them at a time receives its requests, and they pass on to one another
+   * what belongs to tasks of another one. Replies go over the broker connection of this mesh.
+   */
+  serveBeside(agent: MeshAgent, turns: RequestTurns): Promise<Stop>;
   /** Announces a participant. Returns a function that says that it leaves. */
   announce(announcement: Announcement): Promise<Stop>;
   /** Opens a live list of the agents and gateways on the mesh. */
@@ -84,6 +92,11 @@ export function joinMesh(options: MeshOptions): Mesh {
   const names = new Map<string, string>();
   const serving = new Set<Stop>();
   const others = new Set<Stop>();
+  const named = (agent: MeshAgent): string => {
+    const name = grammar.topicName(grammar.usesCardNames ? meshName(agent) : agent.name);
+    names.set(agent.name, name);
+    return name;
+  };
   const announce = async (announcement: Announcement): Promise<Stop> =>
     track(serving, await keepAnnouncing({ grammar, mesh, announcement, announceMs }));
   const stopAll = async (stops: Set<Stop>): Promise<void> => {
@@ -99,9 +112,18 @@ export function joinMesh(options: MeshOptions): Mesh {
       },
     },
     announce,
+    serveBeside: async (agent, turns) => {
+      const name = named(agent);
+      const announcement: Announcement = { kind: 'agent', name, card: agent.card, instance: mesh.instance };
+      track(serving, await grammar.serve({ ...agent, name }, mesh, 'relayed'));
+      // A retained card is that of the process that receives requests, and so is the last will of its connection.
+      if (!grammar.retainsCards) await announce(announcement);
+      const take = (broker: Broker): Promise<Taken> =>
+        takeRequests({ ...agent, name }, { grammar, mesh: { ...mesh, broker }, announcement, announceMs }, mesh);
+      return track(serving, await takeTurns({ turns, take, report: mesh.report }));
+    },
     serve: async (agent) => {
-      const name = grammar.topicName(grammar.usesCardNames ? meshName(agent) : agent.name);
-      names.set(agent.name, name);
+      const name = named(agent);
       const stop = track(serving, await grammar.serve({ ...agent, name }, mesh));
       const leave = await announce({ kind: 'agent', name, card: agent.card, instance: mesh.instance });
       return async () => {
@@ -124,6 +146,14 @@ export function joinMesh(options: MeshOptions): Mesh {
       await broker.close();
     },
   };
+}
+
+/** Receives the requests to an agent on a connection of their own, which the card is published on if the broker retains it. */
+async function takeRequests(agent: MeshAgent, announcing: Announcing, mesh: MeshContext): Promise<Taken> {
+  const { grammar } = announcing;
+  const stop = await grammar.serve(agent, mesh, { requestsFrom: announcing.mesh.broker });
+  const leave: Stop = grammar.retainsCards ? await keepAnnouncing(announcing) : async () => {};
+  return { sayOffline: leave, stop: async () => void (await Promise.all([leave(), stop()])) };
 }
 
 /**

@@ -103,14 +103,14 @@ async function replica(
     limits: DEFAULT_SERVER_LIMITS,
     onForwarded: () => {},
     leaving: new AbortController().signal,
-    holdMs: 10_000,
+    ...{ holdMs: 10_000, want: async () => {} },
   });
   const served: ServedAgent = { name: agent.name, card: builtIn('script').card, service: given ?? serviceElsewhere(agent, cell) };
   const server = await startServer({ agents: [served], elsewhere: createElsewhere(forwarder, DEFAULT_SERVER_LIMITS) });
   closing.push(() => server.close());
   const isAlive = async (publicKey: string): Promise<boolean> => rows().some((row) => row.publicKey === publicKey);
   const link = await openLinkHost({
-    figures: () => '{}',
+    ...{ figures: () => '{}', give: async () => false },
     ...{ host: '127.0.0.1', port: 0, secret: SECRET, publicKey: keys.publicKey, members: () => ({ isAlive }) },
     ...{ limits: DEFAULT_SERVER_LIMITS, log: SILENT },
   });

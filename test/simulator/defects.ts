@@ -46,6 +46,7 @@ function cellsWith(change: (cells: StoreCells) => Partial<StoreCells>): (store: 
       pick: () => cells.pick(),
       follow: (events) => cells.follow(events),
       release: (given) => cells.release(given),
+      give: (cell, to) => cells.give(cell, to),
       stopTaking: () => cells.stopTaking(),
       serve: (agents) => cells.serve(agents),
       abandoned: (agents) => cells.abandoned(agents),

@@ -145,6 +145,13 @@ export function cluster(): Cluster {
     release: async (cells) => {
       for (const cell of cells) leave(cell);
     },
+    give: async (cell, to) => {
+      const member = members[to];
+      if (member === undefined || !(await self().idle(COUNT)).includes(cell)) return false;
+      leave(cell);
+      take(cell, member);
+      return true;
+    },
     stopTaking: () => {
       self().isLeaving = true;
     },

@@ -8,13 +8,15 @@ import { CliError } from '../command.ts';
 /** How to connect to a broker. */
 export interface ConnectOptions extends Pick<BrokerOptions, 'clientId' | 'lastWill'> {
   readonly log?: Log;
+  /** How long an MQTT broker keeps messages for the client id while nobody is connected with it. Default: not at all. */
+  readonly sessionSeconds?: number;
 }
 
 /** One for the process: all connections to `memory` share it. */
 const hub = memoryHub();
 
 /** Connects to a broker. User and password come from the address, or else from PARLEY_MESH_USERNAME and PARLEY_MESH_PASSWORD. */
-export async function connectBroker(address: string, { log, ...own }: ConnectOptions = {}): Promise<Broker> {
+export async function connectBroker(address: string, { log, sessionSeconds = 0, ...own }: ConnectOptions = {}): Promise<Broker> {
   if (address === 'memory') return hub.connect(own);
   const url = URL.parse(address);
   const options: BrokerOptions = {
@@ -33,7 +35,7 @@ export async function connectBroker(address: string, { log, ...own }: ConnectOpt
       case 'ws:':
       case 'wss:': {
         const { connectMqtt } = await import('../../mesh/adapters/mqtt.ts');
-        return await connectMqtt({ ...options, url: bare, sessionSeconds: 0, ...given({ username, password }) });
+        return await connectMqtt({ ...options, url: bare, sessionSeconds, ...given({ username, password }) });
       }
       case 'nats:':
       case 'tls:': {

@@ -1,4 +1,4 @@
-import type { ArtifactService, Broker, BrokerOptions, ConfiguredGrammar, Mesh } from '#mesh';
+import type { ArtifactService, Broker, BrokerOptions, ConfiguredGrammar, Mesh, MeshAgent, RequestTurns } from '#mesh';
 import { BrokerError, joinMesh, samName } from '#mesh';
 import type { Log, Settings } from '#server';
 import { createMetrics, METRICS, pathName } from '#server';
@@ -44,7 +44,12 @@ export async function serveOnMesh(
         },
       },
     });
-    for (const { name, card, service } of served.handler.agents) await members.get(name)?.mesh.serve({ name, card, service });
+    for (const { name, card, service } of served.handler.agents) {
+      const { mesh } = members.get(name) ?? {};
+      const agent = { name, card, service };
+      if (isBeside(setup) && served.turns !== undefined) await mesh?.serveBeside(agent, requestTurns(agent, served.turns, setup));
+      else await mesh?.serve(agent);
+    }
     return {
       ...served,
       close: async () => {
@@ -69,7 +74,9 @@ function brokerName(address: string): string {
 /** The connection of the operator's view. If each agent has a connection of its own, the view has one too. */
 async function operatorOf(members: ReadonlyMap<string, Member>, setup: MeshSetup): Promise<Member> {
   const [first] = members.values();
-  return first === undefined || setup.configured.presenceOf !== undefined ? await joinAs(nodeId(setup.node), setup) : first;
+  return first === undefined || (setup.configured.presenceOf !== undefined && !isBeside(setup))
+    ? await joinAs(nodeId(setup.node), setup)
+    : first;
 }
 
 /** Everything that is known before the first connection to the broker. */
@@ -95,12 +102,40 @@ export interface Member {
   readonly broker: Broker;
 }
 
+/**
+ * Nodes on one database take turns to receive the requests to an agent. Where a name belongs to one process, a node with an instance name
+ * has agents of its own.
+ */
+function isBeside({ settings, configured }: MeshSetup): boolean {
+  const isOnDatabase = settings.store !== undefined && !settings.memory;
+  return isOnDatabase && (configured.presenceOf === undefined || settings.meshInstance === undefined);
+}
+
+/** An MQTT broker keeps requests for this time if no node is there, for example while all of them restart. */
+const SESSION_SECONDS = 300;
+
+/** When this node receives the requests to an agent, and the connection for them. */
+function requestTurns(
+  agent: MeshAgent,
+  turns: NonNullable<ConfiguredServer['turns']>,
+  { address, settings, configured, node, log }: MeshSetup,
+): RequestTurns {
+  const { name, card } = agent;
+  const options = configured.presenceOf?.({ name, card, process: node.instance }) ?? { clientId: `parley/${settings.namespace}/${name}` };
+  return {
+    isMine: () => turns.isMine(name),
+    want: () => turns.want(name),
+    isAlone: turns.isAlone,
+    connect: async () => node.monitor.observe(await connectBroker(address, { ...options, sessionSeconds: SESSION_SECONDS, log })),
+  };
+}
+
 /** The connection of each agent, by the agent's name: one for all, or one each, as the grammar needs. */
 async function membersFor(found: readonly FoundAgent[], setup: MeshSetup): Promise<ReadonlyMap<string, Member>> {
   const { presenceOf } = setup.configured;
   const agents = found.map(({ agent }) => ({ name: 'service' in agent ? agent.name : pathName(agent.card.name), card: agent.card }));
-  if (presenceOf === undefined) {
-    const one = await join(setup, {}, setup.node.instance);
+  if (presenceOf === undefined || isBeside(setup)) {
+    const one = await join(setup, setup.configured.callerOptions(nodeId(setup.node)), setup.node.instance);
     return new Map(agents.map(({ name }) => [name, one]));
   }
   const members = new Map<string, Member>();

@@ -2,7 +2,7 @@ import { isInterrupted } from '#protocol';
 import type { CellStates } from '../cells/own-cells.ts';
 import type { StoreCells } from '../cells.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { ContextFilter } from '../ports.ts';
+import type { ContextFilter, TaskKey, TaskRow } from '../ports.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { WaitingTasks } from '../tasks/waiting-tasks.ts';
 import type { TurnParts } from './parts.ts';
@@ -39,6 +39,9 @@ export function followCells(parts: CellParts, cells: StoreCells, states: CellSta
   const gains = new Map<number, number>();
   /** Cells with tasks whose agent is not here. */
   const withAbsent = new Set<number>();
+  /** The attempts of the runs that this process stopped when it lost a cell, by cell and task. */
+  const stopped = new Map<number, ReadonlyMap<TaskKey, number>>();
+  const isStoppedHere = (row: TaskRow): boolean => row.attempt <= (stopped.get(cells.cellOf(row))?.get(row.key) ?? 0);
   let gainings = 0;
   const recoverCells = async (gained: readonly number[], gaining: number): Promise<Recovered> => {
     for (;;) {
@@ -46,7 +49,8 @@ export function followCells(parts: CellParts, cells: StoreCells, states: CellSta
       if (left.length === 0 || parts.commits.broken !== undefined) return NOTHING_RECOVERED;
       try {
         await parts.outbox.load(left);
-        const recovered = await recover(parts, { cells: left });
+        const recovered = await recover(parts, { cells: left, isStoppedHere });
+        for (const cell of left) stopped.delete(cell);
         for (const cell of left) if (recovered.absent > 0) withAbsent.add(cell);
         return recovered;
       } catch (thrown) {
@@ -65,7 +69,9 @@ export function followCells(parts: CellParts, cells: StoreCells, states: CellSta
   };
   const lost = (gone: readonly number[]): void => {
     states.close(gone);
+    const running = [...parts.runs].filter(([run, task]) => task.run === run && run.hasSlot).map(([, { row }]) => row);
     for (const cell of gone) {
+      stopped.set(cell, new Map(running.filter((row) => cells.cellOf(row) === cell).map(({ key, attempt }) => [key, attempt])));
       gains.delete(cell);
       withAbsent.delete(cell);
     }

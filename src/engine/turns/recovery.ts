@@ -47,6 +47,8 @@ export interface RecoveryScope {
   readonly after?: 'restart' | 'cut off';
   /** Only tasks in these cells. */
   readonly cells?: readonly number[];
+  /** Whether this process has stopped the run itself, and lives. The attempt does not count against the task. */
+  readonly isStoppedHere?: (row: TaskRow) => boolean;
 }
 
 /**
@@ -55,10 +57,12 @@ export interface RecoveryScope {
  * says, so that no task of a served agent stays `working` without a run. Tasks that have a run keep it.
  * All failures are durable when this resolves, unless the disk is full: reads must be served then too.
  */
-export async function recover(parts: TurnParts, { after = 'restart', cells }: RecoveryScope = {}): Promise<Recovered> {
+export async function recover(parts: TurnParts, { after = 'restart', cells, isStoppedHere }: RecoveryScope = {}): Promise<Recovered> {
   const unfinished = await parts.store.unfinished(cells);
   const absent = await absentAgents(parts, unfinished);
-  const rows = unfinished.filter(({ agent }) => !absent.has(agent));
+  const rows = unfinished
+    .filter(({ agent }) => !absent.has(agent))
+    .map((row) => (isStoppedHere?.(row) === true ? { ...row, attempt: Math.min(row.attempt, 1) } : row));
   const counts = { waiting: 0, started: 0, ended: 0, oneAtATime: 0, absent: unfinished.length - rows.length };
   const plan = planFor(parts, rows);
   const restarts = plan.isOneAtATime ? createRestarts(plan.isStrict, parts) : undefined;
@@ -76,6 +80,7 @@ export async function recover(parts: TurnParts, { after = 'restart', cells }: Re
     if (reason === undefined) {
       counts.started += 1;
       counts.oneAtATime += alone !== undefined && row.attempt > 0 ? 1 : 0;
+      task.setAttempt(Math.min(task.row.attempt, row.attempt));
       repeat(parts, task, alone);
     } else {
       counts.ended += 1;

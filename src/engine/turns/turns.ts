@@ -65,6 +65,8 @@ function deliver(parts: TurnParts, task: LiveTask, { message, notes, inputAt, on
   const wasAsking = isInterruptedQuestion(parts, task);
   const { seq } = task.appendStatus('TASK_STATE_WORKING', undefined, { ...notes, input: message, ...(waits ? { queued: true } : {}) });
   onAppended(seq);
+  // The run waited when its process ended or gave its cell away, so that is not its fault.
+  if (wasAsking) task.setAttempt(Math.min(row.attempt, 1));
   if (run === undefined) startTurn(parts, task, wasAsking ? { again: true } : { input: inputAt(seq) });
   else if (run.answer !== undefined) run.answer(message);
   else run.queue.push(inputAt(seq));

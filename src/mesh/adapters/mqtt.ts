@@ -4,6 +4,7 @@ import type { Broker, BrokerOptions, BrokerSubscription, ReceivedMessage } from 
 import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
 import { isFilter, matches } from '../topics.ts';
 import { batchWrites } from './mqtt/batch-writes.ts';
+import { holdEarlyMessages } from './mqtt/early-messages.ts';
 import { createPublishing } from './mqtt/publishing.ts';
 import { watchStalls } from './mqtt/stalls.ts';
 
@@ -53,8 +54,16 @@ export async function connectMqtt(options: MqttConnectionOptions): Promise<Broke
     (client.stream as { setNoDelay?: (on: boolean) => void }).setNoDelay?.(true);
     batchWrites(client.stream);
   });
-  await untilConnected(client, options);
-  return brokerOver(client, options);
+  // Before the connection: the messages of a session arrive right behind the broker's answer.
+  const broker = brokerOver(client, options);
+  try {
+    await untilConnected(client, options);
+  } catch (thrown) {
+    await broker.close();
+    throw thrown;
+  }
+  client.on('error', (cause) => options.onProblem?.('the MQTT connection has failed', cause));
+  return broker;
 }
 
 /** The options of mqtt.js. */
@@ -134,7 +143,6 @@ function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker 
     for (const listener of [...listeners]) listener(isConnected);
   };
   client.on('connect', () => notify(true)).on('close', () => notify(false));
-  client.on('error', (cause) => options.onProblem?.('the MQTT connection has failed', cause));
   client.on('disconnect', ({ reasonCode }) => {
     if (reasonCode !== TAKEN_OVER) return;
     client.options.reconnectPeriod = 0; // otherwise the two clients would disconnect each other for ever
@@ -142,12 +150,14 @@ function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker 
   });
   const stalls = watchStalls({ roundTrip: () => pinged(client) });
   const publishing = createPublishing(client);
+  const early = options.sessionSeconds === 0 ? undefined : holdEarlyMessages();
   const handle = (packet: IPublishPacket): Promise<void> | void => {
     if (isExpired(packet, stalls.lagMs())) return undefined;
     const message = incomingOf(packet);
     const [only, ...others] = receivers(subscriptions, packet);
-    if (others.length === 0) return only?.handle(message);
-    return Promise.all([only, ...others].map(async (each) => await each?.handle(message))).then(() => undefined);
+    if (only === undefined) return early?.hold(() => handle(packet));
+    if (others.length === 0) return only.handle(message);
+    return Promise.all([only, ...others].map(async (each) => await each.handle(message))).then(() => undefined);
   };
   // A message is acknowledged when it is handled, not when it is read, so that the broker sends it again after a crash in between.
   // `callback(error)` continues with the next packet without acknowledging this one.
@@ -176,7 +186,11 @@ function brokerOver(client: MqttClient, options: MqttConnectionOptions): Broker 
       return client.connected;
     },
     publish: publishing.publish,
-    subscribe: (subscription) => subscribe(client, subscriptions, subscription),
+    subscribe: (subscription) => {
+      const granted = subscribe(client, subscriptions, subscription);
+      early?.subscribed();
+      return granted;
+    },
     onConnectionChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -12,6 +12,12 @@ export interface MeshAgent {
   readonly service: A2AService;
 }
 
+/**
+ * What a process receives for an agent that other processes on the same store serve too. `relayed`: what they pass on to one another.
+ * `requestsFrom`: the requests themselves, on a connection of the agent. One of the processes has it at a time.
+ */
+export type ServedPart = 'relayed' | { readonly requestsFrom: Broker };
+
 /** What everything that one process does on a mesh has in common. */
 export interface MeshContext {
   readonly broker: Broker;
@@ -159,8 +165,9 @@ export interface Grammar {
   readonly announcesGateways: boolean;
   /**
    * Serves an agent. Each request goes to one replica, which acknowledges it when the task is durable.
+   * Without `part`: everything, on the connection of the process.
    */
-  serve(agent: MeshAgent, mesh: MeshContext): Promise<Stop>;
+  serve(agent: MeshAgent, mesh: MeshContext, part?: ServedPart): Promise<Stop>;
   /** Publishes a reply of the engine to an address that `serve` wrote. */
   publishReply(reply: TaskReply, mesh: MeshContext, signal: AbortSignal): Promise<void>;
   /** Opens an inbox for calls to other agents. */

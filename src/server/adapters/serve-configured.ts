@@ -27,8 +27,9 @@ import { serve } from './node.ts';
 import { databaseKeys } from './node-api-keys.ts';
 import { createOutbound } from './outbound.ts';
 import type { ReloadReport } from './reload.ts';
-
 import { createReload, replaceableAuth } from './reload.ts';
+import type { AgentTurns } from './replicas/agent-turns.ts';
+import { turnsOf } from './replicas/agent-turns.ts';
 import type { NodeReplicaOptions } from './replicas/replica.ts';
 import { openDataAs, startReplica } from './replicas/start.ts';
 import { noteNode, runningNodes } from './running-nodes.ts';
@@ -83,6 +84,8 @@ export interface ConfiguredServer extends NodeServer {
   reload(settings: Settings): ReloadReport;
   /** Where tasks are stored. Absent if they are in memory. */
   readonly stored?: StoredData;
+  /** This node among several on a database. Absent: its store is its own. */
+  readonly turns?: AgentTurns;
 }
 
 /** What a node had stored when it started. */
@@ -140,7 +143,7 @@ export async function serveConfigured(
         ...pagesOf({ console: files, docs }, settings),
       },
     );
-    replica?.serve(served);
+    replica?.serve(served, kept.store?.cells);
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
     const forget = noteServed(served, settings.authFolder, folder);
     issuer.start(secured.auth);
@@ -155,8 +158,8 @@ export async function serveConfigured(
     };
     const stored = folder === undefined || kept.store === undefined ? {} : { stored: await storedIn(folder, kept.store, settings.store) };
     const reload = createReload({ settings, secured, auth, served, access, audit: opened.audit });
-    const isOpen = secured.auth === undefined;
-    const node: ConfiguredServer = { ...served, ...stored, close, reload, isOpen, ...(token === undefined ? {} : { token }) };
+    const more = { ...turnsOf(kept.store, replica), ...(token === undefined ? {} : { token }) };
+    const node: ConfiguredServer = { ...served, ...stored, ...more, close, reload, isOpen: secured.auth === undefined };
     for (const each of found) each.onServed?.(node);
     return node;
   } catch (thrown) {

@@ -3,42 +3,16 @@ import { CellsLostError } from '../../cells.ts';
 import type { ContextFilter } from '../../ports.ts';
 import { StoreError } from '../shared/store-error.ts';
 import { AgentSightings } from './agent-sightings.ts';
+import type { CellOwnerOptions } from './cell-owner-options.ts';
 import { CellSet } from './cell-set.ts';
 import type { CellsSeen } from './cell-sql.ts';
 import { cellStatements } from './cell-sql.ts';
 import { cellOf, idIn } from './cells.ts';
 import type { PostgresDatabase } from './database.ts';
 import { LeaseConnection } from './lease-connection.ts';
-import type { LeaseClock, LeaseWatch } from './lease-watch.ts';
+import type { LeaseWatch } from './lease-watch.ts';
 import { watchLease } from './lease-watch.ts';
-import type { ReplicaAddress } from './replica.ts';
 import type { SchemaName } from './schema.ts';
-
-export interface CellOwnerOptions {
-  /** Number of cells of the store. */
-  readonly count: number;
-  /** `fair`: the cells divided by the number of replicas. A number: so many free ones at most, and it gives none back. */
-  readonly share: 'fair' | number;
-  readonly leaseMs: number;
-  /** The address of this replica, for people. */
-  readonly url: string;
-  readonly address?: ReplicaAddress | undefined;
-  readonly report: (what: string, cause: unknown) => void;
-  readonly clock: LeaseClock;
-  readonly writing: CellWriting;
-  /** Called when a replica has deleted realms. */
-  readonly onDrops: () => void;
-  /** Called when it has taken cells of a replica that has ended. */
-  readonly onTakeover?: ((cells: number) => void) | undefined;
-}
-
-/** What the connection that commits does for the cells, each after all earlier commits of this process. */
-export interface CellWriting {
-  /** After this, no earlier statement of this process can change anything any more. */
-  settle(replica: number): Promise<void>;
-  /** Gives cells of this replica up, unless it is buried. */
-  release(cells: readonly number[], replica: number): Promise<void>;
-}
 
 /** A renewal every 3 s with the default lease of 10 s. */
 const RENEWALS_A_LEASE = 3.3;
@@ -135,6 +109,17 @@ export class CellOwner implements StoreCells {
 
   release(cells: readonly number[]): Promise<void> {
     return this.#inTurn(() => this.#giveUp(cells.filter((cell) => this.#own.has(cell))));
+  }
+
+  give(cell: number, to: number): Promise<boolean> {
+    return this.#inTurn(async () => {
+      if (!this.#own.has(cell)) return false;
+      this.#own.avoid(cell);
+      const unused = (await this.#events?.idle(this.count)) ?? [];
+      if (!unused.includes(cell) || !this.#own.has(cell)) return false;
+      await this.#giveUp([cell], to);
+      return true;
+    });
   }
 
   stopTaking(): void {
@@ -250,7 +235,8 @@ export class CellOwner implements StoreCells {
     const wanted = Math.min(share - seen.own.length, seen.free);
     if (wanted > 0) await this.#database.read(this.#sql.claim, [id, wanted]);
     if (wanted > 0 || seen.own.some((cell) => !this.#own.has(cell))) {
-      const gained = await this.#gain(id);
+      // What it gets without claiming it, it has asked for.
+      const gained = await this.#gain(id, wanted <= 0);
       if (gained > 0 && seen.others < others) this.#options.onTakeover?.(gained);
     }
     if (wanted <= 0) this.#lose(this.#own.all().filter((cell) => !seen.own.includes(cell)));
@@ -270,12 +256,12 @@ export class CellOwner implements StoreCells {
   }
 
   /** Nothing that this process has sent before can change a cell that it owns from now on. */
-  async #gain(id: number): Promise<number> {
+  async #gain(id: number, hasAsked: boolean): Promise<number> {
     await this.#options.writing.settle(id);
     const { own } = await this.#seen(id);
     if (this.#id !== id || !this.#watch.isHeld()) return 0;
     const gained = own.filter((cell) => !this.#own.has(cell));
-    this.#own.add(gained);
+    this.#own.add(gained, hasAsked);
     if (gained.length > 0) this.#events?.gained(gained);
     return gained.length;
   }
@@ -290,11 +276,11 @@ export class CellOwner implements StoreCells {
     await this.#giveUp(this.#own.givenFrom(unused));
   }
 
-  async #giveUp(cells: readonly number[]): Promise<void> {
+  async #giveUp(cells: readonly number[], to?: number): Promise<void> {
     const id = this.#id;
     if (cells.length === 0 || id === 0) return;
     this.#lose(cells);
     // What is not released by this is gained again by the next look.
-    await this.#options.writing.release(cells, id);
+    await this.#options.writing.release(cells, id, to);
   }
 }

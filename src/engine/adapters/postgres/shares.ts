@@ -1,7 +1,7 @@
 import type { StoreCells } from '../../cells.ts';
 import type { StoreLease } from '../../lease.ts';
-import type { CellWriting } from './cell-owner.ts';
 import { CellOwner } from './cell-owner.ts';
+import type { CellWriting } from './cell-owner-options.ts';
 import type { PostgresDatabase } from './database.ts';
 import type { ReplicaOptions } from './replica.ts';
 import { joinReplicas } from './replica.ts';

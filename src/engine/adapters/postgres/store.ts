@@ -6,7 +6,7 @@ import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
 import { netOf, realmsOf } from './batch.ts';
 import { createPostgresBlobs } from './blobs.ts';
-import type { CellWriting } from './cell-owner.ts';
+import type { CellWriting } from './cell-owner-options.ts';
 import { cellOf } from './cells.ts';
 import { createClaims } from './claims.ts';
 import type { NameMode } from './commit-sql.ts';
@@ -126,7 +126,7 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   const { inTurn, settled } = oneAtATime();
   const writing: CellWriting = {
     settle: (replica) => inTurn(() => writer.settle(replica)),
-    release: (given, replica) => inTurn(() => writer.release(given, replica)),
+    release: (given, replica, to) => inTurn(() => writer.release(given, replica, to)),
   };
   const { onStandby, onTakeover, signal } = options;
   const address = await options.announce?.(shared);

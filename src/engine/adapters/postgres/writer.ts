@@ -18,8 +18,8 @@ export interface Writer {
   commit(values: CommitValues, net: NetBatch, claim?: ClaimedCommit): Promise<CommitResult>;
   /** After this, nothing that this process has sent before can be written any more. */
   settle(replica: number): Promise<void>;
-  /** Gives cells up, if they belong to this replica. */
-  release(cells: readonly number[], replica: number): Promise<void>;
+  /** Gives cells up, if they belong to this replica: to another one, or to whoever takes them. */
+  release(cells: readonly number[], replica: number, to?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -143,10 +143,10 @@ class FencedWriter implements Writer {
     await this.#opened(replica);
   }
 
-  async release(cells: readonly number[], replica: number): Promise<void> {
+  async release(cells: readonly number[], replica: number, to?: number): Promise<void> {
     const { connection, writer } = await this.#opened(replica);
     try {
-      await connection.query(this.#sql('release'), [writer, JSON.stringify(cells)]);
+      await connection.query(this.#sql('release'), [writer, JSON.stringify(cells), to ?? 0]);
     } catch (thrown) {
       if (fateOf(thrown) === 'lost') this.#dropConnection(thrown);
       throw unavailable(thrown);
@@ -264,7 +264,8 @@ class FencedWriter implements Writer {
     const texts = {
       'insert-writer': `INSERT INTO ${s}.writers (replica) VALUES ($1) RETURNING writer`,
       'drop-writer': `DELETE FROM ${s}.writers WHERE writer = $1`,
-      release: `WITH held AS (SELECT replica FROM ${s}.writers WHERE writer = $1 FOR KEY SHARE) UPDATE ${s}.cells SET replica = NULL
+      release: `WITH held AS (SELECT replica FROM ${s}.writers WHERE writer = $1 FOR KEY SHARE) UPDATE ${s}.cells SET epoch = epoch + 1,
+        replica = (SELECT r.replica FROM ${s}.replicas r WHERE r.replica = $3::bigint AND r.until > clock_timestamp() AND NOT r.leaving)
         WHERE replica = (SELECT replica FROM held) AND cell IN (SELECT v::int FROM json_array_elements_text($2::json) AS v)`,
       probe: `SELECT k.key, k.cell, coalesce(c.replica = w.replica, false) AS own, w.writer IS NOT NULL AS held
         FROM json_to_recordset($1::json) AS p(key bigint, last int) JOIN ${s}.tasks k ON k.key = p.key AND k.last >= p.last

@@ -25,7 +25,7 @@ export function mqttGrammar(options: MqttGrammarOptions = {}): Grammar {
     retainsCards: true,
     // A card belongs to an agent, which responds to requests. A gateway only sends them.
     announcesGateways: false,
-    serve: (agent, mesh) => serveMqtt(agent, mesh, mqtt),
+    serve: (agent, mesh, part) => serveMqtt(agent, mesh, { mqtt, part }),
     publishReply: (reply, mesh) => publishMqttReply(reply, mesh, mqtt),
     call: async (self, mesh) => {
       const inbox = await openInbox(self, mesh, mqtt);

@@ -1,13 +1,16 @@
 import type { Caller, RpcRequest } from '#bindings';
 import { decodeRequest } from '#bindings';
 import type { A2AService, CallContext, EventStream, Json, Operation, ReadEnv, Requests, SendRequest } from '#protocol';
-import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, tenantId } from '#protocol';
+import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isObject, tenantId } from '#protocol';
 import type { ReceivedMessage } from '../../broker.ts';
-import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
+import type { MeshAgent, MeshContext, ServedPart, Stop } from '../grammar.ts';
 import { checkCallPath, originMetadata } from '../shared/call-path.ts';
 import { checkExtensions, extensionsIn } from '../shared/extensions.ts';
 import { followStream } from '../shared/follow.ts';
-import type { Serving } from '../shared/requests.ts';
+import { parseRequest } from '../shared/messages.ts';
+import type { Relaying } from '../shared/relay.ts';
+import { confirmRelay, FOUND, isInOtherCells, orRelay, relayTopics } from '../shared/relay.ts';
+import type { RequestHandling } from '../shared/requests.ts';
 import { handleRequest, stopServing } from '../shared/requests.ts';
 import { AUTHORIZATION, callPathIn } from './properties.ts';
 import { publishError, publishReplyTo, resultMessage } from './reply.ts';
@@ -21,37 +24,70 @@ import { clientIdOf, poolGroup, readNamespace } from './topics.ts';
 
 const ENV: ReadEnv = { ids: countedIds(), limits: DEFAULT_READ_LIMITS };
 
-interface MqttServing extends Serving {
+interface MqttServing extends Relaying {
   readonly mqtt: MqttSettings;
 }
 
-/** Serves one agent on its own topic and on those of its pools. */
-export async function serveMqtt(agent: MeshAgent, mesh: MeshContext, mqtt: MqttSettings): Promise<Stop> {
+/** Serves one agent on its own topic and on those of its pools. Replicas on one store pass requests on to one another. */
+export async function serveMqtt(agent: MeshAgent, mesh: MeshContext, { mqtt, part }: MqttPart): Promise<Stop> {
   const controller = new AbortController();
   const unit = readNamespace(mesh.namespace);
   const { pools = [] } = mqtt.options;
+  const topic = mqtt.topics.request({ ...unit, agent: agent.name });
   const serving: MqttServing = {
     agent: { ...agent, service: behave(agent.service, DIALECT.traits) },
     mesh,
     mqtt,
     signal: controller.signal,
+    relays: relayTopics(topic, mesh),
   };
+  if (part === 'relayed') return stopServing(await subscribeRelays(serving), controller);
   if (pools.length > 0 && mqtt.topics.root.startsWith('$')) {
     mesh.report(
       `Mosquitto delivers nothing to pools under ${mqtt.topics.root}; use a root without $, such as a2a/v1, for every member of this mesh`,
     );
   }
-  const handle = (message: ReceivedMessage): Promise<void> =>
-    handleRequest(message, serving, {
-      read: (received) => requestIn(received, mqtt.topics),
-      respond: (request) => respond(request, serving),
-      refuse: (error, request) => refuse(error, request, serving),
-    });
-  const subscriptions = [await mesh.broker.subscribe({ filter: mqtt.topics.request({ ...unit, agent: agent.name }), handle })];
+  const broker = part?.requestsFrom ?? mesh.broker;
+  const handle = (message: ReceivedMessage): Promise<void> => handleRequest(message, serving, handlingFor(serving));
+  const subscriptions = [await broker.subscribe({ filter: topic, handle })];
   for (const pool of pools) {
-    subscriptions.push(await mesh.broker.subscribe({ filter: mqtt.topics.pool(unit, pool), group: poolGroup(unit, pool), handle }));
+    subscriptions.push(await broker.subscribe({ filter: mqtt.topics.pool(unit, pool), group: poolGroup(unit, pool), handle }));
   }
   return stopServing(subscriptions, controller);
+}
+
+interface MqttPart {
+  readonly mqtt: MqttSettings;
+  readonly part?: ServedPart | undefined;
+}
+
+/** What replicas send one another: requests for whoever has the task, and that one's word that it does. */
+async function subscribeRelays(serving: MqttServing): Promise<readonly Stop[]> {
+  const { mesh, relays } = serving;
+  const relayed: MqttServing = { ...serving, isRelayed: true };
+  const handleFound = (message: ReceivedMessage): void => {
+    const parsed = parseRequest(message);
+    if (parsed.ok && isObject(parsed.value) && parsed.value['method'] === FOUND) confirmRelay(parsed.value['params'], mesh);
+  };
+  return [
+    await mesh.broker.subscribe({ filter: relays.own, handle: handleFound }),
+    await mesh.broker.subscribe({ filter: relays.every, handle: (message) => handleRequest(message, relayed, handlingFor(relayed)) }),
+  ];
+}
+
+function handlingFor(serving: MqttServing): RequestHandling<MqttRequest> {
+  const refused = (error: A2AError, request: MqttRequest): Promise<void> => refuse(error, request, serving);
+  return {
+    read: (message) => requestIn(message, serving.mqtt.topics),
+    respond: (request) =>
+      orRelay(request, serving, {
+        run: () => respond(request, serving),
+        refuse: (error) => refused(error, request),
+        isElsewhere: isInOtherCells,
+      }),
+    refuse: refused,
+    isSilent: (error) => serving.isRelayed === true && isInOtherCells(error),
+  };
 }
 
 async function refuse(error: A2AError, { topic, rpcId, message }: MqttRequest, { agent, mesh }: MqttServing): Promise<void> {

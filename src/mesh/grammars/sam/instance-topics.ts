@@ -1,4 +1,5 @@
 import type { MeshContext } from '../grammar.ts';
+import { relayTopics } from '../shared/relay.ts';
 import { getAgentRequestTopic } from './topics.ts';
 
 /**
@@ -6,10 +7,5 @@ import { getAgentRequestTopic } from './topics.ts';
  * each, has no such topic.
  */
 export function getInstanceTopic({ namespace, instance }: Pick<MeshContext, 'namespace' | 'instance'>, agent: string): string {
-  return `${getAgentRequestTopic(namespace, agent)}/${instance}`;
-}
-
-/** The topic that every replica of an agent subscribes to. */
-export function getEveryInstanceTopic(namespace: string, agent: string): string {
-  return `${getAgentRequestTopic(namespace, agent)}/_all`;
+  return relayTopics(getAgentRequestTopic(namespace, agent), { instance }).own;
 }

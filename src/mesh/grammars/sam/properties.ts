@@ -19,8 +19,6 @@ export interface SamProperties {
   readonly readsArtifacts: boolean;
   /** URIs of the extensions that the caller requests (A2A 1.0.1 §3.3.4). */
   readonly extensions: readonly string[];
-  /** The replica that does not have the task and passed this request on. */
-  readonly relayedFrom?: string;
 }
 
 /** SAM's client id for requests that name none. */
@@ -30,14 +28,12 @@ export const DEFAULT_USER = 'default_user';
 
 /**
  * Parley's own properties, which SAM's programs ignore: the agents that wait for this one, the replica
- * that responds, the event's number, whether the caller reads artifacts, and the replica that passed a
- * request on.
+ * that responds, the event's number, and whether the caller reads artifacts.
  */
 export const CALL_PATH = 'callPath';
 export const INSTANCE_TOPIC = 'a2aInstanceTopic';
 export const SEQ = 'a2aSeq';
 export const READS_ARTIFACTS = 'a2aReadsArtifacts';
-export const RELAYED_FROM = 'a2aRelayedFrom';
 
 /**
  * Responses go only to response topics of this namespace: a caller must not make us publish anywhere
@@ -56,7 +52,6 @@ export function readProperties({ properties, responseTopic }: ReceivedMessage, n
   const statusTopic = nonEmpty(properties['a2aStatusTopic']);
   if ([replyTo, statusTopic].some((topic) => topic !== undefined && !isResponseTopic(namespace, topic))) return undefined;
   const userId = nonEmpty(properties['userId']);
-  const relayedFrom = nonEmpty(properties[RELAYED_FROM]);
   const userConfig = objectIn(properties['a2aUserConfig']);
   const agents = listIn(properties[CALL_PATH]);
   return {
@@ -68,7 +63,6 @@ export function readProperties({ properties, responseTopic }: ReceivedMessage, n
     callPath: { depth: depthIn(properties['callDepth']), agents },
     readsArtifacts: properties[READS_ARTIFACTS] === 'true',
     extensions: extensionsIn(properties),
-    ...(relayedFrom === undefined ? {} : { relayedFrom }),
   };
 }
 

@@ -1,27 +1,25 @@
 import type { RpcRequest } from '#bindings';
 import { decodeRequest, readableId, readEnvelope, requestObject, resultText } from '#bindings';
-import { ElsewhereError } from '#engine';
 import type { CallContext, Dialect, Part, ReadEnv, RpcId, SendRequest, Task } from '#protocol';
 import { A2AError, behave, countedIds, DEFAULT_READ_LIMITS, isObject, taskId, tenantId } from '#protocol';
 import { toBytes } from '../../artifacts/parts.ts';
 import type { ReceivedMessage } from '../../broker.ts';
-import type { MeshAgent, MeshContext, Stop } from '../grammar.ts';
+import type { MeshAgent, MeshContext, ServedPart, Stop } from '../grammar.ts';
 import { checkCallPath, originMetadata } from '../shared/call-path.ts';
 import { checkExtensions } from '../shared/extensions.ts';
 import { followStream } from '../shared/follow.ts';
 import { encode, fitsBroker, JSON_TYPE, parseRequest, tooLarge } from '../shared/messages.ts';
-import type { RequestHandling, Serving } from '../shared/requests.ts';
+import type { RelayedRun, Relaying } from '../shared/relay.ts';
+import { confirmRelay, FOUND, isInOtherCells, orRelay, relayTopics } from '../shared/relay.ts';
+import type { RequestHandling } from '../shared/requests.ts';
 import { handleRequest, isNotHere, stopServing } from '../shared/requests.ts';
 import { asAnswer } from './answer.ts';
 import { dialectOf, spellingOf, WIRE } from './dialects.ts';
-import { getEveryInstanceTopic, getInstanceTopic } from './instance-topics.ts';
 import { invocationIn, invokedMessage } from './invocation.ts';
 import type { SamTaskOwner } from './owners.ts';
 import { findOwner, rememberOwner } from './owners.ts';
 import type { SamProperties } from './properties.ts';
 import { DEFAULT_USER, readProperties } from './properties.ts';
-import type { RelayedRun } from './relay.ts';
-import { confirmRelay, FOUND, orRelay } from './relay.ts';
 import { publishError, publishReplyTo } from './reply.ts';
 import type { SamReplyAddress } from './reply-address.ts';
 import { callerIn, writeAddress } from './reply-address.ts';
@@ -38,35 +36,34 @@ interface SamRequest {
   rpcId: RpcId;
 }
 
-interface SamServing extends Serving {
-  /** Another replica does not have the task and sent the request to all replicas. */
-  readonly isRelayed?: true;
-}
-
 /**
- * Serves one agent. Replicas share its request topic. Each replica also has a topic of its own, and one
- * that all replicas receive.
+ * Serves one agent. Replicas share its request topic, unless one of them has it on a connection of the
+ * agent. Each replica also has a topic of its own, and one that all replicas receive.
  */
-export async function serveSam(agent: MeshAgent, mesh: MeshContext): Promise<Stop> {
-  const { broker, namespace } = mesh;
+export async function serveSam(agent: MeshAgent, mesh: MeshContext, part?: ServedPart): Promise<Stop> {
   const controller = new AbortController();
-  const serving: SamServing = { agent: { ...agent, service: behave(agent.service, WIRE.traits) }, mesh, signal: controller.signal };
+  const topic = getAgentRequestTopic(mesh.namespace, agent.name);
+  const relays = relayTopics(topic, mesh);
+  const served = { ...agent, service: behave(agent.service, WIRE.traits) };
+  const serving: Relaying = { agent: served, mesh, signal: controller.signal, relays };
+  const relayed: Relaying = { ...serving, isRelayed: true };
   const handle = (message: ReceivedMessage): Promise<void> => handleRequest(message, serving, handlingFor(serving));
-  const relayed: SamServing = { ...serving, isRelayed: true };
-  return stopServing(
-    [
-      await broker.subscribe({ filter: getAgentRequestTopic(namespace, agent.name), group: `parley-${agent.name}`, handle }),
-      await broker.subscribe({ filter: getInstanceTopic(mesh, agent.name), handle }),
-      await broker.subscribe({
-        filter: getEveryInstanceTopic(namespace, agent.name),
-        handle: (message) => handleRequest(message, relayed, handlingFor(relayed)),
-      }),
-    ],
-    controller,
-  );
+  const stops: Stop[] = [];
+  if (part !== 'relayed') {
+    const broker = part?.requestsFrom ?? mesh.broker;
+    // Mosquitto drops what a member of a group has not acknowledged. A connection that the broker remembers gets it again.
+    const isAlone = part !== undefined && broker.features.redelivers;
+    stops.push(await broker.subscribe({ filter: topic, ...(isAlone ? {} : { group: `parley-${agent.name}` }), handle }));
+  }
+  if (part === undefined || part === 'relayed') {
+    stops.push(await mesh.broker.subscribe({ filter: relays.own, handle }));
+    const handleRelayed = (message: ReceivedMessage): Promise<void> => handleRequest(message, relayed, handlingFor(relayed));
+    stops.push(await mesh.broker.subscribe({ filter: relays.every, handle: handleRelayed }));
+  }
+  return stopServing(stops, controller);
 }
 
-function handlingFor(serving: SamServing): RequestHandling<SamRequest> {
+function handlingFor(serving: Relaying): RequestHandling<SamRequest> {
   return {
     read: (message) => readRequest(message, serving.mesh.namespace),
     respond: (request) => respond(request, serving),
@@ -90,7 +87,7 @@ function clientTopic(namespace: string, clientId: string): string | undefined {
 }
 
 /** Handles one request. */
-async function respond(request: SamRequest, serving: SamServing): Promise<void> {
+async function respond(request: SamRequest, serving: Relaying): Promise<void> {
   const rpc = envelopeOf(request);
   request.rpcId = rpc.id;
   const { agent } = serving;
@@ -122,7 +119,7 @@ function taskNameIn({ replyTo }: SamProperties): string | undefined {
 interface Sending {
   readonly rpc: RpcRequest;
   readonly request: SamRequest;
-  readonly serving: SamServing;
+  readonly serving: Relaying;
 }
 
 /** Starts or continues a task. Its events are published from the log. */
@@ -147,8 +144,7 @@ async function send(operation: 'send' | 'stream', { rpc, request, serving }: Sen
       await agent.service.send({ ...decoded, configuration }, { ...ctx, reply: writeAddress(address) });
     };
     // A message for a task that does not exist is refused at once. A task in the cells of another replica exists.
-    const isElsewhere = (thrown: unknown): boolean => thrown instanceof ElsewhereError;
-    return orRelay(request, serving, { ...refusing(request, serving, run), isElsewhere });
+    return orRelay(request, serving, { ...refusing(request, serving, run), isElsewhere: isInOtherCells });
   }
   await followStream(agent.service.stream(decoded, ctx), {
     acceptsMessages: false,
@@ -206,7 +202,7 @@ function idempotencyKeyOf({ alias, message }: SendRequest, { clientId }: SamProp
 }
 
 /** The call's context. The user id is a claim, because the broker does not verify it. */
-function contextOf({ message, properties, dialect }: SamRequest, { mesh, signal }: SamServing, userId: string): CallContext {
+function contextOf({ message, properties, dialect }: SamRequest, { mesh, signal }: Relaying, userId: string): CallContext {
   const { traceparent } = message.properties;
   return {
     // Anyone who may publish on the broker can claim any user id, so it is never a principal of the HTTP side.
@@ -224,7 +220,7 @@ function contextOf({ message, properties, dialect }: SamRequest, { mesh, signal 
  * The user on whose behalf a request about a task comes, and its spelling. SAM's agents name only
  * themselves: the client that sent a task may cancel it.
  */
-function aboutTask(id: string, request: SamRequest, { agent, mesh }: SamServing): string {
+function aboutTask(id: string, request: SamRequest, { agent, mesh }: Relaying): string {
   const owner = findOwner(mesh, { agent: agent.name, task: id });
   if (owner !== undefined && request.dialect === WIRE) request.dialect = dialectOf(owner.dialect);
   const { userId, clientId } = request.properties;
@@ -232,7 +228,7 @@ function aboutTask(id: string, request: SamRequest, { agent, mesh }: SamServing)
   return owner?.clients.includes(clientId) === true ? owner.userId : DEFAULT_USER;
 }
 
-async function cancel(rpc: RpcRequest, request: SamRequest, serving: SamServing): Promise<void> {
+async function cancel(rpc: RpcRequest, request: SamRequest, serving: Relaying): Promise<void> {
   const decoded = decodeRequest('cancel', rpc.params, { dialect: request.dialect, env: ENV });
   const userId = aboutTask(decoded.id, request, serving);
   await orRelay(
@@ -246,7 +242,7 @@ async function cancel(rpc: RpcRequest, request: SamRequest, serving: SamServing)
 }
 
 /** Parley's own method. SAM's agents do not respond to it. */
-async function get(rpc: RpcRequest, request: SamRequest, serving: SamServing): Promise<void> {
+async function get(rpc: RpcRequest, request: SamRequest, serving: Relaying): Promise<void> {
   const id = isObject(rpc.params) ? rpc.params['id'] : undefined;
   if (typeof id !== 'string') throw new A2AError('INVALID_PARAMS', 'must be a string', { field: 'id' });
   const userId = aboutTask(id, request, serving);
@@ -260,7 +256,7 @@ async function get(rpc: RpcRequest, request: SamRequest, serving: SamServing): P
 }
 
 /** The error goes to the caller when no replica has the task. */
-function refusing(request: SamRequest, { mesh }: SamServing, run: () => Promise<void>): RelayedRun {
+function refusing(request: SamRequest, { mesh }: Relaying, run: () => Promise<void>): RelayedRun {
   return {
     run,
     refuse: async (error) => {
@@ -270,7 +266,7 @@ function refusing(request: SamRequest, { mesh }: SamServing, run: () => Promise<
   };
 }
 
-async function publishTask(task: Task, request: SamRequest, { agent, mesh }: SamServing): Promise<void> {
+async function publishTask(task: Task, request: SamRequest, { agent, mesh }: Relaying): Promise<void> {
   const { readsArtifacts } = request.properties;
   const result = request.dialect.encode('cancel.result', readsArtifacts ? task : asAnswer(task, agent.name));
   const message = { topic: request.topic, payload: encode(resultText(request.rpcId, result)), contentType: JSON_TYPE };

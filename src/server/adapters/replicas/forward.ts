@@ -25,6 +25,8 @@ export interface ForwarderOptions {
   readonly onForwarded: (outcome: string) => void;
   /** Aborted when this replica is about to end: streams are ended, so that their callers go elsewhere. */
   readonly leaving: AbortSignal;
+  /** Asks the owner of a cell for it, because this replica has the agent and the owner has not. */
+  readonly want: (owner: ReplicaRow, cell: number, agent: string) => Promise<void>;
   /** `plain`: each attempt has another key. For tests only. */
   readonly repeats?: 'keyed' | 'plain' | undefined;
   /** How long a request waits for an owner: while nobody owns its cell, or the owner does not answer. */
@@ -39,6 +41,8 @@ export interface Forwarder {
 
 /** How often an owner that does not answer is asked again. */
 const AGAIN_MS = 100;
+/** How often an owner is asked for a cell. */
+const WANT_MS = 500;
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const reports = createDeliveryReports(options.links);
@@ -59,6 +63,7 @@ class Forwarding {
   #cell: number;
   /** The owner does not serve the agent of the request. */
   #lacksAgent = false;
+  #wantAt = 0;
 
   constructor(request: OutsideRequest, options: ForwardingParts) {
     this.#request = request;
@@ -80,6 +85,7 @@ class Forwarding {
       if (this.#passing.takeProgress()) this.#giveUpAt = performance.now() + holdMs;
       if (passed === 'unknown' && !canRepeat(this.#request)) return this.#fail('unknown', UNKNOWN);
       if (performance.now() > this.#giveUpAt) return this.#fail('no_owner', this.#lacksAgent ? NO_AGENT : NOBODY);
+      await this.#wantCell(owner);
       await this.#pause(owner);
     }
   }
@@ -89,6 +95,14 @@ class Forwarding {
     const { ownership } = this.#options;
     await ownership.refresh();
     if (ownership.owner(this.#cell)?.publicKey === before?.publicKey) await sleep(AGAIN_MS, undefined, { ref: false });
+  }
+
+  /** A cell that is in use can't move. Its owner lets no new conversation begin in it, so it will be unused some day. */
+  async #wantCell(owner: ReplicaRow | undefined): Promise<void> {
+    const { agent } = this.#request.facts;
+    if (owner === undefined || !this.#lacksAgent || agent === undefined || this.#cell < 0 || performance.now() < this.#wantAt) return;
+    this.#wantAt = performance.now() + WANT_MS;
+    await this.#options.want(owner, this.#cell, agent);
   }
 
   async #ask(owner: ReplicaRow): Promise<Passed> {

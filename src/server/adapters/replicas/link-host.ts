@@ -16,7 +16,7 @@ import type { WriteOptions } from '../node/write-response.ts';
 import { Pump } from '../node/write-response.ts';
 import { LINK_IDENTITY, LINK_TLS, provenBy } from './link-keys.ts';
 import { LinkHttpRequest } from './link-request.ts';
-import { AWAY, CELL, DELIVERED, END, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, REACHED, readFacts } from './link-wire.ts';
+import { AWAY, CELL, DELIVERED, END, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, REACHED, readFacts, WANTS } from './link-wire.ts';
 import type { Members } from './members.ts';
 
 /** Options of `openLinkHost`. */
@@ -31,6 +31,8 @@ export interface LinkHostOptions {
   readonly log: Log;
   /** What this replica counts, as JSON, for the others. */
   readonly figures: () => string;
+  /** Gives a cell to the replica with this key, if nobody uses it here. */
+  readonly give: (cell: number, publicKey: string) => Promise<boolean>;
 }
 
 type LinkHandler = Pick<Handler, 'admit' | 'agents' | 'isServing' | 'respond'>;
@@ -132,6 +134,7 @@ class ServedLink {
     if (sender === undefined || !(await members().isAlive(sender))) return refuse(stream, 401, { [AWAY]: '1' });
     this.#senders.set(socket, sender);
     if (headers[FIGURES] !== undefined) return stream.respond({ ':status': 204, [FIGURES]: this.#options.figures() }, { endStream: true });
+    if (headers[WANTS] !== undefined) return this.#give(stream, text(headers[WANTS]), sender);
     const reached = headers[REACHED];
     if (reached !== undefined) this.#delivered(text(reached).split(','));
     if (reached !== undefined && headers[FACTS] === undefined) return refuse(stream, 204);
@@ -145,6 +148,13 @@ class ServedLink {
     this.#requests.set(stream, request);
     if (await this.#server.serve({ stream, request, headers: own }))
       refuse(stream, 421, { [AWAY]: '1', [CELL]: String(request.elsewhere?.cell) });
+  }
+
+  /** A replica that has an agent which this one lacks asks for a cell with conversations of it. */
+  async #give(stream: ServerHttp2Stream, wants: string, sender: string): Promise<void> {
+    const [cell = '', agent = ''] = wants.split(' ').map(decodeURIComponent);
+    const isGiven = !this.#hasAgent(agent) && (await this.#options.give(Number(cell), sender));
+    stream.respond({ ':status': 204, [WANTS]: String(isGiven) }, { endStream: true });
   }
 
   #hasAgent(name: string | undefined): boolean {

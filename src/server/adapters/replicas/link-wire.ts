@@ -15,6 +15,8 @@ export const DELIVERED = 'parley-link-delivered';
 export const REACHED = 'parley-link-reached';
 /** In a request: the sender wants the figures of the replica. In the response: them. */
 export const FIGURES = 'parley-link-figures';
+/** In a request: the cell and the agent that the sender needs it for. In the response: whether it has the cell from now on. */
+export const WANTS = 'parley-link-wants';
 /**
  * In the trailers of a stream: how it ended. `whole`: it reached its own end. `cut`: it was ended on purpose. `away`: its replica ends, and another
  * one continues it.

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { StoreCells } from '#engine';
 import type { AdminReplica } from '#protocol';
-import type { ReplicaAccess, ReplicaAddress } from '../../../engine/adapters/postgres.ts';
+import type { ReplicaAccess, ReplicaAddress, ReplicaRow } from '../../../engine/adapters/postgres.ts';
 import type { ServerLimits } from '../../limits.ts';
 import { DEFAULT_SERVER_LIMITS } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
@@ -20,6 +21,7 @@ import { openLinkHost } from './link-host.ts';
 import { makeLinkKeys } from './link-keys.ts';
 import type { Members } from './members.ts';
 import { watchMembers } from './members.ts';
+import { wantCell } from './want-cell.ts';
 
 /** Options of `createReplica`. */
 export interface NodeReplicaOptions {
@@ -44,8 +46,12 @@ export interface NodeReplica {
   serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState'>;
   /** The nodes on the database, as they are now. */
   shown(): Promise<readonly AdminReplica[]>;
-  /** Requests of other replicas are answered from now on. */
-  serve(served: NodeServer): void;
+  /** Requests of other replicas are answered from now on, and they get cells that they ask for. */
+  serve(served: NodeServer, cells: StoreCells | undefined): void;
+  /** Undefined: it has not joined the others yet. */
+  state(): ReplicaState | undefined;
+  /** Asks the owner of a cell for it, if that one lacks this agent. Never rejects. */
+  want(cell: number, agent: string): Promise<void>;
   /** The node is about to drain. */
   leave(): void;
   /** To be called when the node has drained, or could not start. */
@@ -70,6 +76,7 @@ class Replicated implements NodeReplica {
   #members: Members | undefined;
   #links: Links | undefined;
   #host: LinkHost | undefined;
+  #cells: StoreCells | undefined;
   readonly #leaving = new AbortController();
 
   constructor(options: NodeReplicaOptions) {
@@ -91,7 +98,11 @@ class Replicated implements NodeReplica {
     const limits = { ...DEFAULT_SERVER_LIMITS, ...serving.limits };
     const [host, port] = [place.hostname.replace(/^\[|\]$/g, ''), Number(place.port)];
     const figures = (): string => JSON.stringify(this.#figures.shown());
-    this.#host = await openLinkHost({ host, port, secret, publicKey, members: () => members, limits, log, figures });
+    const give = async (cell: number, to: string): Promise<boolean> => {
+      const asking = members.rows.find((row) => row.publicKey === to);
+      return asking !== undefined && (await this.#cells?.give(cell, asking.replica)) === true;
+    };
+    this.#host = await openLinkHost({ host, port, secret, publicKey, members: () => members, limits, log, figures, give });
     return { link: `${place.hostname}:${this.#host.port}`, publicKey };
   }
 
@@ -103,10 +114,10 @@ class Replicated implements NodeReplica {
   serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState'> {
     this.#members?.every(READ_MS);
     const limits = { ...DEFAULT_SERVER_LIMITS, ...this.#options.serving.limits };
-    return { elsewhere: createElsewhere(this.#forwarder(limits), limits), replicaState: () => this.#state() };
+    return { elsewhere: createElsewhere(this.#forwarder(limits), limits), replicaState: () => this.state() };
   }
 
-  #state(): ReplicaState | undefined {
+  state(): ReplicaState | undefined {
     const { self, rows } = this.#members ?? {};
     return self === undefined || rows === undefined ? undefined : { replicas: rows.length, cells: self.cells, leaseMs: self.leaseMs };
   }
@@ -123,8 +134,18 @@ class Replicated implements NodeReplica {
     );
   }
 
-  serve(served: NodeServer): void {
+  serve(served: NodeServer, cells: StoreCells | undefined): void {
+    this.#cells = cells;
     this.#host?.serve(served.handler);
+  }
+
+  async want(cell: number, agent: string): Promise<void> {
+    const owner = this.#members?.owner(cell);
+    if (owner !== undefined && owner.publicKey !== this.#keys.publicKey) await this.#want(owner, cell, agent);
+  }
+
+  async #want(owner: ReplicaRow, cell: number, agent: string): Promise<void> {
+    if (this.#links !== undefined && !this.#leaving.signal.aborted) await wantCell(this.#links, owner, { cell, agent });
   }
 
   leave(): void {
@@ -146,6 +167,7 @@ class Replicated implements NodeReplica {
     return createForwarder({
       ...{ ownership, links, limits, leaving, repeats },
       onForwarded: this.#figures.forwarded,
+      want: (owner, cell, agent) => this.#want(owner, cell, agent),
       holdMs: leaseMs + TAKEOVER_MS,
     });
   }
