@@ -10,7 +10,7 @@ import { ask } from './outputs.ts';
 import type { ChosenSkill, SkillDefinition, SkillOutput } from './skills.ts';
 import { chooseSkill } from './skills.ts';
 import type { AgentTurn } from './turn.ts';
-import { baseTurn, unansweredApproval } from './turn.ts';
+import { agentTurn, unansweredApproval } from './turn.ts';
 import type { Returned, Yielded } from './yielded.ts';
 import { checkedReturn, checkedYield, iteratorOf } from './yielded.ts';
 
@@ -97,7 +97,7 @@ async function* runTurn<Skills extends readonly SkillDefinition[], Opened>(
   const { skill, input } = chosen;
   const conversation = conversationReader(turn, definition.conversation);
   // The engine keeps the value that this agent's `open` returned, and `chooseSkill` returns what the schemas returned.
-  const given = { ...baseTurn(turn, conversation.read), skill: skill?.id, input } as unknown as AgentTurn<Opened, Skills>;
+  const given = agentTurn(turn, { conversation: conversation.read, skill: skill?.id, input }) as unknown as AgentTurn<Opened, Skills>;
   let result: unknown = await definition.run(given);
   const steps = iteratorOf(result);
   if (steps !== undefined) {

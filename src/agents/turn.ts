@@ -121,7 +121,11 @@ export function said(message: Message): MessageContent {
 
 /** The answer to a question, with the option that it chooses. */
 export function answerTo(question: Message | undefined, message: Message): Answer {
-  return { ...said(message), option: question === undefined ? undefined : choiceIn(message, getChoicesFromMessage(question)) };
+  return { ...said(message), option: optionIn(question, message) };
+}
+
+function optionIn(question: Message | undefined, message: Message): string | undefined {
+  return question === undefined ? undefined : choiceIn(message, getChoicesFromMessage(question));
 }
 
 /** Its options allow or reject something. */
@@ -136,14 +140,39 @@ export function unansweredApproval({ history, message }: Pick<Turn, 'history' | 
   return choiceIn(message, getChoicesFromMessage(asked)) === undefined ? asked : undefined;
 }
 
-/** The turn for `run`. `define.ts` adds `skill` and `input`, where their types are known. */
-export function baseTurn(turn: Turn, conversation: () => Promise<AgentConversation>): BaseTurn<unknown> {
-  const { task, contextId, history, principal, opened, acceptedOutputModes, attempt, signal, durable } = turn;
+/** What `define.ts` adds to a turn. */
+interface AddedToTurn {
+  readonly conversation: () => Promise<AgentConversation>;
+  readonly skill: string | undefined;
+  readonly input: unknown;
+}
+
+/** The turn for `run`. One literal: an object that is spread together costs several times as much. */
+export function agentTurn(turn: Turn, { conversation, skill, input }: AddedToTurn): BaseTurn<unknown> & Omit<AddedToTurn, 'conversation'> {
+  const { task, contextId, history, principal, opened, acceptedOutputModes, attempt, trace, signal, durable } = turn;
   const asked = history.findLast((message) => message.role === 'ROLE_AGENT');
+  const { message, parts, text, data, files, action } = said(turn.message);
   return {
-    ...answerTo(asked, turn.message),
-    ...{ task, contextId, history, principal, opened, acceptedOutputModes, attempt, signal, durable, conversation },
-    trace: turn.trace,
+    message,
+    parts,
+    text,
+    data,
+    files,
+    action,
+    option: optionIn(asked, message),
+    task,
+    contextId,
+    history,
+    principal,
+    opened,
+    acceptedOutputModes,
+    attempt,
+    trace,
+    signal,
+    skill,
+    input,
+    durable,
+    conversation,
     ask: async (content, options = {}) => {
       const question = questionMessage(content, options);
       for (;;) {

@@ -4,7 +4,7 @@ import type { Agent } from '#protocol';
 import { createAccess } from './access/access.ts';
 import type { AuthenticatedCaller } from './access/authentication/caller.ts';
 import { callerKey, isLocal } from './access/authentication/caller.ts';
-import { requestIdHeader } from './access/request-id.ts';
+import { requestIdHeader, requestIdOf } from './access/request-id.ts';
 import type { ServedAgent } from './agents/served-agent.ts';
 import type { NodeActivity } from './assemble.ts';
 import { assembleNode } from './assemble.ts';
@@ -111,7 +111,7 @@ export function createHandler(options: HandlerOptions): Handler {
         options.onCall(refusedCall(request, { status: response.status, caller, began }));
       if (log.isOn('debug')) logRequest(log, request, outcome, performance.now() - began);
       if (response.body !== null && typeof response.body !== 'string') openStreams.track(response.body, caller?.isStillValid);
-      const headers = { ...response.headers, ...NO_SNIFF, ...requestIdHeader(request), ...access.corsHeaders(request) };
+      const headers = { ...response.headers, ...NO_SNIFF, 'X-Request-Id': requestIdOf(request), ...access.corsHeaders(request) };
       const key = caller === undefined || isLocal(caller) ? undefined : callerKey(caller);
       const sent: HttpResponse = { status: response.status, headers, body: response.body, caller: key };
       return recording === undefined ? sent : recording.responded(sent, outcome);

@@ -142,11 +142,12 @@ describe('S3: task ids', () => {
         return ((await response.json()) as { task: { id: string } }).task.id;
       }),
     );
-    const random = ids.map((id) => id.slice(-36));
-    expect(random.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))).toBe(true);
+    // 26 characters of five bits each.
+    const random = ids.map((id) => id.slice(-26));
+    expect(random.every((id) => /^[0-9a-v]{26}$/.test(id))).toBe(true);
     expect(new Set(random).size).toBe(200);
-    for (let bit = 0; bit < 32; bit += 1) {
-      const ones = random.filter((id) => ((Number.parseInt(id.slice(0, 8), 16) >>> bit) & 1) === 1).length;
+    for (let bit = 0; bit < 130; bit += 1) {
+      const ones = random.filter((id) => ((Number.parseInt(id.charAt(Math.floor(bit / 5)), 32) >>> (bit % 5)) & 1) === 1).length;
       expect(ones).toBeGreaterThan(50);
       expect(ones).toBeLessThan(150);
     }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineAgent } from '#agents';
+import { timeOrderedIds } from '#engine';
 import type { Dialect, Json, Operation, Requests, Shapes } from '#protocol';
 import { contextId, DIALECTS, externalId, messageId, pushConfigId, taskId, tenantId } from '#protocol';
 import { createOutbound } from '../../src/server/adapters/outbound.ts';
@@ -66,7 +67,7 @@ async function makeThings(): Promise<Things> {
 }
 
 /** Unknown ids in the format of real ones, so that lengths are equal too. */
-const unknown = (): string => `0mwhxl6vt-${crypto.randomUUID()}`;
+const { next: unknown } = timeOrderedIds();
 const NOBODYS: Things = { task: unknown(), waiting: unknown(), context: unknown(), config: unknown(), pageToken: 'forged' };
 
 type Wanted = { readonly [Op in Operation]?: (things: Things) => Requests[Op] };
@@ -144,7 +145,7 @@ interface Said {
 /** The response without the ids that the caller sent and those that are new each time. */
 async function said(response: Response, sent: readonly Things[]): Promise<Said> {
   const own = sent.flatMap((things) => Object.values(things) as string[]).filter((id) => id !== '');
-  const fresh = /(?:[0-9a-z]{9}-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:-\d+)?|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+  const fresh = /[0-9a-z]{9}-[0-9a-v]{26}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:-\d+)?|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
   const text = own.reduce((body, id) => body.replaceAll(id, 'SENT'), await response.text());
   const headers = [...response.headers].filter(([name]) => name !== 'x-request-id').map(([name, value]) => `${name}: ${value}`);
   return { status: response.status, headers: headers.join('\n'), body: text.replaceAll(fresh, 'NEW') };

@@ -11,6 +11,7 @@ import { accepts, isMediaType, JSON_TYPE } from '../media.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
+import type { RequestTarget } from '../request-target.ts';
 import { checkVersion, requestTarget, requestTargetForError } from '../request-target.ts';
 import { respond } from '../respond.ts';
 import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
@@ -31,18 +32,21 @@ export const JSON_RPC_SERVED: Binding<'JSONRPC'> = {
 };
 
 /**
- * State of one request. `dialect` and `id` become known step by step; an error is written with what is
+ * State of one request. `hints`, `dialect` and `id` become known step by step; an error is written with what is
  * known by then.
  */
 interface Exchange {
   readonly httpRequest: HttpRequest;
   readonly service: A2AService;
   readonly options: BindingServeOptions;
-  dialect: Dialect;
+  hints: Hints;
+  dialect: Dialect | undefined;
   id: RpcId;
   /** Set as soon as the method is known. */
-  operation?: Operation;
+  operation: Operation | undefined;
 }
+
+const NO_HINTS: Hints = {};
 
 /**
  * Serves one JSON-RPC request of any dialect. Never throws: failures become error responses.
@@ -62,7 +66,9 @@ function answerJsonRpc(httpRequest: HttpRequest, service: A2AService, options: B
     service,
     options,
     id: null,
-    dialect: options.dialect ?? answeringDialect(registryOf(options), {}),
+    hints: NO_HINTS,
+    dialect: options.dialect,
+    operation: undefined,
   };
   return answer(exchange).catch((thrown: unknown) => refuse(exchange, toCallerError(thrown, options)));
 }
@@ -72,17 +78,16 @@ function answerJsonRpc(httpRequest: HttpRequest, service: A2AService, options: B
  * path and `A2A-Version` suggest, with the id null.
  */
 function refuseJsonRpc(httpRequest: HttpRequest, error: A2AError, options: BindingServeOptions = {}): HttpResponse {
-  const { path, version, fixed } = requestTargetForError(httpRequest, options);
-  const hints: Hints = version === undefined ? { path } : { path, version };
-  return refusalText(fixed ?? answeringDialect(registryOf(options), hints), null, error);
+  const target = requestTargetForError(httpRequest, options);
+  return refusalText(target.fixed ?? answeringDialect(registryOf(options), hintsOf(target)), null, error);
 }
 
 async function answer(exchange: Exchange): Promise<HttpResponse> {
   const { httpRequest, options } = exchange;
   if (httpRequest.method !== 'POST') return notPost(exchange);
   const target = requestTarget(httpRequest, options);
-  const hints: Hints = { path: target.path, ...(target.version === undefined ? {} : { version: target.version }) };
-  exchange.dialect = target.fixed ?? answeringDialect(registryOf(options), hints);
+  exchange.hints = hintsOf(target);
+  exchange.dialect = target.fixed;
   if (!isMediaType(httpRequest.header('content-type'), [JSON_TYPE])) {
     throw new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content-Type must be ${JSON_TYPE}`);
   }
@@ -93,21 +98,32 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
   const found = callerOf(httpRequest, options);
   const caller = found instanceof Promise ? await found : found;
   const { method, params } = envelope;
-  if (target.fixed === undefined && typeof method === 'string')
-    exchange.dialect = await pickDialect(exchange, { ...hints, method, params }, caller);
-  if (envelope['id'] === undefined) checkWithoutId(exchange, envelope);
-  const rpc = readEnvelope(envelope, exchange.dialect.envelope ?? {});
-  const operation = exchange.dialect.operationOf(rpc.method);
-  if (operation !== undefined) exchange.operation = operation;
-  checkVersion(target.version, exchange.dialect, options);
-  return call(exchange, rpc, caller);
+  if (target.fixed === undefined && typeof method === 'string') {
+    const picked = pickDialect(exchange, { ...exchange.hints, method, params }, caller);
+    exchange.dialect = picked instanceof Promise ? await picked : picked;
+  }
+  const dialect = dialectOf(exchange);
+  if (envelope['id'] === undefined) checkWithoutId(dialect, options, envelope);
+  const rpc = readEnvelope(envelope, dialect.envelope ?? {});
+  exchange.operation = dialect.operationOf(rpc.method);
+  checkVersion(target.version, dialect, options);
+  return call(exchange, { rpc, dialect, caller });
+}
+
+function hintsOf({ path, version }: Pick<RequestTarget, 'path' | 'version'>): Hints {
+  return version === undefined ? { path } : { path, version };
+}
+
+/** The dialect of the response. */
+function dialectOf({ dialect, hints, options }: Exchange): Dialect {
+  return dialect ?? answeringDialect(registryOf(options), hints);
 }
 
 /**
  * A request without an id is rejected. If its method is unknown or its params are wrong as well, the
  * response says that first, as the official SDK and the 0.3 kit have it. Society checks the id first.
  */
-function checkWithoutId({ dialect, options }: Exchange, { jsonrpc, method, params }: RawObject): void {
+function checkWithoutId(dialect: Dialect, options: BindingServeOptions, { jsonrpc, method, params }: RawObject): void {
   if (jsonrpc !== '2.0' || typeof method !== 'string' || method === '' || dialect.envelope !== undefined) return;
   const operation = dialect.operationOf(method);
   if (operation === undefined) throw methodNotFound(method);
@@ -141,9 +157,13 @@ function originOf({ httpRequest, service, options }: Exchange, hints: Hints, cal
   return decoded.ok ? service.originOf?.(decoded.value.id, contextOf(httpRequest, { dialect, caller }, httpRequest.signal)) : undefined;
 }
 
-function call(exchange: Exchange, rpc: RpcRequest, caller: Caller): Promise<HttpResponse> {
-  const { httpRequest, service, options, dialect, id } = exchange;
-  const operation = dialect.operationOf(rpc.method);
+interface ReadCall {
+  readonly rpc: RpcRequest;
+  readonly dialect: Dialect;
+  readonly caller: Caller;
+}
+
+function call({ httpRequest, service, options, id, operation }: Exchange, { rpc, dialect, caller }: ReadCall): Promise<HttpResponse> {
   if (operation === undefined) throw methodNotFound(rpc.method);
   const env = { ...(options.env ?? DEFAULT_ENV), rpcId: rpc.id };
   return respond(
@@ -162,15 +182,15 @@ function methodNotFound(method: string): A2AError {
 }
 
 function refuse(exchange: Exchange, error: A2AError): HttpResponse {
-  const { dialect, id } = exchange;
-  const response = refusalText(dialect, id, error);
-  if (response.status !== 200 || typeof response.body !== 'string' || !wantsEvent(exchange, error)) return response;
+  const dialect = dialectOf(exchange);
+  const response = refusalText(dialect, exchange.id, error);
+  if (response.status !== 200 || typeof response.body !== 'string' || !wantsEvent(exchange, dialect, error)) return response;
   const headers = { ...response.headers, 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-cache' };
   return { ...response, headers, body: smallFrame({}, response.body) };
 }
 
 /** Whether an error is an event of the stream that the caller asked for (docs/decisions/2026-11-16-what-other-sdks-read.md). */
-function wantsEvent({ dialect, operation, httpRequest }: Exchange, { kind }: A2AError): boolean {
+function wantsEvent({ operation, httpRequest }: Exchange, dialect: Dialect, { kind }: A2AError): boolean {
   const { streamErrors } = dialect.wire;
   if (streamErrors === undefined || operation === undefined || !isStreamOperation(operation)) return false;
   const accept = httpRequest.header('accept') ?? '*/*';
@@ -187,7 +207,7 @@ function refusalText(dialect: Dialect, id: RpcId, error: A2AError): HttpResponse
 }
 
 function notPost(exchange: Exchange): HttpResponse {
-  const error = exchange.dialect.error.write(new A2AError('INVALID_REQUEST', 'JSON-RPC requests must use POST'));
+  const error = dialectOf(exchange).error.write(new A2AError('INVALID_REQUEST', 'JSON-RPC requests must use POST'));
   return json(errorText(null, error), 405, { Allow: 'POST' });
 }
 

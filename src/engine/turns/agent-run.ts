@@ -46,6 +46,8 @@ export interface AgentRun {
   done: Promise<void>;
 }
 
+const NOTHING_RUNS: Promise<void> = Promise.resolve();
+
 /** A run that has not started. */
 export function newRun(now: number, queue: readonly TurnInput[]): AgentRun {
   return {
@@ -63,7 +65,7 @@ export function newRun(now: number, queue: readonly TurnInput[]): AgentRun {
     isOver: false,
     onFreed: undefined,
     cancelStart: undefined,
-    done: Promise.resolve(),
+    done: NOTHING_RUNS,
   };
 }
 

@@ -113,11 +113,19 @@ export function createMetrics(): Metrics {
 
 const NONE: Values = [];
 
+/** The cells whose label values begin alike. */
+interface Branch<T> {
+  readonly next: Map<string, Branch<T>>;
+  cell: T | undefined;
+}
+
 /**
- * One cell for each set of label values. Lookup must be fast, because each call updates several cells.
+ * One cell for each set of label values. Lookup must be fast, because each call updates several cells: V8 keeps the hash of each value, and
+ * would have to compute that of a joined key.
  */
-class Cells<T> {
-  readonly #cells = new Map<string, { readonly values: Values; readonly cell: T }>();
+class Cells<T extends object> {
+  readonly #root: Branch<T> = { next: new Map(), cell: undefined };
+  readonly #all: { readonly values: Values; readonly cell: T }[] = [];
   readonly #make: () => T;
 
   constructor(make: () => T) {
@@ -125,16 +133,24 @@ class Cells<T> {
   }
 
   at(values: Values): T {
-    const key = values.length === 1 ? (values[0] as string) : values.join('\n');
-    const known = this.#cells.get(key);
-    if (known !== undefined) return known.cell;
-    const cell = this.#make();
-    this.#cells.set(key, { values, cell });
-    return cell;
+    let branch = this.#root;
+    for (const value of values) {
+      let next = branch.next.get(value);
+      if (next === undefined) {
+        next = { next: new Map(), cell: undefined };
+        branch.next.set(value, next);
+      }
+      branch = next;
+    }
+    if (branch.cell === undefined) {
+      branch.cell = this.#make();
+      this.#all.push({ values, cell: branch.cell });
+    }
+    return branch.cell;
   }
 
   points(read: (values: Values, cell: T) => MetricPoint): readonly MetricPoint[] {
-    return Array.from(this.#cells.values(), ({ values, cell }) => read(values, cell));
+    return this.#all.map(({ values, cell }) => read(values, cell));
   }
 }
 

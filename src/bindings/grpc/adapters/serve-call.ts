@@ -87,20 +87,22 @@ export function serveCall<Op extends Operation>(
   const { service, options, tenant } = admitted.target(decoded.tenant);
   const request = withTenant(decoded, tenant);
   // The name of the service tells the version, so `a2a-version` may be absent. If it is there, it must not contradict.
-  checkVersion(httpRequest.header('a2a-version'), dialect, { ...options, versionRequired: false });
+  const version = httpRequest.header('a2a-version');
+  if (version !== undefined) checkVersion(version, dialect, options);
   checkExtensions({ httpRequest, dialect, options });
   const ctx = contextOf(httpRequest, { dialect, caller: admitted.caller, operation: method.operation }, signal);
-  const own = [...(options.extensions ?? []), SEQ_EXTENSION];
-  const active = ctx.extensions.filter((uri) => own.includes(uri));
+  const active = ctx.extensions.filter((uri) => uri === SEQ_EXTENSION || options.extensions?.includes(uri) === true);
   return {
     method,
     request,
     service: behave(service, dialect.traits),
     ctx,
     withSeq: active.includes(SEQ_EXTENSION),
-    headers: active.length === 0 ? {} : { [dialect.wire.extensionsHeader?.toLowerCase() ?? 'a2a-extensions']: active.join(',') },
+    headers: active.length === 0 ? NO_HEADERS : { [dialect.wire.extensionsHeader?.toLowerCase() ?? 'a2a-extensions']: active.join(',') },
   };
 }
+
+const NO_HEADERS: ServedCall['headers'] = {};
 
 function withTenant<R extends { readonly tenant?: TenantId }>(request: R, tenant: TenantId | undefined): R {
   if (request.tenant === tenant) return request;

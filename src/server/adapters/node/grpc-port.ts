@@ -55,7 +55,7 @@ export interface GrpcPortOptions {
   /** Whether to close each connection after its response. */
   readonly isStopping: () => boolean;
   /** Counts a request until its response is complete, and destroys the response if the request can't be handled. Never rejects. */
-  readonly track: (response: Promise<void>, outgoing: { destroy(): unknown }) => Promise<void>;
+  readonly track: (response: Promise<void>, outgoing: { destroy(): unknown }) => void;
   readonly elsewhere?: Forward | undefined;
 }
 
@@ -83,7 +83,7 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
     const onMoved = elsewhere === undefined ? undefined : (after: number) => void elsewhere.stream(received, request, after);
     if (await serve({ stream, request, headers, refused, onMoved })) await elsewhere?.stream(received, request);
   };
-  const onStream = (received: ReceivedStream): void => void options.track(serveStream(received), received.stream);
+  const onStream = (received: ReceivedStream): void => options.track(serveStream(received), received.stream);
   const http2 = lateHttp2Host(options, onStream);
   const port = sharePort(server, {
     serveHttp2: (socket) => void http2.serve(socket),

@@ -76,20 +76,35 @@ export interface HandleRequestOptions {
 
 /** Handles one request of Node's HTTP server. */
 export async function handleRequest(incoming: IncomingMessage, outgoing: ServerResponse, options: HandleRequestOptions): Promise<void> {
-  const { handler, limits, isLast, onCut, trusted, budget, connections, elsewhere } = options;
-  const request = new NodeHttpRequest(incoming, outgoing, trusted);
+  const { elsewhere } = options;
+  const request = new NodeHttpRequest(incoming, outgoing, options.trusted);
   if (elsewhere !== undefined) request.elsewhere = keptBody();
-  const refused = connections?.refuse(incoming, outgoing) ?? checkHead(incoming, limits.headersMax);
-  const answer =
-    refused === undefined
-      ? await handler.respond(request)
-      : { ...refused, headers: { ...refused.headers, ...NO_SNIFF, ...requestIdHeader(request) } };
-  if (elsewhere !== undefined && isElsewhere(request, answer)) return await elsewhere.request(incoming, outgoing, request);
+  const refused = options.connections?.refuse(incoming, outgoing) ?? checkHead(incoming, options.limits.headersMax);
+  const answer = refused === undefined ? await options.handler.respond(request) : refusedAnswer(refused, request);
+  if (elsewhere !== undefined && isElsewhere(request, answer)) await elsewhere.request(incoming, outgoing, request);
+  else send({ incoming, outgoing, request, answer, isRefused: refused !== undefined }, options);
+}
+
+function refusedAnswer(refused: HttpResponse, request: NodeHttpRequest): HttpResponse {
+  return { ...refused, headers: { ...refused.headers, ...NO_SNIFF, ...requestIdHeader(request) } };
+}
+
+interface AnsweredRequest {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly request: NodeHttpRequest;
+  readonly answer: HttpResponse;
+  readonly isRefused: boolean;
+}
+
+/** Not a part of `handleRequest`: an async function keeps room for everything that it computes until it ends. */
+function send({ incoming, outgoing, request, answer, isRefused }: AnsweredRequest, options: HandleRequestOptions): void {
+  const { limits, isLast, onCut, budget, elsewhere } = options;
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {
     idleMsMax: limits.streamIdleMsMax,
-    isLast: isUnread || refused !== undefined || isLast?.() === true,
+    isLast: isUnread || isRefused || isLast?.() === true,
     onDelivered: request.delivered,
     onCut,
     onMoved: elsewhere === undefined ? undefined : (after) => void elsewhere.request(incoming, outgoing, request, after),
@@ -114,19 +129,19 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
   const options: HandleRequestOptions = { handler, isLast: () => isStopping, ...shared };
 
   let port: GrpcPort | undefined;
-  const track: GrpcPortOptions['track'] = async (response, outgoing) => {
+  const ended = (): void => {
+    busy -= 1;
+  };
+  const track: GrpcPortOptions['track'] = (response, outgoing) => {
     busy += 1;
-    try {
-      await response;
-    } catch (thrown) {
+    response.then(ended, (thrown: unknown) => {
+      ended();
       log.error('a request could not be handled', thrown);
       outgoing.destroy();
-    } finally {
-      busy -= 1;
-    }
+    });
   };
   const take = oneAtATime((incoming, outgoing) => {
-    void track(port?.takeHttp1(incoming, outgoing) ?? handleRequest(incoming, outgoing, options), outgoing);
+    track(port?.takeHttp1(incoming, outgoing) ?? handleRequest(incoming, outgoing, options), outgoing);
   });
   const server = createNodeServer(given);
   server.on('request', take);
