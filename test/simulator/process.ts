@@ -50,6 +50,8 @@ export class SimulatedProcess implements Actor {
       leaseMs: LEASE_MS,
       cells: this.#world.server.tables.cells.length,
       share: 'fair',
+      // Its timers are real ones, and would keep every world of a process in memory.
+      search: false,
       ...(this.#world.defect.verdicts === undefined ? {} : { verdicts: this.#world.defect.verdicts }),
       clock: {
         now: () => ({ ticks: this.#ticks(), wall: this.#wall() }),

@@ -18,6 +18,13 @@ export class Totals {
     for (const [invariant, n] of checks) this.#checks.set(invariant, (this.#checks.get(invariant) ?? 0) + n);
   }
 
+  /** How far a run of so many seeds is after this time, and how long the rest will take. */
+  progress(of: number, ms: number): string {
+    const minutes = (ms / 60_000 / this.seeds) * (of - this.seeds);
+    const left = minutes < 1 ? 'less than a minute' : `about ${Math.round(minutes)} min`;
+    return `${this.seeds} of ${of} seeds, ${this.failed.length} failed, ${left} left`;
+  }
+
   report(): string {
     const { steps, requests, faults } = this.#sums;
     const failed = this.failed.toSorted((left, right) => left.seed - right.seed);

@@ -8,13 +8,14 @@ import { runSeeds } from './seeds.ts';
 import type { SeedResult } from './world.ts';
 import { simulate } from './world.ts';
 
-const HELP = `npm run simulate -- [--seeds N] [--from N] [--jobs N]   run seeds (default 1000, from 1) on N cores (default: all), and print what happened how often
+const HELP = `npm run simulate -- [--seeds N] [--from N] [--jobs N]   run seeds (default 1000, from 1) on N cores (default: all), and print what happened how often.
+                                                           Ctrl-C ends it early, and tells where to continue
 npm run simulate -- --seed N [--trace]                     run one seed, and print each step
 npm run simulate -- --defects [--write]                    plant each known defect, and print after how many seeds it is found
 `;
 const PAGE = new URL('../../docs/replicas-invariants.md', import.meta.url);
 const DEFECT_SEEDS = 1000;
-const PROGRESS = 1000;
+const PROGRESS = 500;
 
 process.exitCode = await main();
 
@@ -42,17 +43,22 @@ async function main(): Promise<number> {
   return await runMany({ from: Number(values.from), seeds: Number(values.seeds), jobs: Number(values.jobs) });
 }
 
-/** Tells on standard error how far it is, and which seeds have failed. */
-async function runMany(range: Omit<SeedRun, 'onResult'>): Promise<number> {
+/** Tells on standard error how far it is, and which seeds have failed. Ctrl-C ends it with a report on what is done. */
+async function runMany(range: Omit<SeedRun, 'onResult' | 'signal'>): Promise<number> {
   const totals = new Totals();
+  const began = performance.now();
   const onResult = (result: SeedResult): void => {
     totals.add(result);
     const { violation, seed } = result;
     if (violation !== undefined) process.stderr.write(`seed ${seed}: ${violation.invariant}: ${violation.what}\n`);
-    if (totals.seeds % PROGRESS === 0) process.stderr.write(`${totals.seeds} of ${range.seeds} seeds, ${totals.failed.length} failed\n`);
+    if (totals.seeds % PROGRESS === 0) process.stderr.write(`${totals.progress(range.seeds, performance.now() - began)}\n`);
   };
-  await runSeeds({ ...range, onResult });
-  return print(totals.report(), totals.failed.length === 0 && totals.seeds === range.seeds ? 0 : 1);
+  const ending = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
+  await runSeeds({ ...range, onResult, signal: ending.signal });
+  const isWhole = totals.seeds === range.seeds;
+  const rest = isWhole ? '' : `Continue: npm run simulate -- --from ${range.from + totals.seeds} --seeds ${range.seeds - totals.seeds}\n`;
+  return print(totals.report() + rest, totals.failed.length === 0 && isWhole ? 0 : 1);
 }
 
 function print(text: string, code: number): number {

@@ -1,5 +1,3 @@
-import { createHash, type Hash } from 'node:crypto';
-
 /** A process, or anything else whose events can be held back or dropped. */
 export interface Actor {
   readonly name: string;
@@ -18,10 +16,10 @@ interface SimulatedEvent {
   isCanceled: boolean;
 }
 
-const HASHED_CHARS = 8192;
-
 /** The outside world: the network, the database server, the clients. */
 export const WORLD: Actor = { name: 'world', isAlive: true, pausedUntil: 0 };
+
+const NOW = Promise.resolve();
 
 /** Random numbers that depend on nothing but the seed (mulberry32). */
 export class Random {
@@ -53,6 +51,39 @@ export class Random {
   }
 }
 
+/** A hash of a history (cyrb53): made to be cheap, and to differ where histories differ. */
+class Digest {
+  #one = 0xdeadbeef;
+  #two = 0x41c6ce57;
+  readonly #time = new Float64Array(1);
+  readonly #words = new Uint32Array(this.#time.buffer);
+
+  /** Exact to the last bit. */
+  addTime(ms: number): void {
+    this.#time[0] = ms;
+    this.#add(this.#words[0] ?? 0);
+    this.#add(this.#words[1] ?? 0);
+  }
+
+  addText(text: string): void {
+    for (let at = 0; at < text.length; at += 1) this.#add(text.charCodeAt(at));
+    this.#add(text.length);
+  }
+
+  toString(): string {
+    const one = Math.imul(this.#one ^ (this.#one >>> 16), 2246822507) ^ Math.imul(this.#two ^ (this.#two >>> 13), 3266489909);
+    const two = Math.imul(this.#two ^ (this.#two >>> 16), 2246822507) ^ Math.imul(this.#one ^ (this.#one >>> 13), 3266489909);
+    return [one, two].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+  }
+
+  #add(word: number): void {
+    const one = Math.imul(this.#one ^ word, 2654435761);
+    const two = Math.imul(this.#two ^ word, 1597334677);
+    this.#one = one ^ (one >>> 15);
+    this.#two = two ^ (two >>> 13);
+  }
+}
+
 /**
  * Virtual time. One event happens at a time; everything that follows from it without waiting (promises) is done before the next one. So the
  * same seed gives the same steps. There are no real timers.
@@ -65,8 +96,7 @@ export class Scheduler {
   /** Gets each step, for `--trace`. */
   onStep: ((line: string) => void) | undefined;
   readonly #heap: SimulatedEvent[] = [];
-  readonly #hash: Hash = createHash('sha256');
-  #unhashed = '';
+  readonly #digest = new Digest();
   #last = 0;
 
   constructor(seed: number) {
@@ -89,17 +119,12 @@ export class Scheduler {
 
   /** Adds a line to the trace that is no step of its own. */
   note(line: string): void {
-    // Rounded for people. The hash covers the exact time.
-    this.onStep?.(`${this.now.toFixed(3)} ${line}`);
-    this.#unhashed += `${this.now} ${line}\n`;
-    if (this.#unhashed.length < HASHED_CHARS) return;
-    this.#hash.update(this.#unhashed);
-    this.#unhashed = '';
+    this.#record('', line);
   }
 
   /** The hash of all steps. */
   digest(): string {
-    return this.#hash.copy().update(this.#unhashed).digest('hex').slice(0, 16);
+    return this.#digest.toString();
   }
 
   /** Runs events until `isOver`, or until there are none. */
@@ -118,8 +143,9 @@ export class Scheduler {
           return;
         }
         // A tick that a microtask asks for comes when no microtask is left, without a turn of the event loop.
-        queueMicrotask(() => process.nextTick(step));
+        void NOW.then(again);
       };
+      const again = (): void => process.nextTick(step);
       process.nextTick(step);
     });
   }
@@ -127,8 +153,16 @@ export class Scheduler {
   #happen({ at, actor, what, run }: SimulatedEvent): void {
     this.now = Math.max(this.now, at);
     this.steps += 1;
-    this.note(`${actor.name} ${what}`);
+    this.#record(actor.name, what);
     run();
+  }
+
+  #record(actor: string, what: string): void {
+    // Rounded for people. The hash covers the exact time.
+    this.onStep?.(`${this.now.toFixed(3)} ${actor === '' ? what : `${actor} ${what}`}`);
+    this.#digest.addTime(this.now);
+    this.#digest.addText(actor);
+    this.#digest.addText(what);
   }
 
   #next(): SimulatedEvent | undefined {
@@ -158,12 +192,13 @@ export class Scheduler {
 
   #pop(): SimulatedEvent | undefined {
     const heap = this.#heap;
-    const [first] = heap;
+    const first = heap[0];
     const last = heap.pop();
     if (first === undefined || last === undefined || heap.length === 0) return first;
     let at = 0;
     for (;;) {
-      const [left, right] = [heap[at * 2 + 1], heap[at * 2 + 2]];
+      const left = heap[at * 2 + 1];
+      const right = heap[at * 2 + 2];
       const isRight = left !== undefined && right !== undefined && isBefore(right, left);
       const child = isRight ? right : left;
       if (child === undefined || isBefore(last, child)) break;

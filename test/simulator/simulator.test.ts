@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { DEFECTS } from './defects.ts';
 import { INVARIANTS } from './invariants.ts';
+import { Totals } from './report.ts';
 import { runSeeds } from './seeds.ts';
 import { FAULTS, REPLICAS } from './settings.ts';
 import type { SeedResult } from './world.ts';
@@ -37,6 +38,29 @@ describe('the simulator of replicas', () => {
     expect(again).toEqual(trace);
     expect(second.hash).toBe(first.hash);
     expect((await simulate(8)).hash).not.toBe(first.hash);
+  });
+
+  it('starts no real timer, which would keep the world of a seed in memory', { timeout: TIMEOUT_MS }, async () => {
+    const timers = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'setInterval')];
+    await simulate(1);
+    const calls = timers.flatMap(({ mock }) => mock.calls);
+    for (const timer of timers) timer.mockRestore();
+    expect(calls).toEqual([]);
+  });
+
+  it('ends early without gaps, and tells how far it is', { timeout: TIMEOUT_MS }, async () => {
+    const ending = new AbortController();
+    const totals = new Totals();
+    const done: number[] = [];
+    const onResult = (result: SeedResult): void => {
+      totals.add(result);
+      done.push(result.seed);
+      if (done.length === 2) ending.abort();
+    };
+    await runSeeds({ from: 11, seeds: 100, jobs: 2, onResult, signal: ending.signal });
+    expect(done.toSorted()).toEqual(Array.from(done, (_, at) => 11 + at));
+    expect(done.length).toBeLessThan(100);
+    expect(totals.progress(done.length * 61, 60_000)).toBe(`${done.length} of ${done.length * 61} seeds, 0 failed, about 60 min left`);
   });
 
   it.each(Object.entries(DEFECTS))('finds a planted defect: %s', { timeout: TIMEOUT_MS }, async (_, defect) => {

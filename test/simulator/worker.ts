@@ -1,9 +1,7 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import type { SeedRange } from './seeds.ts';
+import { parentPort } from 'node:worker_threads';
 import { simulate } from './world.ts';
 
-await work(workerData);
+// Thousands of expected errors are made in a seed. A seed that is replayed has the stack of each.
+Error.stackTraceLimit = 0;
 
-async function work({ from, to, by }: SeedRange): Promise<void> {
-  for (let seed = from; seed < to; seed += by) parentPort?.postMessage(await simulate(seed));
-}
+parentPort?.on('message', async (seed: number) => parentPort?.postMessage(await simulate(seed)));

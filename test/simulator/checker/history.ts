@@ -4,11 +4,19 @@ import { isTerminal, parseOwnJson } from '#protocol';
 import type { ChangedTask, CommitEffect, CommitRequest, NewTask } from '../database/commit.ts';
 import type { Findings } from '../invariants.ts';
 
-interface KnownEntry {
-  /** The event as JSON. */
-  readonly json: string;
-  /** The process that wrote it. */
-  readonly process: number;
+/** An event that is stored. Most are compared with what was shown, and some never: so the JSON is made when it is needed. */
+class KnownEntry {
+  readonly event: TaskEvent;
+  #json: string | undefined;
+
+  constructor(event: TaskEvent) {
+    this.event = event;
+  }
+
+  get json(): string {
+    this.#json ??= JSON.stringify(this.event);
+    return this.#json;
+  }
 }
 
 /** What the database has acknowledged of one task. */
@@ -77,7 +85,7 @@ export class Histories {
       const next = history.entries.length + 1;
       this.#findings.check('log-whole', seq === next, () => `task ${history.id}: entry ${seq} where ${next} belongs`);
       this.#findings.check('log-whole', !history.isOver, () => `task ${history.id}: entry ${seq} after its end`);
-      history.entries.push({ json: JSON.stringify(event), process });
+      history.entries.push(new KnownEntry(event));
       const status = event.statusUpdate?.status ?? event.task?.status;
       if (status !== undefined) {
         history.statuses.add(`${status.state} ${status.timestamp}`);

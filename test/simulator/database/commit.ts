@@ -1,5 +1,4 @@
 import { parseOwnJson } from '#protocol';
-import type { Columns } from '../../../src/engine/adapters/postgres/commit-sql.ts';
 import { LISTS } from '../../../src/engine/adapters/postgres/commit-sql.ts';
 import type { StoredOutbox, StoredTaskRow } from '../../../src/engine/adapters/postgres/records.ts';
 import { ServerError } from './errors.ts';
@@ -64,6 +63,14 @@ const text = (value: unknown): string => {
   return value;
 };
 
+/** The names of the columns of each list. */
+const COLUMNS = {
+  made: Object.keys(LISTS.made),
+  changed: Object.keys(LISTS.changed),
+  sends: Object.keys(LISTS.sends),
+  marks: Object.keys(LISTS.marks),
+} as const;
+
 /** Reads the parameters by the name of the statement, `commit-MODE-PUSHES OUTBOX DELETES`. */
 export function commitRequest(name: string, values: readonly unknown[]): CommitRequest {
   const [, mode, flags = ''] = name.split('-');
@@ -80,9 +87,10 @@ export function commitRequest(name: string, values: readonly unknown[]): CommitR
     if (!Array.isArray(value)) throw new Error('a parameter is not an array');
     return value;
   };
-  const rows = <T>(columns: Columns): readonly T[] => {
-    const arrays = Object.keys(columns).map((column) => ({ column, cells: array() }));
-    const made = (arrays[0]?.cells ?? []).map((_, row) => Object.fromEntries(arrays.map(({ column, cells }) => [column, cells[row]])));
+  const rows = <T>(columns: readonly string[]): readonly T[] => {
+    const arrays = columns.map(() => array());
+    const made: Record<string, unknown>[] = (arrays[0] ?? []).map(() => ({}));
+    for (const [n, column] of columns.entries()) for (const [row, each] of made.entries()) each[column] = arrays[n]?.[row];
     return made as readonly unknown[] as readonly T[];
   };
   const skip = (parameters: number): void => {
@@ -92,10 +100,10 @@ export function commitRequest(name: string, values: readonly unknown[]): CommitR
     mode: mode === 'claim' ? ('claim' as const) : ('replace' as const),
     writer: Number(values[0]),
     cells: array() as readonly number[],
-    made: rows<NewTask>(LISTS.made),
-    changed: rows<ChangedTask>(LISTS.changed),
-    sends: rows<PutSend>(LISTS.sends),
-    marks: rows<NamedRow>(LISTS.marks),
+    made: rows<NewTask>(COLUMNS.made),
+    changed: rows<ChangedTask>(COLUMNS.changed),
+    sends: rows<PutSend>(COLUMNS.sends),
+    marks: rows<NamedRow>(COLUMNS.marks),
     pushes: json<PutPush>(hasPushes),
     dropped: json<CommitRequest['dropped'][number]>(hasPushes),
     outbox: json<CommitRequest['outbox'][number]>(hasOutbox),

@@ -46,39 +46,39 @@ const CACHED_MAX = 10_000;
 
 export function createPostgresRealms(database: PostgresDatabase, s: SchemaName): PostgresRealms {
   const sql = statements(s);
-  const byDigest = new Map<string, { readonly realm: number; readonly at: number }>();
+  // By name: a digest costs more than the rest of a look.
+  const byName = new Map<string, { readonly realm: number; readonly at: number }>();
   const byNumber = new Map<number, PostgresRealm>();
   let resets = 0;
   const keep = (stored: Stored): PostgresRealm => {
     if (byNumber.size >= CACHED_MAX) {
-      byDigest.clear();
+      byName.clear();
       byNumber.clear();
     }
     const owner = { tenant: fromText(stored.tenant), principal: fromText(stored.principal) };
     const realm = { realm: stored.realm, owner, agent: fromText(stored.agent) };
-    byDigest.set(digestOf(owner, realm.agent), { realm: realm.realm, at: resets });
+    byName.set(nameOf(owner, realm.agent), { realm: realm.realm, at: resets });
     byNumber.set(realm.realm, realm);
     return realm;
   };
   const find = async (owner: Owner, agent: string): Promise<number | undefined> => {
-    const digest = digestOf(owner, agent);
-    const known = byDigest.get(digest);
+    const known = byName.get(nameOf(owner, agent));
     if (known?.at === resets) return known.realm;
-    const [stored] = await reading(() => database.read<Stored>(sql.byDigest, [digest]));
+    const [stored] = await reading(() => database.read<Stored>(sql.byDigest, [digestOf(owner, agent)]));
     return stored === undefined ? undefined : keep(stored).realm;
   };
   return {
     find,
     obtain: async (names) => {
       for (const { owner, agent } of names) {
-        if (byDigest.get(digestOf(owner, agent))?.at === resets || (await find(owner, agent)) !== undefined) continue;
+        if (byName.get(nameOf(owner, agent))?.at === resets || (await find(owner, agent)) !== undefined) continue;
         const values = [digestOf(owner, agent), toText(owner.tenant), toText(owner.principal), toText(agent)];
         await reading(() => database.read(sql.insert, values));
         if ((await find(owner, agent)) === undefined) throw new StoreError('failed', 'a realm was not stored');
       }
     },
     known: (owner, agent) => {
-      const known = byDigest.get(digestOf(owner, agent));
+      const known = byName.get(nameOf(owner, agent));
       if (known === undefined) throw new Error('the realm was not obtained');
       return known.realm;
     },
@@ -97,7 +97,7 @@ export function createPostgresRealms(database: PostgresDatabase, s: SchemaName):
     drop: async (numbers) => {
       for (const number of numbers) {
         const known = byNumber.get(number);
-        if (known !== undefined) byDigest.delete(digestOf(known.owner, known.agent));
+        if (known !== undefined) byName.delete(nameOf(known.owner, known.agent));
         byNumber.delete(number);
       }
       await reading(() => database.read(sql.drop, [JSON.stringify(numbers)]));
@@ -147,8 +147,10 @@ function statements(s: SchemaName): Readonly<Record<'byDigest' | 'byNumbers' | '
   };
 }
 
-function digestOf({ tenant, principal }: Owner, agent: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([tenant, principal, agent]))
-    .digest('base64url');
+function nameOf({ tenant, principal }: Owner, agent: string): string {
+  return JSON.stringify([tenant, principal, agent]);
+}
+
+function digestOf(owner: Owner, agent: string): string {
+  return createHash('sha256').update(nameOf(owner, agent)).digest('base64url');
 }
