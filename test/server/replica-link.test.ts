@@ -31,7 +31,12 @@ async function hostFor(
 ): Promise<{ readonly host: LinkHost; readonly receiver: LinkKeys }> {
   const members = { isAlive: async (publicKey: string) => alive.some((keys) => keys.publicKey === publicKey) };
   const options = { host: '127.0.0.1', port: 0, secret: SECRET, publicKey: receiver.publicKey, log: SILENT, limits: DEFAULT_SERVER_LIMITS };
-  const host = await openLinkHost({ ...options, members: () => members, figures: () => '{"forwards":4,"takeovers":1}' });
+  const host = await openLinkHost({
+    ...options,
+    members: () => members,
+    figures: () => '{"forwards":4,"takeovers":1}',
+    serviceOf: () => undefined,
+  });
   closing.push(() => host.close());
   return { host, receiver };
 }

@@ -84,7 +84,7 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
     refused === undefined
       ? await handler.respond(request)
       : { ...refused, headers: { ...refused.headers, ...NO_SNIFF, ...requestIdHeader(request) } };
-  if (elsewhere !== undefined && isElsewhere(request, answer)) return await elsewhere.request(incoming, outgoing, request);
+  if (elsewhere !== undefined && isElsewhere(request)) return await elsewhere.request(incoming, outgoing, request);
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {
@@ -92,7 +92,6 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
     isLast: isUnread || refused !== undefined || isLast?.() === true,
     onDelivered: request.delivered,
     onCut,
-    onMoved: elsewhere === undefined ? undefined : (after) => void elsewhere.request(incoming, outgoing, request, after),
     budget,
     caller: answer.caller,
     hold: isUnread ? drained(incoming) : undefined,

@@ -73,15 +73,8 @@ class Forwarding {
       if (this.#passing.takeProgress()) this.#giveUpAt = performance.now() + holdMs;
       if (passed === 'unknown' && !canRepeat(this.#request)) return this.#fail('unknown', UNKNOWN);
       if (performance.now() > this.#giveUpAt) return this.#fail('no_owner', this.#lacksAgent ? NO_AGENT : NOBODY);
-      await this.#pause(owner);
+      await pauseFor(ownership, this.#cell, owner);
     }
-  }
-
-  /** Goes on at once if the cell has another owner now. */
-  async #pause(before: ReplicaRow | undefined): Promise<void> {
-    const { ownership } = this.#options;
-    await ownership.refresh();
-    if (ownership.owner(this.#cell)?.publicKey === before?.publicKey) await sleep(AGAIN_MS, undefined, { ref: false });
   }
 
   async #ask(owner: ReplicaRow): Promise<Passed> {
@@ -121,25 +114,19 @@ class Forwarding {
 
   #head(): OutgoingHttpHeaders {
     const { method, target, host, headers, facts } = this.#request;
-    const last = this.#passing.lastEvent;
     const told = this.#options.repeats === 'plain' ? { ...facts, key: `${facts.key} ${this.#attempts}` } : facts;
     return {
       ...headers,
-      ...(last === undefined ? {} : { 'last-event-id': String(last) }),
       ...{ ':method': method, ':path': target, ':authority': host, ':scheme': 'http', [FACTS]: writeFacts(told) },
     };
   }
 
   /** The owner counts a send as delivered when its caller outside has the response, and not when this replica has. */
   #tellDelivery(owner: ReplicaRow): void {
-    const { reply, facts, host } = this.#request;
-    const tell = async (): Promise<void> => {
-      const head = { ':method': 'POST', ':path': '/', ':authority': host, ':scheme': 'http', [DELIVERED]: facts.key };
-      const stream = await this.#options.links.request(owner, head);
-      stream.on('error', () => {}).resume();
-      stream.end();
-    };
-    reply.out.once('finish', () => void tell().catch(() => {})); // a report that is lost is harmless: a repetition gets the same task
+    const { reply, facts } = this.#request;
+    reply.onSent(() => {
+      if (this.#passing.isComplete) tellDelivery(this.#options.links, owner, facts.key);
+    });
   }
 
   #outcome(): string {
@@ -168,12 +155,29 @@ class Forwarding {
   }
 }
 
-const NOBODY = 'no node serves the tasks of this database now; try again';
-const NO_AGENT = 'the node that owns this conversation does not serve its agent: start all nodes with the same agents, and try again';
+/** Waits until the cell may have another owner. Goes on at once if it has one now. */
+export async function pauseFor(ownership: Ownership, cell: number, before: ReplicaRow | undefined): Promise<void> {
+  await ownership.refresh();
+  if (ownership.owner(cell)?.publicKey === before?.publicKey) await sleep(AGAIN_MS, undefined, { ref: false });
+}
+
+/** Tells the owner that the caller outside has the whole response. A report that is lost is harmless: a repetition gets the same task. */
+export function tellDelivery(links: Links, owner: ReplicaRow, key: string): void {
+  const tell = async (): Promise<void> => {
+    const stream = await links.request(owner, { ':method': 'POST', ':path': '/', [DELIVERED]: key });
+    stream.on('error', () => {}).resume();
+    stream.end();
+  };
+  void tell().catch(() => {});
+}
+
+export const NOBODY = 'no node serves the tasks of this database now; try again';
+export const NO_AGENT =
+  'the node that owns this conversation does not serve its agent: start all nodes with the same agents, and try again';
 const UNKNOWN = 'the node that worked on this request has ended; look whether it has done it, and try again';
 
 /** Undefined: the connection broke before a response came. */
-function headOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders | undefined> {
+export function headOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders | undefined> {
   return new Promise((resolve) => {
     stream.once('response', (headers) => resolve(headers)).once('close', () => resolve(undefined));
   });

@@ -11,6 +11,8 @@ export const CELL = 'parley-link-cell';
 export const LACKS = 'parley-link-lacks';
 /** In a response: the receiver wants to know when the caller has got all of it. In a request: it has. */
 export const DELIVERED = 'parley-link-delivered';
+/** In a request: the sender wants to read a stream, which the body names. */
+export const CALL = 'parley-link-call';
 /** In a request: the sender wants the figures of the replica. In the response: them. */
 export const FIGURES = 'parley-link-figures';
 /**

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { AdminReplica } from '#protocol';
+import type { A2AService, AdminReplica } from '#protocol';
 import type { ReplicaAccess, ReplicaAddress } from '../../../engine/adapters/postgres.ts';
-import type { ServerLimits } from '../../limits.ts';
 import { DEFAULT_SERVER_LIMITS } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
 import { METRICS } from '../../observability/metric-table.ts';
@@ -11,7 +10,6 @@ import type { NodeServer, ServeOptions } from '../node.ts';
 import { createElsewhere } from './elsewhere.ts';
 import type { ReplicaFigures } from './figures.ts';
 import { figuresOf, replicaFigures } from './figures.ts';
-import type { Forwarder } from './forward.ts';
 import { createForwarder } from './forward.ts';
 import type { Links } from './link-client.ts';
 import { createLinks } from './link-client.ts';
@@ -20,6 +18,8 @@ import { openLinkHost } from './link-host.ts';
 import { makeLinkKeys } from './link-keys.ts';
 import type { Members } from './members.ts';
 import { watchMembers } from './members.ts';
+import type { RoutingOptions } from './routed.ts';
+import { routeStreams } from './routed.ts';
 
 /** Options of `createReplica`. */
 export interface NodeReplicaOptions {
@@ -41,7 +41,7 @@ export interface NodeReplica {
   /** This node has taken cells of one that has ended. */
   tookOver(cells: number): void;
   /** What the public listener needs to forward requests, and what it shows of this node. Called after `announce`. */
-  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState'>;
+  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState' | 'routed'>;
   /** The nodes on the database, as they are now. */
   shown(): Promise<readonly AdminReplica[]>;
   /** Requests of other replicas are answered from now on. */
@@ -66,6 +66,8 @@ class Replicated implements NodeReplica {
   readonly #options: NodeReplicaOptions;
   readonly #keys = makeLinkKeys();
   readonly #figures: ReplicaFigures;
+  /** The services of this node's agents, for other replicas. */
+  readonly #services = new Map<string, A2AService>();
   #shared: ReplicaAccess | undefined;
   #members: Members | undefined;
   #links: Links | undefined;
@@ -90,8 +92,9 @@ class Replicated implements NodeReplica {
     this.#links = createLinks({ secret, keys: this.#keys, silentMsMax: leaseMs });
     const limits = { ...DEFAULT_SERVER_LIMITS, ...serving.limits };
     const [host, port] = [place.hostname.replace(/^\[|\]$/g, ''), Number(place.port)];
+    const serviceOf = (agent: string): A2AService | undefined => this.#services.get(agent);
     const figures = (): string => JSON.stringify(this.#figures.shown());
-    this.#host = await openLinkHost({ host, port, secret, publicKey, members: () => members, limits, log, figures });
+    this.#host = await openLinkHost({ host, port, secret, publicKey, members: () => members, limits, log, figures, serviceOf });
     return { link: `${place.hostname}:${this.#host.port}`, publicKey };
   }
 
@@ -100,10 +103,17 @@ class Replicated implements NodeReplica {
     this.#figures.takenOver();
   }
 
-  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState'> {
+  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState' | 'routed'> {
     this.#members?.every(READ_MS);
     const limits = { ...DEFAULT_SERVER_LIMITS, ...this.#options.serving.limits };
-    return { elsewhere: createElsewhere(this.#forwarder(limits), limits), replicaState: () => this.#state() };
+    const routing = this.#routing();
+    const { signal: leaving } = this.#leaving;
+    const forwarder = createForwarder({ ...routing, limits, leaving, repeats: this.#options.repeats });
+    const routed = (service: A2AService, agent: string): A2AService => {
+      this.#services.set(agent, service);
+      return routeStreams(service, agent, routing);
+    };
+    return { elsewhere: createElsewhere(forwarder, limits), replicaState: () => this.#state(), routed };
   }
 
   #state(): ReplicaState | undefined {
@@ -138,15 +148,9 @@ class Replicated implements NodeReplica {
     await this.#host?.close();
   }
 
-  #forwarder(limits: ServerLimits): Forwarder {
-    const { leaseMs, repeats } = this.#options;
+  #routing(): RoutingOptions {
     const [ownership, links] = [this.#members, this.#links];
     if (ownership === undefined || links === undefined) throw new Error('this node has not joined the others');
-    const { signal: leaving } = this.#leaving;
-    return createForwarder({
-      ...{ ownership, links, limits, leaving, repeats },
-      onForwarded: this.#figures.forwarded,
-      holdMs: leaseMs + TAKEOVER_MS,
-    });
+    return { ownership, links, onForwarded: this.#figures.forwarded, holdMs: this.#options.leaseMs + TAKEOVER_MS };
   }
 }
