@@ -18,8 +18,6 @@ export interface EventWire {
   readonly isReset: boolean;
   /** Writes an error that happens after the first event, when it is too late for an error response. */
   errorFrame(thrown: unknown): Frame;
-  /** Whether another replica has the rest of the stream. */
-  isMoved?(): boolean;
   /** Frames that come last when the server ends the stream, for wires whose readers need an end. */
   lastFrames?(): readonly Frame[];
   /** Gets the task at the end of the stream. Called only if the writer has `endsWithTask`. */
@@ -70,9 +68,6 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
   #isOver = false;
   #isClosed = false;
   #isWhole = false;
-  /** The number of the last event that was written. */
-  #last: number | undefined;
-  #movedAfter: number | undefined;
   /** The rest of a text that is too large for one piece. */
   #pieces: EncodedPieces | undefined;
 
@@ -85,10 +80,6 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
 
   get isWhole(): boolean {
     return this.#isWhole;
-  }
-
-  get movedAfter(): number | undefined {
-    return this.#movedAfter;
   }
 
   get heldBytes(): number {
@@ -214,8 +205,7 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
     this.#isOver = true;
     if (this.#isClosed) return;
     this.#letGo(); // if the writer failed, the service is still running
-    this.#movedAfter = this.#wire.isMoved?.() === true ? this.#last : undefined;
-    this.#offer(this.#movedAfter === undefined ? encodeFrames([this.#wire.errorFrame(thrown)]) : '');
+    this.#offer(encodeFrames([this.#wire.errorFrame(thrown)]));
   }
 
   /** Hands a piece to the reader. An empty one means the end. */
@@ -248,7 +238,6 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
       text = typeof more === 'string' ? text + more : more.after(text);
     }
     if (this.#at === batch.length) {
-      this.#last = batch.at(-1)?.seq ?? this.#last;
       this.#batch = NONE;
       this.#at = 0;
     }

@@ -41,6 +41,8 @@ export interface HttpRequest {
 export interface ForwardedRequest {
   /** The same for each repetition of the request. See `CallContext.retryKey`. */
   readonly retryKey: string;
+  /** Headers of the response for that replica. Called when the response begins. */
+  answerHeaders(): Readonly<Record<string, string>>;
 }
 
 /** Stands for the cell of a request that any other replica may answer. */
@@ -106,8 +108,6 @@ export interface ResponseStream {
   readonly isDocument?: boolean;
   /** The stream reached its own end: it was neither cancelled nor finished early. */
   readonly isWhole: boolean;
-  /** Set when the stream has ended because another replica has the rest of it: the events after this number. */
-  readonly movedAfter?: number | undefined;
   /** Called once when the stream has ended, for any reason. */
   onEnd(listener: (flow: ResponseStream) => void): void;
 }

@@ -5,7 +5,6 @@ export * from './body.ts';
 export { decodeRequest, decodeResult, encodeRequest, encodeResult, unsupported } from './codec.ts';
 export { jsonBody, textStream } from './document-stream.ts';
 export * from './failures.ts';
-export { GRPC_MARK_FLAG, GRPC_MARKED } from './grpc/framing.ts';
 export type {
   AdmittedCall,
   CallRecording,

@@ -118,7 +118,7 @@ async function stream(incoming: IncomingCall, operation: StreamOperation, respon
     const isResumed = operation === 'subscribe' && !isReset && resumeAfter(httpRequest) !== undefined;
     return eventAnswer(
       isResumed && dialect.wire.snapshotAsEvents === true ? afterSnapshot(events, writer) : events,
-      new Wire(incoming.options, { service, writer, responseWriter, disconnect, ctx, isReset, elsewhere: httpRequest.elsewhere }),
+      new Wire(incoming.options, { service, writer, responseWriter, disconnect, ctx, isReset }),
       headersFor(incoming, ctx),
     );
   } catch (thrown) {
@@ -147,7 +147,6 @@ interface WireParts {
   readonly disconnect: DisconnectSignal;
   readonly ctx: CallContext;
   readonly isReset: boolean;
-  readonly elsewhere: HttpRequest['elsewhere'];
 }
 
 /** A class, because closures for each method would be most of the memory of thousands of waiting streams. */
@@ -159,7 +158,6 @@ class Wire implements EventWire {
   readonly #responseWriter: ResponseWriter;
   readonly #disconnect: DisconnectSignal;
   readonly #ctx: CallContext;
-  readonly #elsewhere: HttpRequest['elsewhere'];
 
   constructor(options: BindingServeOptions, parts: WireParts) {
     const { service, writer, responseWriter, disconnect, ctx, isReset } = parts;
@@ -170,7 +168,6 @@ class Wire implements EventWire {
     this.#responseWriter = responseWriter;
     this.#disconnect = disconnect;
     this.#ctx = ctx;
-    this.#elsewhere = parts.elsewhere;
   }
 
   get keepAliveMs(): number {
@@ -183,10 +180,6 @@ class Wire implements EventWire {
 
   errorFrame(thrown: unknown): Frame {
     return this.#responseWriter.errorFrame(toCallerError(thrown, this.#options));
-  }
-
-  isMoved(): boolean {
-    return this.#elsewhere?.cell !== undefined;
   }
 
   taskAtEnd(id: TaskId): Promise<Task | undefined> {

@@ -1,6 +1,6 @@
 import type { Caller, HttpResponse, OnHangUp } from '#bindings';
 import type { AroundRun, Blobs, EngineLimits, ReplyPublisher, Store } from '#engine';
-import type { AdminBackups, AdminMesh, AdminReplica, AdminStore, Agent, CardSigner, Fetch } from '#protocol';
+import type { A2AService, AdminBackups, AdminMesh, AdminReplica, AdminStore, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuthMethod } from './access/authentication/auth-method.ts';
 import type { Authenticate } from './access/authentication/caller.ts';
 import type { HostOriginOptions } from './access/host-origin.ts';
@@ -110,6 +110,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly replicas?: () => Promise<readonly AdminReplica[]>;
   /** This node among those on the same database, for `/readyz`. Undefined: it has not joined them yet. */
   readonly replicaState?: () => ReplicaState | undefined;
+  /** Wraps the service of an agent on a database that several nodes share, so that its streams continue at whichever node has the task. */
+  readonly routed?: (service: A2AService, agent: string) => A2AService;
   /** Default: nothing is logged. */
   readonly log?: Log;
   /** Default: a new set, which `/metrics` serves. */

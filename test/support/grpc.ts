@@ -21,6 +21,8 @@ export interface GrpcCallOptions {
   readonly timeoutMs?: number;
   /** Metadata of the response. */
   readonly onMetadata?: (metadata: Readonly<Record<string, unknown>>) => void;
+  /** Each event of a stream, as it arrives. */
+  readonly onEvent?: (logged: Logged) => void;
 }
 
 /** A client of the official gRPC library, which shares no code with our server but the messages. */
@@ -108,10 +110,13 @@ export function grpcClient(port: number, codec: ProtoCodec = CODEC_V10, { tls, a
   };
 }
 
-function streamOf(call: ClientReadableStream<Logged>, { onMetadata }: GrpcCallOptions): GrpcStream {
+function streamOf(call: ClientReadableStream<Logged>, { onMetadata, onEvent }: GrpcCallOptions): GrpcStream {
   const events: Logged[] = [];
   call.on('metadata', (metadata) => onMetadata?.(metadata.getMap()));
-  call.on('data', (logged: Logged) => events.push(logged));
+  call.on('data', (logged: Logged) => {
+    events.push(logged);
+    onEvent?.(logged);
+  });
   call.on('error', () => undefined); // the status has the same
   const ended = new Promise<GrpcEnd>((resolve) => call.on('status', (status) => resolve(endOf(status))));
   return { events, ended, cancel: () => call.cancel() };

@@ -31,21 +31,6 @@ export function framed(messages: readonly Uint8Array[], isCompressed = false): U
   return out;
 }
 
-/** The flag of a frame between two replicas: the number of the event before it. Callers never get one. */
-export const GRPC_MARK_FLAG = 0x40;
-/** The header of a response that has such frames. */
-export const GRPC_MARKED = 'parley-link-marked';
-
-/** A frame with the number of an event. */
-export function markFrame(seq: number): Uint8Array {
-  const out = new Uint8Array(FRAME_HEAD_BYTES + 8);
-  out[0] = GRPC_MARK_FLAG;
-  const view = new DataView(out.buffer);
-  view.setUint32(1, 8);
-  view.setBigUint64(FRAME_HEAD_BYTES, BigInt(seq));
-  return out;
-}
-
 /** The frames of messages that end in this piece of a request. Throws INVALID_REQUEST or PAYLOAD_TOO_LARGE. */
 export function requestFrames(parser: FrameParser, piece: Uint8Array, bytesMax: number): readonly GrpcFrame[] {
   try {

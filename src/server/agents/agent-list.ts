@@ -83,8 +83,9 @@ export function checkCommands(given: ReadonlyMap<string, AgentLike>, { auth, aut
 }
 
 function servedAgent(name: string, agent: AgentLike, { engine, measure, audit, options }: AgentListOptions): Mutable<ServedAgent> {
-  const service = isServed(agent) ? agent.service : engine?.serviceOf(name);
-  if (service === undefined) throw new Error(`the agent ${name} needs an engine`);
+  const made = isServed(agent) ? agent.service : engine?.serviceOf(name);
+  if (made === undefined) throw new Error(`the agent ${name} needs an engine`);
+  const service = isServed(agent) ? made : (options.routed?.(made, name) ?? made);
   const card = options.outbound !== undefined || isServed(agent) ? agent.card : withoutWebhooks(agent.card);
   const target = { agent: name, runsCommands: agent.runsCommands === true };
   return { name, card, service: authoriseCalls(measure(withTraceNote(withActivated(service, card), options), name), target, audit) };

@@ -61,17 +61,14 @@ function refusedIf503(thrown: unknown): unknown {
   return thrown instanceof Error && /^50[234] /.test(thrown.message) ? new Refused(thrown.message.slice(0, 60)) : thrown;
 }
 
-/**
- * A blocking send by gRPC, straight to a node. With a key, as our client sends it: without one, a message that is repeated after its node was
- * killed is sometimes a new send (docs/faults.md, R1).
- */
+/** A blocking send by gRPC, straight to a node, without a key. */
 async function sendByGrpc(caller: Caller, port: () => number): Promise<void> {
   const [name, chunks] = [freshName('job-grpc'), 1 + Math.floor(Math.random() * 5)];
   const message = { messageId: name, contextId: name, role: 'ROLE_USER', parts: [{ text: `chunks=${chunks}` }] };
   const task = await persist(caller, async () => {
     const client = grpcClient(port());
     try {
-      return (await client.call('send', { message } as never, { timeoutMs: 20_000, metadata: { 'idempotency-key': name } })).task;
+      return (await client.call('send', { message } as never, { timeoutMs: 20_000 })).task;
     } catch (thrown) {
       // UNAVAILABLE, CANCELLED and DEADLINE_EXCEEDED.
       const code = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;

@@ -28,8 +28,6 @@ export interface DirectAnswer {
 export interface MessageBatch {
   readonly length: number;
   encoded(at: number): Uint8Array;
-  /** The number of an event after its last message. Undefined: it has none, or more messages follow. Absent: no event has one. */
-  numberAfter?(at: number): number | undefined;
 }
 
 /** The messages of a response. */
@@ -133,10 +131,5 @@ class LoggedBatch implements MessageBatch {
     const logged = this.#entries[at];
     if (logged === undefined) throw new RangeError(`no event ${at}`);
     return this.#encode(logged);
-  }
-
-  numberAfter(at: number): number | undefined {
-    const seq = this.#entries[at]?.seq;
-    return seq === this.#entries[at + 1]?.seq ? undefined : seq;
   }
 }

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { FRAME_HEAD_BYTES, framed, markFrame } from '../framing.ts';
+import { FRAME_HEAD_BYTES, framed } from '../framing.ts';
 import type { UnsentMessages } from '../host.ts';
 import { compressed } from './compression.ts';
 
@@ -26,8 +26,6 @@ export class DirectWriter {
   readonly #options: DirectWriterOptions;
   readonly #pace: ClientPace;
   #messages: Uint8Array[] = [];
-  /** Numbers of events, by the index of the message that they follow. */
-  #marks = new Map<number, number>();
   #bytes = 0;
   #sinceTurn = 0;
 
@@ -44,11 +42,6 @@ export class DirectWriter {
     return this.#bytes < PIECE_BYTES;
   }
 
-  /** Adds the number of the event whose last message was added, for another replica. */
-  mark(seq: number): void {
-    this.#marks.set(this.#messages.length - 1, seq);
-  }
-
   /** Writes what was added, and waits until the client has room. False: the client has disconnected. */
   async flush(): Promise<boolean> {
     const messages = this.#messages;
@@ -56,8 +49,7 @@ export class DirectWriter {
     if (messages.length === 0) return !this.#stream.destroyed;
     this.#messages = [];
     this.#bytes = 0;
-    const marks = this.#marks;
-    const piece = marks.size > 0 ? await this.#marked(messages, marks) : await this.#framed(messages);
+    const piece = this.#options.isCompressed ? await compressed(messages) : framed(messages);
     if (this.#stream.destroyed || this.#stream.writableEnded) return false;
     if (!this.#stream.write(piece)) return await this.#pace.taken('drain');
     this.#sinceTurn += bytes;
@@ -65,21 +57,6 @@ export class DirectWriter {
     this.#sinceTurn = 0;
     await new Promise((resolve) => setImmediate(resolve));
     return !this.#stream.destroyed;
-  }
-
-  #framed(messages: readonly Uint8Array[]): Promise<Uint8Array> | Uint8Array {
-    return this.#options.isCompressed ? compressed(messages) : framed(messages);
-  }
-
-  async #marked(messages: readonly Uint8Array[], marks: ReadonlyMap<number, number>): Promise<Uint8Array> {
-    this.#marks = new Map();
-    const frames: Uint8Array[] = [];
-    for (const [at, message] of messages.entries()) {
-      frames.push(await this.#framed([message]));
-      const seq = marks.get(at);
-      if (seq !== undefined) frames.push(markFrame(seq));
-    }
-    return Buffer.concat(frames);
   }
 
   /** Counts what is left of a response that has ended. */

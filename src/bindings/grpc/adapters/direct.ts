@@ -4,7 +4,7 @@ import { A2AError } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
 import { requestBytes } from '../../request-body.ts';
 import { errorHeaders, toCallerError } from '../../responses.ts';
-import { FRAME_HEAD_BYTES, framed, GRPC_MARKED, onlyFrame } from '../framing.ts';
+import { FRAME_HEAD_BYTES, framed, onlyFrame } from '../framing.ts';
 import type { AdmittedCall, GrpcHost, TrackedCall } from '../host.ts';
 import { DEADLINE_EXCEEDED, timeoutMs } from '../host.ts';
 import type { GrpcStatus } from '../wire.ts';
@@ -88,8 +88,8 @@ class DirectCall implements TrackedCall {
       if (method === undefined) throw new A2AError('METHOD_NOT_FOUND', `unknown method ${path.slice(0, 100)}`);
       await this.#serve(method, { host: this.#host, request: this.#request, admitted });
     } catch (thrown) {
-      const { elsewhere, forwarded } = this.#request;
-      if (elsewhere?.cell !== undefined && (forwarded !== undefined || !this.#stream.headersSent)) return this.#giveUp();
+      const { elsewhere } = this.#request;
+      if (elsewhere?.cell !== undefined && !this.#stream.headersSent) return this.#giveUp();
       // A stream that has begun can't be answered by another replica. Its caller subscribes again.
       if (elsewhere !== undefined) elsewhere.cell = undefined;
       this.#end(thrown instanceof StatusError ? thrown.status : this.#statusOf(thrown));
@@ -158,7 +158,7 @@ class DirectCall implements TrackedCall {
     try {
       const first = await batches.next();
       if (this.#status !== undefined) return;
-      this.#respond(this.#request.forwarded === undefined ? headers : { ...headers, [GRPC_MARKED]: '1' });
+      this.#respond(headers);
       admitted.track(this);
       if (await this.#pump(first, batches)) this.#end(okWith(trailers));
     } finally {
@@ -172,17 +172,13 @@ class DirectCall implements TrackedCall {
    */
   async #pump(first: IteratorResult<MessageBatch, unknown>, batches: DirectStream['batches']): Promise<boolean> {
     const writer = this.#writer(this.#admitted);
-    const isMarked = this.#request.forwarded !== undefined;
     for (let next = first; next.done !== true; next = await batches.next()) {
       if (this.#status !== undefined) return false;
       const batch = next.value;
       for (let at = 0; at < batch.length; at += 1) {
         const bytes = batch.encoded(at);
         if (bytes.length > this.#host.answerBytesMax) throw answerTooLarge(bytes.length, this.#host.answerBytesMax);
-        const hasRoom = writer.add(bytes);
-        const seq = isMarked ? batch.numberAfter?.(at) : undefined;
-        if (seq !== undefined) writer.mark(seq);
-        if (!(hasRoom || (await writer.flush()))) return false;
+        if (!(writer.add(bytes) || (await writer.flush()))) return false;
       }
       if (!(await writer.flush())) return false;
     }
@@ -235,7 +231,8 @@ class DirectCall implements TrackedCall {
   }
 
   #head(): OutgoingHttpHeaders {
-    return { ':status': 200, 'content-type': 'application/grpc', 'x-request-id': this.#host.requestId(this.#request) };
+    const told = this.#request.forwarded?.answerHeaders();
+    return { ':status': 200, 'content-type': 'application/grpc', 'x-request-id': this.#host.requestId(this.#request), ...told };
   }
 
   #statusOf(thrown: unknown): CallStatus {

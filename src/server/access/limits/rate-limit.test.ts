@@ -58,7 +58,7 @@ describe('the rate of a caller on two nodes', () => {
     const both = nodes();
     exchange(both);
     expect(admitted(both[0], {}, 5)).toBe(5);
-    expect(admitted(both[1], { forwarded: { retryKey: 'k' } })).toBe(100);
+    expect(admitted(both[1], { forwarded: { retryKey: 'k', answerHeaders: () => ({}) } })).toBe(100);
     exchange(both);
     expect([admitted(both[0]), admitted(both[1])]).toEqual([5, 5]);
   });

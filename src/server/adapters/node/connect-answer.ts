@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Writable } from 'node:stream';
-import type { GrpcHost } from '#bindings';
+import type { GrpcHost, HttpRequest } from '#bindings';
 import type { ConnectAnswer } from '../../../bindings/grpc/adapters/connect.ts';
 import { ClientPace } from '../../../bindings/grpc/adapters/direct-writer.ts';
 import { NO_SNIFF } from '../../routes/responses.ts';
 import { lowerCased } from './http2-answer.ts';
+import type { Http2HttpRequest } from './http2-request.ts';
 
 /** Where a response of Connect goes. */
 export interface ConnectSink {
@@ -78,18 +79,21 @@ export function http1Sink(outgoing: ServerResponse, { isLast, hold, onDelivered 
 }
 
 /** A stream of HTTP/2. */
-export function http2Sink(stream: ServerHttp2Stream, onDelivered: () => void): ConnectSink {
+export function http2Sink(
+  stream: ServerHttp2Stream,
+  request: Pick<HttpRequest, 'forwarded'> & Pick<Http2HttpRequest, 'delivered'>,
+): ConnectSink {
   let trailers: Record<string, string> = {};
   return {
     writable: stream,
     head: (status, headers) => {
       stream.once('wantTrailers', () => stream.sendTrailers(trailers));
-      stream.respond({ ':status': status, ...headers }, { waitForTrailers: true });
+      stream.respond({ ':status': status, ...headers, ...request.forwarded?.answerHeaders() }, { waitForTrailers: true });
     },
     end: (last) => {
       trailers = last ?? {};
       stream.end();
     },
-    onDelivered,
+    onDelivered: () => request.delivered?.(),
   };
 }

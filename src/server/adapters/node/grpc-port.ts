@@ -24,12 +24,11 @@ import { Http2HttpRequest } from './http2-request.ts';
 import { isElsewhere, keptBody } from './kept-body.ts';
 import { drained } from './linger.ts';
 import { sharePort } from './one-port.ts';
-import type { WriteOptions } from './write-response.ts';
 
-/** Lets another replica answer a request. `after`: the caller has the events of the response up to this number. */
+/** Lets another replica answer a request. */
 export interface Forward {
-  request(incoming: IncomingMessage, outgoing: ServerResponse, request: NodeHttpRequest, after?: number): Promise<void>;
-  stream(received: Pick<ReceivedStream, 'stream' | 'headers'>, request: Http2HttpRequest, after?: number): Promise<void>;
+  request(incoming: IncomingMessage, outgoing: ServerResponse, request: NodeHttpRequest): Promise<void>;
+  stream(received: Pick<ReceivedStream, 'stream' | 'headers'>, request: Http2HttpRequest): Promise<void>;
 }
 
 /** Services that a port serves. */
@@ -79,9 +78,7 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
     request.onClose(received.onClosed);
     const refused = refuseStream(received, options);
     if (options.elsewhere !== undefined) request.elsewhere = keptBody();
-    const { elsewhere } = options;
-    const onMoved = elsewhere === undefined ? undefined : (after: number) => void elsewhere.stream(received, request, after);
-    if (await serve({ stream, request, headers, refused, onMoved })) await elsewhere?.stream(received, request);
+    if (await serve({ stream, request, headers, refused })) await options.elsewhere?.stream(received, request);
   };
   const onStream = (received: ReceivedStream): void => options.track(serveStream(received), received.stream);
   const http2 = lateHttp2Host(options, onStream);
@@ -120,7 +117,6 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
 export interface ServedStream extends Pick<ReceivedStream, 'stream' | 'headers'> {
   readonly request: Http2HttpRequest;
   readonly refused?: HttpResponse | undefined;
-  readonly onMoved?: WriteOptions['onMoved'];
 }
 
 /** What answers requests on streams of HTTP/2. */
@@ -141,20 +137,20 @@ export function createStreamServer(
   const host = grpcHost(options);
   const { loaded, connectRoad } = lateDrivers(host, services);
   const isConnectCall = connectCallOf(services?.names ?? GRPC_SERVICES);
-  const serve = async ({ stream, request, headers, refused, onMoved }: ServedStream): Promise<boolean> => {
+  const serve = async ({ stream, request, headers, refused }: ServedStream): Promise<boolean> => {
     if (isGrpcType(headers['content-type'])) {
       const ready = loaded();
       const { serveDirect } = ready instanceof Promise ? await ready : ready;
       await serveDirect(stream, request, refused === undefined ? host : refusing(host, refused), services?.methods);
     } else if (refused === undefined && isConnectCall({ method: request.method, path: request.path, type: headers['content-type'] })) {
-      const sink = http2Sink(stream, () => request.delivered?.());
+      const sink = http2Sink(stream, request);
       return await answerConnect(await connectRoad(), request, { sink, host });
     } else {
       const answer = refused ?? (await options.handler.respond(request));
-      if (isElsewhere(request, answer)) return true;
+      if (isElsewhere(request)) return true;
       const { budget, onCut } = options;
       const onDelivered = (): void => request.delivered?.();
-      const writing = { idleMsMax: limits.streamIdleMsMax, isLast: false, onDelivered, onCut, onMoved, budget, caller: answer.caller };
+      const writing = { idleMsMax: limits.streamIdleMsMax, isLast: false, onDelivered, onCut, budget, caller: answer.caller };
       write(stream, { ...answer, headers: { ...answer.headers, ...NO_SNIFF, ...requestIdHeader(request) } }, writing);
       return false;
     }

@@ -81,7 +81,7 @@ export async function handleRequest(incoming: IncomingMessage, outgoing: ServerR
   if (elsewhere !== undefined) request.elsewhere = keptBody();
   const refused = options.connections?.refuse(incoming, outgoing) ?? checkHead(incoming, options.limits.headersMax);
   const answer = refused === undefined ? await options.handler.respond(request) : refusedAnswer(refused, request);
-  if (elsewhere !== undefined && isElsewhere(request, answer)) await elsewhere.request(incoming, outgoing, request);
+  if (elsewhere !== undefined && isElsewhere(request)) await elsewhere.request(incoming, outgoing, request);
   else send({ incoming, outgoing, request, answer, isRefused: refused !== undefined }, options);
 }
 
@@ -99,7 +99,7 @@ interface AnsweredRequest {
 
 /** Not a part of `handleRequest`: an async function keeps room for everything that it computes until it ends. */
 function send({ incoming, outgoing, request, answer, isRefused }: AnsweredRequest, options: HandleRequestOptions): void {
-  const { limits, isLast, onCut, budget, elsewhere } = options;
+  const { limits, isLast, onCut, budget } = options;
   const isUnread = isLeftUnread(incoming, answer);
   if (answer.body !== null && typeof answer.body !== 'string') request.handOver();
   writeAnswer(outgoing, answer, {
@@ -107,7 +107,6 @@ function send({ incoming, outgoing, request, answer, isRefused }: AnsweredReques
     isLast: isUnread || isRefused || isLast?.() === true,
     onDelivered: request.delivered,
     onCut,
-    onMoved: elsewhere === undefined ? undefined : (after) => void elsewhere.request(incoming, outgoing, request, after),
     budget,
     caller: answer.caller,
     hold: isUnread ? drained(incoming) : undefined,

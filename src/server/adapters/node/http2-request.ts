@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { BlockList, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { HttpRequest, Peer } from '#bindings';
+import type { ForwardedRequest, HttpRequest, Peer } from '#bindings';
 import { A2AError } from '#protocol';
 import type { KeptBody } from './kept-body.ts';
 import { NodePeer } from './tls.ts';
@@ -27,6 +27,8 @@ export class Http2HttpRequest implements HttpRequest {
   readonly #options: Http2RequestOptions;
   readonly #onClose: (() => void)[] = [];
   #left: AbortController | undefined;
+  /** Set for a request that another replica has forwarded. */
+  readonly forwarded?: ForwardedRequest;
   /** Set by a listener that is one of several. */
   elsewhere: KeptBody | undefined;
   /** Called when the complete response has been sent. */

@@ -13,8 +13,6 @@ export interface WriteOptions {
   /** Called when the last byte of the complete response was handed to the operating system. */
   readonly onDelivered: (() => void) | undefined;
   readonly onCut: (() => void) | undefined;
-  /** Called instead of ending the response when another replica has the rest of the stream: the events after this number. */
-  readonly onMoved?: ((after: number) => void) | undefined;
   readonly budget: UnsentBudget | undefined;
   /** Whose budget the response counts against. */
   readonly caller: string | undefined;
@@ -122,12 +120,7 @@ export class Pump implements UnsentResponse {
   }
 
   #end(): void {
-    const { onDelivered, onMoved } = this.#options;
-    const { movedAfter } = this.#flow;
-    if (movedAfter !== undefined && onMoved !== undefined) {
-      onMoved(movedAfter);
-      return;
-    }
+    const { onDelivered } = this.#options;
     if (onDelivered !== undefined && this.#flow.isWhole) this.#outgoing.once('finish', onDelivered);
     this.#outgoing.end();
     this.watch();

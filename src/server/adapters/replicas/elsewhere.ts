@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http2';
 import type { Readable } from 'node:stream';
 import type { HttpRequest } from '#bindings';
-import { AG_UI_BODY_BYTES_MAX, ANY_CELL, encodeRetry, GRPC_OPERATOR_SERVICES, isGrpcType } from '#bindings';
+import { AG_UI_BODY_BYTES_MAX, ANY_CELL, GRPC_OPERATOR_SERVICES, isGrpcType } from '#bindings';
 import type { ServerLimits } from '../../limits.ts';
 import { errorAnswer } from '../../routes/responses.ts';
 import type { Forward } from '../node/grpc-port.ts';
@@ -19,27 +19,17 @@ interface Arrival {
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
   readonly reply: OutsideReply;
-  /** The caller has the events of the response up to this number. */
-  readonly after: number | undefined;
 }
-
-const RECONNECT_MS = 1000;
 
 /** Forwards requests that belong to another replica, after this one found out while it decoded them. */
 export function createElsewhere(forwarder: Forwarder, { bodyBytesMax }: Pick<ServerLimits, 'bodyBytesMax'>): Forward {
   const bytesMax = Math.max(bodyBytesMax, AG_UI_BODY_BYTES_MAX);
-  const take = async (request: LocalRequest, { headers, body, reply, after }: Arrival): Promise<void> => {
+  const take = async (request: LocalRequest, { headers, body, reply }: Arrival): Promise<void> => {
     const { cell = ANY_CELL, key = '', agent, bytes } = request.elsewhere ?? {};
-    // A body that was too large to be kept can't be sent again. The caller reconnects, and finds another replica.
-    if (after !== undefined && bytes === undefined && request.method === 'POST') {
-      reply.out.write(encodeRetry(RECONNECT_MS));
-      reply.end();
-      return;
-    }
     try {
       await forwarder.forward({
         ...headOf(request, headers, { key, agent }),
-        ...{ cell, reply, after },
+        ...{ cell, reply },
         body: bytes ?? (await bodyOf(request, headers, { body, bytesMax })),
       });
     } catch (thrown) {
@@ -47,10 +37,9 @@ export function createElsewhere(forwarder: Forwarder, { bodyBytesMax }: Pick<Ser
     }
   };
   return {
-    request: (incoming, outgoing, request, after) =>
-      take(request, { headers: incoming.headers, body: incoming, reply: http1Reply(incoming, outgoing), after }),
-    stream: ({ stream, headers }, request, after) =>
-      take(request, { headers, body: stream, reply: http2Reply(stream, after !== undefined), after }),
+    request: (incoming, outgoing, request) =>
+      take(request, { headers: incoming.headers, body: incoming, reply: http1Reply(incoming, outgoing) }),
+    stream: ({ stream, headers }, request) => take(request, { headers, body: stream, reply: http2Reply(stream) }),
   };
 }
 

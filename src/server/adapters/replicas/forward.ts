@@ -6,7 +6,6 @@ import type { ReplicaRow } from '../../../engine/adapters/postgres.ts';
 import type { ServerLimits } from '../../limits.ts';
 import { refusal, retryAfter } from '../../routes/responses.ts';
 import type { DeliveryReports } from './delivery-reports.ts';
-import { createDeliveryReports } from './delivery-reports.ts';
 import type { Links } from './link-client.ts';
 import { AWAY, CELL, DELIVERED, FACTS, LACKS, writeFacts } from './link-wire.ts';
 import type { Ownership } from './members.ts';
@@ -15,6 +14,8 @@ import { answerOutside } from './outside.ts';
 import type { Passed } from './passing.ts';
 import { cancelWith, Passing } from './passing.ts';
 import { canRepeat } from './repeatable.ts';
+import type { WantCell } from './want-cell.ts';
+import { notTooOften } from './want-cell.ts';
 
 /** Options of `createForwarder`. */
 export interface ForwarderOptions {
@@ -25,8 +26,8 @@ export interface ForwarderOptions {
   readonly onForwarded: (outcome: string) => void;
   /** Aborted when this replica is about to end: streams are ended, so that their callers go elsewhere. */
   readonly leaving: AbortSignal;
-  /** Asks the owner of a cell for it, because this replica has the agent and the owner has not. */
-  readonly want: (owner: ReplicaRow, cell: number, agent: string) => Promise<void>;
+  readonly reports: DeliveryReports;
+  readonly want: WantCell;
   /** `plain`: each attempt has another key. For tests only. */
   readonly repeats?: 'keyed' | 'plain' | undefined;
   /** How long a request waits for an owner: while nobody owns its cell, or the owner does not answer. */
@@ -41,34 +42,28 @@ export interface Forwarder {
 
 /** How often an owner that does not answer is asked again. */
 const AGAIN_MS = 100;
-/** How often an owner is asked for a cell. */
-const WANT_MS = 500;
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
-  const reports = createDeliveryReports(options.links);
-  return { forward: (request) => new Forwarding(request, { ...options, reports }).run() };
-}
-
-interface ForwardingParts extends ForwarderOptions {
-  readonly reports: DeliveryReports;
+  return { forward: (request) => new Forwarding(request, options).run() };
 }
 
 /** One request, until it is answered. */
 class Forwarding {
   readonly #request: OutsideRequest;
-  readonly #options: ForwardingParts;
+  readonly #options: ForwarderOptions;
   readonly #passing: Passing;
   #giveUpAt = Number.POSITIVE_INFINITY;
   #attempts = 0;
   #cell: number;
   /** The owner does not serve the agent of the request. */
   #lacksAgent = false;
-  #wantAt = 0;
+  readonly #want: WantCell;
 
-  constructor(request: OutsideRequest, options: ForwardingParts) {
+  constructor(request: OutsideRequest, options: ForwarderOptions) {
     this.#request = request;
     this.#options = options;
     this.#cell = request.cell;
+    this.#want = notTooOften(options.want);
     this.#passing = new Passing(request, options.limits.streamIdleMsMax);
   }
 
@@ -85,29 +80,14 @@ class Forwarding {
       if (this.#passing.takeProgress()) this.#giveUpAt = performance.now() + holdMs;
       if (passed === 'unknown' && !canRepeat(this.#request)) return this.#fail('unknown', UNKNOWN);
       if (performance.now() > this.#giveUpAt) return this.#fail('no_owner', this.#lacksAgent ? NO_AGENT : NOBODY);
-      await this.#wantCell(owner);
-      await this.#pause(owner);
+      if (owner !== undefined && this.#lacksAgent) await this.#want(owner, this.#cell, this.#request.facts.agent);
+      await pauseFor(ownership, this.#cell, owner);
     }
-  }
-
-  /** Goes on at once if the cell has another owner now. */
-  async #pause(before: ReplicaRow | undefined): Promise<void> {
-    const { ownership } = this.#options;
-    await ownership.refresh();
-    if (ownership.owner(this.#cell)?.publicKey === before?.publicKey) await sleep(AGAIN_MS, undefined, { ref: false });
-  }
-
-  /** A cell that is in use can't move. Its owner lets no new conversation begin in it, so it will be unused some day. */
-  async #wantCell(owner: ReplicaRow | undefined): Promise<void> {
-    const { agent } = this.#request.facts;
-    if (owner === undefined || !this.#lacksAgent || agent === undefined || this.#cell < 0 || performance.now() < this.#wantAt) return;
-    this.#wantAt = performance.now() + WANT_MS;
-    await this.#options.want(owner, this.#cell, agent);
   }
 
   async #ask(owner: ReplicaRow): Promise<Passed> {
     const { links, leaving, reports } = this.#options;
-    const { reply, body, facts } = this.#request;
+    const { reply, body } = this.#request;
     const stream = await links.request(owner, { ...this.#head(), ...reports.headers(owner) }).catch(() => undefined);
     if (stream === undefined) return 'away';
     this.#attempts += 1;
@@ -123,8 +103,7 @@ class Forwarding {
       const headers = await headOf(stream);
       if (headers === undefined) return 'unknown';
       if (headers[AWAY] !== undefined) return this.#away(headers);
-      // The owner counts a send as delivered when its caller outside has the response, and not when this replica has.
-      if (headers[DELIVERED] !== undefined) reply.out.once('finish', () => reports.add(owner, facts.key));
+      if (headers[DELIVERED] !== undefined) this.#tellDelivery(owner);
       return await this.#passing.pass(stream, headers);
     } finally {
       keep();
@@ -144,13 +123,19 @@ class Forwarding {
 
   #head(): OutgoingHttpHeaders {
     const { method, target, host, headers, facts } = this.#request;
-    const last = this.#passing.lastEvent;
     const told = this.#options.repeats === 'plain' ? { ...facts, key: `${facts.key} ${this.#attempts}` } : facts;
     return {
       ...headers,
-      ...(last === undefined ? {} : { 'last-event-id': String(last) }),
       ...{ ':method': method, ':path': target, ':authority': host, ':scheme': 'http', [FACTS]: writeFacts(told) },
     };
+  }
+
+  /** The owner counts a send as delivered when its caller outside has the response, and not when this replica has. */
+  #tellDelivery(owner: ReplicaRow): void {
+    const { reply, facts } = this.#request;
+    reply.onSent(() => {
+      if (this.#passing.isComplete) this.#options.reports.add(owner, facts.key);
+    });
   }
 
   #outcome(): string {
@@ -179,12 +164,19 @@ class Forwarding {
   }
 }
 
-const NOBODY = 'no node serves the tasks of this database now; try again';
-const NO_AGENT = 'the node that owns this conversation does not serve its agent: start all nodes with the same agents, and try again';
+/** Waits until the cell may have another owner. Goes on at once if it has one now. */
+export async function pauseFor(ownership: Ownership, cell: number, before: ReplicaRow | undefined): Promise<void> {
+  await ownership.refresh();
+  if (ownership.owner(cell)?.publicKey === before?.publicKey) await sleep(AGAIN_MS, undefined, { ref: false });
+}
+
+export const NOBODY = 'no node serves the tasks of this database now; try again';
+export const NO_AGENT =
+  'the node that owns this conversation does not serve its agent: start all nodes with the same agents, and try again';
 const UNKNOWN = 'the node that worked on this request has ended; look whether it has done it, and try again';
 
 /** Undefined: the connection broke before a response came. */
-function headOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders | undefined> {
+export function headOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders | undefined> {
   return new Promise((resolve) => {
     stream.once('response', (headers) => resolve(headers)).once('close', () => resolve(undefined));
   });

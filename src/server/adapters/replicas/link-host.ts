@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
-import { constants, createServer } from 'node:http2';
+import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createServer as createTlsServer } from 'node:tls';
@@ -16,8 +16,10 @@ import type { WriteOptions } from '../node/write-response.ts';
 import { Pump } from '../node/write-response.ts';
 import { LINK_IDENTITY, LINK_TLS, provenBy } from './link-keys.ts';
 import { LinkHttpRequest } from './link-request.ts';
-import { AWAY, CELL, DELIVERED, END, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, REACHED, readFacts, WANTS } from './link-wire.ts';
+import { AWAY, CALL, CELL, END, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, REACHED, readFacts, WANTS } from './link-wire.ts';
 import type { Members } from './members.ts';
+import type { LinkCallHost } from './serve-call.ts';
+import { refuseCall, serveLinkCall } from './serve-call.ts';
 
 /** Options of `openLinkHost`. */
 export interface LinkHostOptions {
@@ -29,6 +31,8 @@ export interface LinkHostOptions {
   readonly members: () => Pick<Members, 'isAlive'>;
   readonly limits: ServerLimits;
   readonly log: Log;
+  /** The service of an agent, for streams that other replicas read. */
+  readonly serviceOf: LinkCallHost['serviceOf'];
   /** What this replica counts, as JSON, for the others. */
   readonly figures: () => string;
   /** Gives a cell to the replica with this key, if nobody uses it here. */
@@ -115,11 +119,15 @@ class ServedLink {
   readonly #options: LinkHostOptions;
   readonly #senders = new WeakMap<TLSSocket, string>();
   readonly #marks = new Map<string, () => void>();
+  readonly #calls: LinkCallHost;
   #handler: Pick<Handler, 'agents' | 'isServing'> | undefined;
   #server: StreamServer | undefined;
 
   constructor(options: LinkHostOptions) {
     this.#options = options;
+    const { serviceOf, log } = options;
+    const isServing = (): boolean => this.#handler?.isServing() === true;
+    this.#calls = { serviceOf, log, isServing, keepMark: (key, mark) => this.#keepMark(key, mark) };
   }
 
   serve(handler: LinkHandler, limits: ServerLimits): void {
@@ -131,23 +139,24 @@ class ServedLink {
   async take({ stream, headers, socket }: Arrived): Promise<void> {
     const { publicKey, members, limits } = this.#options;
     const sender = this.#senders.get(socket) ?? provenBy(text(headers[PROOF]), socket, publicKey);
-    if (sender === undefined || !(await members().isAlive(sender))) return refuse(stream, 401, { [AWAY]: '1' });
+    if (sender === undefined || !(await members().isAlive(sender))) return refuseCall(stream, { [AWAY]: '1' }, 401);
     this.#senders.set(socket, sender);
     if (headers[FIGURES] !== undefined) return stream.respond({ ':status': 204, [FIGURES]: this.#options.figures() }, { endStream: true });
     if (headers[WANTS] !== undefined) return this.#give(stream, text(headers[WANTS]), sender);
     const reached = headers[REACHED];
     if (reached !== undefined) this.#delivered(text(reached).split(','));
-    if (reached !== undefined && headers[FACTS] === undefined) return refuse(stream, 204);
-    const facts = readFacts(text(headers[FACTS]));
-    if (facts === undefined) return refuse(stream, 400);
+    if (reached !== undefined && headers[FACTS] === undefined && headers[CALL] === undefined) return refuseCall(stream, {}, 204);
     // A node that drains says by itself that another one has to answer.
-    if (this.#server === undefined) return refuse(stream, 421, { [AWAY]: '1' });
-    if (!this.#hasAgent(facts.agent)) return refuse(stream, 421, { [AWAY]: '1', [LACKS]: '1' });
+    if (this.#server === undefined) return refuseCall(stream, { [AWAY]: '1' });
+    if (headers[CALL] !== undefined) return await serveLinkCall(stream, this.#calls);
+    const facts = readFacts(text(headers[FACTS]));
+    if (facts === undefined) return refuseCall(stream, {}, 400);
+    if (!this.#hasAgent(facts.agent)) return refuseCall(stream, { [AWAY]: '1', [LACKS]: '1' });
     const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !isLinkHeader(name)));
-    const request = new LinkHttpRequest(stream, own, { socket, bodyMsMax: limits.requestMsMax, facts });
+    const request = new LinkHttpRequest(stream, own, { socket, bodyMsMax: limits.requestMsMax, facts, keepMark: this.#calls.keepMark });
     this.#requests.set(stream, request);
     if (await this.#server.serve({ stream, request, headers: own }))
-      refuse(stream, 421, { [AWAY]: '1', [CELL]: String(request.elsewhere?.cell) });
+      refuseCall(stream, { [AWAY]: '1', [CELL]: String(request.elsewhere?.cell) });
   }
 
   /** A replica that has an agent which this one lacks asks for a cell with conversations of it. */
@@ -164,11 +173,11 @@ class ServedLink {
 
   readonly #requests = new WeakMap<ServerHttp2Stream, LinkHttpRequest>();
 
-  /** The response has reached the sender, which tells later whether it has reached the caller. */
-  #keepMark(request: LinkHttpRequest): void {
+  /** A sender that gets a response tells later whether it has reached the caller. */
+  #keepMark(key: string, mark: () => void): void {
     const [oldest] = this.#marks.keys();
     if (this.#marks.size >= MARKS_MAX && oldest !== undefined) this.#marks.delete(oldest);
-    if (request.delivered !== undefined) this.#marks.set(request.forwarded.retryKey, request.delivered);
+    this.#marks.set(key, mark);
   }
 
   #delivered(keys: readonly string[]): void {
@@ -181,28 +190,23 @@ class ServedLink {
   #write(stream: ServerHttp2Stream, answer: HttpResponse, options: WriteOptions): void {
     const isServing = (): boolean => this.#handler?.isServing() === true;
     const request = this.#requests.get(stream);
-    const marked = request?.delivered === undefined ? {} : { [DELIVERED]: '1' };
-    const headers = { ...answer.headers, ...marked, ...(answer.status === 503 && !isServing() ? { [AWAY]: '1' } : {}) };
-    const onDelivered = (): void => request && this.#keepMark(request);
+    const headers = {
+      ...answer.headers,
+      ...request?.forwarded.answerHeaders(),
+      ...(answer.status === 503 && !isServing() ? { [AWAY]: '1' } : {}),
+    };
+    const onDelivered = request?.delivered;
     const { body } = answer;
     if (body === null || typeof body === 'string' || stream.destroyed) {
       writeHttp2Answer(stream, { ...answer, headers }, { ...options, onDelivered });
       return;
     }
     stream.respond({ ':status': answer.status, ...lowerCased(headers) }, { waitForTrailers: true });
-    const isLeft = (): boolean => !isServing() || request?.elsewhere?.cell !== undefined;
-    stream.once('wantTrailers', () => stream.sendTrailers({ [END]: body.isWhole ? 'whole' : isLeft() ? 'away' : 'cut' }));
+    stream.once('wantTrailers', () => stream.sendTrailers({ [END]: body.isWhole ? 'whole' : isServing() ? 'cut' : 'away' }));
     new Pump(body, stream, { ...options, onDelivered }).run();
   }
 }
 
 function text(value: string | readonly string[] | undefined): string {
   return typeof value === 'string' ? value : '';
-}
-
-function refuse(stream: ServerHttp2Stream, status: number, headers: Readonly<Record<string, string>> = {}): void {
-  // The cell was lost while a call of gRPC was answered. The sender continues it elsewhere.
-  if (stream.headersSent) stream.close(constants.NGHTTP2_CANCEL);
-  else if (!stream.destroyed) stream.respond({ ':status': status, ...headers }, { endStream: true });
-  stream.resume();
 }

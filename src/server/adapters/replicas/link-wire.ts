@@ -13,6 +13,8 @@ export const LACKS = 'parley-link-lacks';
 export const DELIVERED = 'parley-link-delivered';
 /** In a request: the keys of earlier requests whose callers have got all of their responses. */
 export const REACHED = 'parley-link-reached';
+/** In a request: the sender wants to read a stream, which the body names. */
+export const CALL = 'parley-link-call';
 /** In a request: the sender wants the figures of the replica. In the response: them. */
 export const FIGURES = 'parley-link-figures';
 /** In a request: the cell and the agent that the sender needs it for. In the response: whether it has the cell from now on. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { constants } from 'node:http2';
 import type { Readable, Writable } from 'node:stream';
 import type { HttpResponse } from '#bindings';
 import { lowerCased } from '../node/http2-answer.ts';
@@ -19,8 +20,6 @@ export interface OutsideRequest {
   /** A stream for calls whose two sides wait for one another. Such a call can't be repeated. */
   readonly body: Uint8Array | Readable | undefined;
   readonly reply: OutsideReply;
-  /** The caller has the events of the response up to this number. */
-  readonly after?: number | undefined;
 }
 
 /** The response to that caller. */
@@ -34,6 +33,8 @@ export interface OutsideReply {
   end(trailers?: OutgoingHttpHeaders): void;
   /** Breaks the response off, so that the caller sees that it is not complete. */
   cut(): void;
+  /** Calls the listener when the last byte of the complete response was handed to the operating system. */
+  onSent(listener: () => void): void;
 }
 
 /** Of one connection only (RFC 9110 §7.6.1), or set anew by the next one. */
@@ -75,12 +76,13 @@ export function http1Reply(incoming: IncomingMessage, outgoing: ServerResponse):
     },
     end: () => outgoing.end(),
     cut: () => outgoing.destroy(),
+    onSent: (listener) => void outgoing.once('finish', listener),
   };
 }
 
-/** The response on a stream of HTTP/2. `isBegun`: it has its head already, and gets no trailers. */
-export function http2Reply(stream: ServerHttp2Stream, isBegun = false): OutsideReply {
-  let isOpen = isBegun;
+/** The response on a stream of HTTP/2. */
+export function http2Reply(stream: ServerHttp2Stream): OutsideReply {
+  let isOpen = false;
   return {
     out: stream,
     head: (status, headers) => {
@@ -98,6 +100,11 @@ export function http2Reply(stream: ServerHttp2Stream, isBegun = false): OutsideR
       stream.end();
     },
     cut: () => stream.destroy(),
+    // The trailers go out after `finish`.
+    onSent: (listener) =>
+      void stream.once('close', () => {
+        if (stream.writableFinished && stream.rstCode === constants.NGHTTP2_NO_ERROR) listener();
+      }),
   };
 }
 

@@ -1,8 +1,6 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { constants } from 'node:http2';
-import { encodeRetry, GRPC_MARKED, isGrpcTrailer } from '#bindings';
-import { EventFilter } from './event-filter.ts';
-import { FrameFilter } from './frame-filter.ts';
+import { encodeRetry, isGrpcTrailer } from '#bindings';
 import { END } from './link-wire.ts';
 import type { OutsideReply, OutsideRequest } from './outside.ts';
 import { responseHeaders, writeOutside } from './outside.ts';
@@ -35,20 +33,15 @@ interface Coming {
 export class Passing {
   readonly #request: OutsideRequest;
   readonly #idleMsMax: number;
-  readonly #filter = new EventFilter();
-  readonly #frames = new FrameFilter();
   #isBegun = false;
   #isEvents = false;
+  #isComplete = false;
   #hasProgress = false;
   #hasRefusal = false;
 
   constructor(request: OutsideRequest, idleMsMax: number) {
     this.#request = request;
     this.#idleMsMax = idleMsMax;
-    if (request.after === undefined) return;
-    this.#isBegun = true;
-    this.#isEvents = true;
-    this.#filter.startAfter(request.after);
   }
 
   /** Whether the caller has got a part of the response. */
@@ -56,14 +49,14 @@ export class Passing {
     return this.#isBegun;
   }
 
+  /** Whether the whole response was written for the caller. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
   /** Whether what the caller gets is a stream of events. */
   get isEvents(): boolean {
     return this.#isEvents;
-  }
-
-  /** The number of the last event that the caller has. */
-  get lastEvent(): number | undefined {
-    return this.#filter.last ?? this.#frames.last;
   }
 
   /** Whether something was passed on since the last call. */
@@ -81,25 +74,19 @@ export class Passing {
     const type = headers['content-type'] ?? '';
     if (type.startsWith(EVENT_STREAM)) return this.#events(coming);
     if (/^application\/grpc(?:\+|;|$)/.test(type)) return this.#grpc(coming);
-    // Another replica has no more events: for the caller, whose stream continues, that is its end.
-    if (this.#isBegun) return this.#end();
     const length = headers['content-length'];
     return length !== undefined && Number(length) <= WHOLE_BYTES_MAX ? this.#whole(coming, Number(length)) : this.#piecewise(coming);
   }
 
+  /** A stream that breaks is resumed by its caller. */
   async #events(coming: Coming): Promise<Passed> {
     this.#isEvents = true;
-    if (this.#isBegun) this.#filter.again();
-    else this.#head(coming);
-    const isRead = await this.#eachPiece(coming, (piece) => this.#write(this.#filter.pass(piece)));
+    this.#head(coming);
+    const isRead = await this.#eachPiece(coming, (piece) => this.#write(piece));
     if (!isRead) return 'done';
     const end = coming.trailers[END];
-    if (end === 'whole' || end === 'cut') {
-      await this.#write(this.#filter.end());
-      return this.#end();
-    }
-    if (this.#filter.canContinue) return 'unknown';
-    this.#request.reply.cut();
+    if (end === 'whole' || end === 'cut') return this.#end(end);
+    await this.leave();
     return 'done';
   }
 
@@ -127,35 +114,29 @@ export class Passing {
     const isComplete = end === undefined ? isClosedWell(coming.stream) : end !== 'away';
     if (!isComplete && !this.#isBegun) return 'unknown';
     if (!this.#isBegun) this.#head(coming);
-    if (isComplete) return this.#end();
+    if (isComplete) return this.#end(end);
     this.#request.reply.cut();
     return 'done';
   }
 
   async #grpc(coming: Coming): Promise<Passed> {
-    const isMarked = coming.headers[GRPC_MARKED] !== undefined;
-    if (this.#isBegun) this.#frames.again();
     const isRead = await this.#eachPiece(coming, (piece) => {
       if (!this.#isBegun) this.#head(coming);
-      const passed = isMarked ? this.#frames.pass(piece) : piece;
-      if (passed.length > 0) this.#hasRefusal = false;
-      return this.#write(passed);
+      return this.#write(piece);
     });
     if (!isRead) return 'done';
     const status = coming.trailers['grpc-status'] ?? coming.headers['grpc-status'];
-    // Nothing was passed on, or it is known what was: another replica can answer, or continue.
-    const canRepeat = !this.#isBegun || this.#frames.last !== undefined;
-    if (canRepeat && status === undefined) return 'unknown';
+    if (!this.#isBegun && status === undefined) return 'unknown';
     // A replica that ends answers so what it can't finish. A second time it is the answer.
-    if (canRepeat && status === UNAVAILABLE && !this.#hasRefusal) {
+    if (!this.#isBegun && status === UNAVAILABLE && !this.#hasRefusal) {
       this.#hasRefusal = true;
       return 'unknown';
     }
     if (!this.#isBegun) this.#head(coming);
-    await this.#write(this.#frames.end());
     const broken = { 'grpc-status': UNAVAILABLE, 'grpc-message': 'the node that served this call has ended' };
     // An answer without messages has its status in the head. The caller gets it in the trailers, as with messages.
     const told = coming.trailers['grpc-status'] === undefined ? coming.headers : coming.trailers;
+    this.#isComplete = status !== undefined;
     this.#request.reply.end(status === undefined ? broken : ofGrpc(told, true));
     return 'done';
   }
@@ -190,7 +171,8 @@ export class Passing {
     this.#request.reply.end();
   }
 
-  #end(): Passed {
+  #end(end?: unknown): Passed {
+    this.#isComplete = end !== 'cut';
     this.#request.reply.end();
     return 'done';
   }

@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { StoreCells } from '#engine';
-import type { AdminReplica } from '#protocol';
+import type { A2AService, AdminReplica } from '#protocol';
 import type { ReplicaAccess, ReplicaAddress, ReplicaRow } from '../../../engine/adapters/postgres.ts';
-import type { ServerLimits } from '../../limits.ts';
 import { DEFAULT_SERVER_LIMITS } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
 import { METRICS } from '../../observability/metric-table.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ReplicaState } from '../../options.ts';
 import type { NodeServer, ServeOptions } from '../node.ts';
+import { createDeliveryReports } from './delivery-reports.ts';
 import { createElsewhere } from './elsewhere.ts';
 import type { ReplicaFigures } from './figures.ts';
 import { figuresOf, replicaFigures } from './figures.ts';
-import type { Forwarder } from './forward.ts';
 import { createForwarder } from './forward.ts';
 import type { Links } from './link-client.ts';
 import { createLinks } from './link-client.ts';
@@ -21,6 +20,8 @@ import { openLinkHost } from './link-host.ts';
 import { makeLinkKeys } from './link-keys.ts';
 import type { Members } from './members.ts';
 import { watchMembers } from './members.ts';
+import type { RoutingOptions } from './routed.ts';
+import { routeStreams } from './routed.ts';
 import { wantCell } from './want-cell.ts';
 
 /** Options of `createReplica`. */
@@ -43,7 +44,7 @@ export interface NodeReplica {
   /** This node has taken cells of one that has ended. */
   tookOver(cells: number): void;
   /** What the public listener needs to forward requests, and what it shows of this node. Called after `announce`. */
-  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState'>;
+  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState' | 'routed'>;
   /** The nodes on the database, as they are now. */
   shown(): Promise<readonly AdminReplica[]>;
   /** Requests of other replicas are answered from now on, and they get cells that they ask for. */
@@ -72,6 +73,8 @@ class Replicated implements NodeReplica {
   readonly #options: NodeReplicaOptions;
   readonly #keys = makeLinkKeys();
   readonly #figures: ReplicaFigures;
+  /** The services of this node's agents, for other replicas. */
+  readonly #services = new Map<string, A2AService>();
   #shared: ReplicaAccess | undefined;
   #members: Members | undefined;
   #links: Links | undefined;
@@ -97,12 +100,13 @@ class Replicated implements NodeReplica {
     this.#links = createLinks({ secret, keys: this.#keys, silentMsMax: leaseMs });
     const limits = { ...DEFAULT_SERVER_LIMITS, ...serving.limits };
     const [host, port] = [place.hostname.replace(/^\[|\]$/g, ''), Number(place.port)];
+    const serviceOf = (agent: string): A2AService | undefined => this.#services.get(agent);
     const figures = (): string => JSON.stringify(this.#figures.shown());
     const give = async (cell: number, to: string): Promise<boolean> => {
       const asking = members.rows.find((row) => row.publicKey === to);
       return asking !== undefined && (await this.#cells?.give(cell, asking.replica)) === true;
     };
-    this.#host = await openLinkHost({ host, port, secret, publicKey, members: () => members, limits, log, figures, give });
+    this.#host = await openLinkHost({ host, port, secret, publicKey, members: () => members, limits, log, figures, serviceOf, give });
     return { link: `${place.hostname}:${this.#host.port}`, publicKey };
   }
 
@@ -111,10 +115,17 @@ class Replicated implements NodeReplica {
     this.#figures.takenOver();
   }
 
-  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState'> {
+  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState' | 'routed'> {
     this.#members?.every(READ_MS);
     const limits = { ...DEFAULT_SERVER_LIMITS, ...this.#options.serving.limits };
-    return { elsewhere: createElsewhere(this.#forwarder(limits), limits), replicaState: () => this.state() };
+    const routing = this.#routing();
+    const { signal: leaving } = this.#leaving;
+    const forwarder = createForwarder({ ...routing, limits, leaving, repeats: this.#options.repeats });
+    const routed = (service: A2AService, agent: string): A2AService => {
+      this.#services.set(agent, service);
+      return routeStreams(service, agent, routing);
+    };
+    return { elsewhere: createElsewhere(forwarder, limits), replicaState: () => this.state(), routed };
   }
 
   state(): ReplicaState | undefined {
@@ -144,8 +155,9 @@ class Replicated implements NodeReplica {
     if (owner !== undefined && owner.publicKey !== this.#keys.publicKey) await this.#want(owner, cell, agent);
   }
 
-  async #want(owner: ReplicaRow, cell: number, agent: string): Promise<void> {
-    if (this.#links !== undefined && !this.#leaving.signal.aborted) await wantCell(this.#links, owner, { cell, agent });
+  async #want(owner: ReplicaRow, cell: number, agent: string | undefined): Promise<void> {
+    if (this.#links !== undefined && agent !== undefined && !this.#leaving.signal.aborted)
+      await wantCell(this.#links, owner, { cell, agent });
   }
 
   leave(): void {
@@ -159,16 +171,14 @@ class Replicated implements NodeReplica {
     await this.#host?.close();
   }
 
-  #forwarder(limits: ServerLimits): Forwarder {
-    const { leaseMs, repeats } = this.#options;
+  #routing(): RoutingOptions {
     const [ownership, links] = [this.#members, this.#links];
     if (ownership === undefined || links === undefined) throw new Error('this node has not joined the others');
-    const { signal: leaving } = this.#leaving;
-    return createForwarder({
-      ...{ ownership, links, limits, leaving, repeats },
+    return {
+      ...{ ownership, links, reports: createDeliveryReports(links) },
       onForwarded: this.#figures.forwarded,
       want: (owner, cell, agent) => this.#want(owner, cell, agent),
-      holdMs: leaseMs + TAKEOVER_MS,
-    });
+      holdMs: this.#options.leaseMs + TAKEOVER_MS,
+    };
   }
 }

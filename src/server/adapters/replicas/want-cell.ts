@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ReplicaAddress } from '../../../engine/adapters/postgres.ts';
+import type { ReplicaAddress, ReplicaRow } from '../../../engine/adapters/postgres.ts';
 import type { Links } from './link-client.ts';
 import { WANTS } from './link-wire.ts';
 
@@ -22,4 +22,20 @@ export async function wantCell(links: Pick<Links, 'request'>, owner: ReplicaAddr
   } catch {
     // The owner has ended, or is an older version. The caller asks again.
   }
+}
+
+/** Asks the owner of a cell for it, because this replica has the agent and the owner has not. */
+export type WantCell = (owner: ReplicaRow, cell: number, agent: string | undefined) => Promise<void>;
+
+/** How often one request asks. */
+const WANT_MS = 500;
+
+/** Does nothing if it has asked shortly before, or if the cell or the agent is not known. */
+export function notTooOften(want: WantCell): WantCell {
+  let nextAt = 0;
+  return async (owner, cell, agent) => {
+    if (cell < 0 || agent === undefined || performance.now() < nextAt) return;
+    nextAt = performance.now() + WANT_MS;
+    await want(owner, cell, agent);
+  };
 }

@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
+import { constants } from 'node:http2';
+import { ANY_CELL } from '#bindings';
+import { ElsewhereError } from '#engine';
+import type { A2AService, CallContext, EventStream, Logged, Requests, Seq, StreamOperation } from '#protocol';
+import { A2AError, isLast } from '#protocol';
+import type { ReplicaRow } from '../../../engine/adapters/postgres.ts';
+import { isMeshAgent } from '../../agents/mesh-agents.ts';
+import type { ForwarderOptions } from './forward.ts';
+import { headOf, NO_AGENT, NOBODY, pauseFor } from './forward.ts';
+import type { LinkCall } from './link-call.ts';
+import { openCall, readLines, toldContext } from './link-call.ts';
+import { AWAY, CALL, CELL, DELIVERED, END, LACKS } from './link-wire.ts';
+import type { WantCell } from './want-cell.ts';
+import { notTooOften } from './want-cell.ts';
+
+/** Options of `routeStreams`. */
+export type RoutingOptions = Pick<ForwarderOptions, 'ownership' | 'links' | 'reports' | 'want' | 'onForwarded' | 'holdMs'>;
+
+type Batches = AsyncIterator<readonly Logged[], unknown>;
+
+const DONE: IteratorResult<readonly Logged[], unknown> = { done: true, value: undefined };
+
+/**
+ * The same service. A stream of a task in a cell of another replica is read from that replica, and continues at the next owner when the cell
+ * moves, each event once. No binding sees a difference. Agents of the mesh are made by a request for them: their requests are forwarded.
+ */
+export function routeStreams(service: A2AService, agent: string, options: RoutingOptions): A2AService {
+  if (isMeshAgent(agent)) return service;
+  const routed = <Op extends StreamOperation>(operation: Op, request: Requests[Op], ctx: CallContext): EventStream => {
+    // A caller within this process deals with it. What another replica has forwarded makes no second hop.
+    if (ctx.onElsewhere === undefined || ctx.forAgent !== undefined) return openCall(service, { operation, request }, ctx);
+    return { [Symbol.asyncIterator]: () => new RoutedStream({ service, agent, operation, request, ctx }, options) };
+  };
+  return {
+    ...service,
+    stream: (request, ctx) => routed('stream', request, ctx),
+    subscribe: (request, ctx) => routed('subscribe', request, ctx),
+  };
+}
+
+interface RoutedCall<Op extends StreamOperation = StreamOperation> {
+  readonly service: A2AService;
+  readonly agent: string;
+  readonly operation: Op;
+  readonly request: Requests[Op];
+  readonly ctx: CallContext;
+}
+
+/** The connection to the owner broke. */
+class BrokenLinkError extends Error {}
+
+/** Begins at this replica, and goes wherever the cell of its task is. */
+class RoutedStream implements Batches {
+  readonly #call: RoutedCall;
+  readonly #options: RoutingOptions;
+  readonly #key = randomUUID();
+  readonly #want: WantCell;
+  #source: Batches;
+  /** The response of the owner, if that is another replica. */
+  #stream: ClientHttp2Stream | undefined;
+  #cell = ANY_CELL;
+  /** The number of the last event that the caller has. */
+  #after: Seq | undefined;
+  /** The caller has the last event. */
+  #hasLast = false;
+  #isOver = false;
+  #attempts = 0;
+  #giveUpAt: number | undefined;
+  #lacksAgent = false;
+  #isAdmitted = false;
+  #mark: (() => void) | undefined;
+
+  constructor(call: RoutedCall, options: RoutingOptions) {
+    this.#call = call;
+    this.#options = options;
+    this.#want = notTooOften(options.want);
+    const { onElsewhere: _, onDelivered, ...ctx } = call.ctx;
+    const here: CallContext = {
+      ...ctx,
+      ...(onDelivered === undefined ? {} : { onDelivered: (mark) => this.#setMark(mark) }),
+      onAdmitted: (task) => this.#admitted(task),
+    };
+    this.#source = openCall(call.service, call, here)[Symbol.asyncIterator]();
+  }
+
+  async next(): Promise<IteratorResult<readonly Logged[], unknown>> {
+    while (!this.#isOver) {
+      try {
+        const next = await this.#source.next();
+        if (next.done === true) this.#finish(this.#attempts > 1 ? 'repeated' : 'ok');
+        else this.#note(next.value);
+        return next;
+      } catch (thrown) {
+        if (this.#isOver) break;
+        if (this.#hasLast && thrown instanceof BrokenLinkError) this.#finish('ok');
+        else if (thrown instanceof ElsewhereError || thrown instanceof BrokenLinkError) await this.#move(thrown);
+        else throw this.#failed(thrown);
+      }
+    }
+    return DONE;
+  }
+
+  async return(): Promise<IteratorResult<readonly Logged[], unknown>> {
+    const source = this.#source;
+    this.#finish('left');
+    await source.return?.();
+    return DONE;
+  }
+
+  #finish(outcome: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#attempts > 0) this.#options.onForwarded(outcome);
+    this.#leave();
+  }
+
+  #failed(thrown: unknown): unknown {
+    this.#finish('ok');
+    return thrown;
+  }
+
+  #leave(): void {
+    if (this.#stream?.closed === false) this.#stream.close(constants.NGHTTP2_CANCEL);
+    this.#stream = undefined;
+  }
+
+  #note(batch: readonly Logged[]): void {
+    const last = batch.at(-1);
+    this.#giveUpAt = undefined;
+    if (last === undefined) return;
+    this.#after = last.seq ?? this.#after;
+    this.#hasLast = isLast(last.event) || last.closes === true;
+  }
+
+  #admitted(task: Parameters<NonNullable<CallContext['onAdmitted']>>[0]): void {
+    if (this.#isAdmitted) return;
+    this.#isAdmitted = true;
+    this.#call.ctx.onAdmitted?.(task);
+  }
+
+  /** The last replica that answered has to know when the caller has the whole response. */
+  #setMark(mark: () => void): void {
+    const isFirst = this.#mark === undefined;
+    this.#mark = mark;
+    if (isFirst) this.#call.ctx.onDelivered?.(() => this.#mark?.());
+  }
+
+  /** Finds the next owner, and continues there. */
+  async #move(thrown: ElsewhereError | BrokenLinkError): Promise<void> {
+    const { ownership, holdMs } = this.#options;
+    const { signal } = this.#call.ctx;
+    if (thrown instanceof ElsewhereError && (thrown.cell !== ANY_CELL || this.#after === undefined)) this.#cell = thrown.cell;
+    this.#leave();
+    if (this.#giveUpAt !== undefined) await pauseFor(ownership, this.#cell, undefined);
+    this.#giveUpAt ??= performance.now() + holdMs;
+    while (!this.#isOver) {
+      const owner = ownership.owner(this.#cell);
+      if (owner !== undefined && (await this.#ask(owner))) return;
+      if (signal.aborted) return this.#finish('left');
+      if (performance.now() > this.#giveUpAt) throw this.#noOwner();
+      if (owner !== undefined && this.#lacksAgent) await this.#want(owner, this.#cell, this.#call.agent);
+      await pauseFor(ownership, this.#cell, owner);
+    }
+  }
+
+  #noOwner(): A2AError {
+    this.#finish('no_owner');
+    return new A2AError('UNAVAILABLE', this.#lacksAgent ? NO_AGENT : NOBODY, { retryAfterMs: 1000 });
+  }
+
+  /** False: the replica does not answer, or does not own the cell. */
+  async #ask(owner: ReplicaRow): Promise<boolean> {
+    const { links, reports } = this.#options;
+    const stream = await links
+      .request(owner, { ':method': 'POST', ':path': '/', [CALL]: '1', ...reports.headers(owner) })
+      .catch(() => undefined);
+    if (stream === undefined) return false;
+    stream.on('error', () => {}); // seen as the end of the response
+    if (this.#isOver) {
+      stream.close(constants.NGHTTP2_CANCEL);
+      return false;
+    }
+    this.#attempts += 1;
+    this.#stream = stream;
+    stream.end(JSON.stringify(this.#told()));
+    const headers = await headOf(stream);
+    if (headers === undefined || Number(headers[':status']) !== 200) {
+      this.#leave();
+      this.#away(headers);
+      return false;
+    }
+    if (headers[DELIVERED] !== undefined) this.#setMark(() => reports.add(owner, this.#key));
+    this.#source = this.#read(stream);
+    return true;
+  }
+
+  #told(): LinkCall {
+    const { agent, operation, request, ctx } = this.#call;
+    const after = this.#after;
+    const resumed = after === undefined || operation === 'stream' ? request : { ...request, after };
+    const call = {
+      agent,
+      operation,
+      request: resumed,
+      ctx: toldContext(ctx),
+      key: this.#key,
+      reportsDelivery: ctx.onDelivered !== undefined,
+    };
+    return after === undefined ? call : { ...call, after };
+  }
+
+  #away(headers: IncomingHttpHeaders | undefined): void {
+    if (headers?.[AWAY] === undefined) return;
+    const cell = Number(headers[CELL] ?? Number.NaN);
+    if (cell >= 0) this.#cell = cell;
+    this.#lacksAgent = headers[LACKS] !== undefined;
+  }
+
+  async *#read(stream: ClientHttp2Stream): AsyncGenerator<readonly Logged[], void> {
+    let end: IncomingHttpHeaders = {};
+    stream.once('trailers', (trailers) => {
+      end = trailers;
+    });
+    try {
+      for await (const line of readLines(stream)) {
+        if ('events' in line) yield line.events;
+        else if ('admitted' in line) this.#admitted(line.admitted);
+        else throw new A2AError(line.error.kind, line.error.message, line.error.details);
+      }
+    } catch (thrown) {
+      throw thrown instanceof A2AError ? thrown : new BrokenLinkError('the node that owns this task has ended', { cause: thrown });
+    }
+    if (end[END] === 'whole') return;
+    throw end[END] === undefined
+      ? new BrokenLinkError('the node that owns this task has ended')
+      : new ElsewhereError(Number(end[CELL] ?? this.#cell));
+  }
+}
