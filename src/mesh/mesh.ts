@@ -114,12 +114,11 @@ export function joinMesh(options: MeshOptions): Mesh {
     announce,
     serveBeside: async (agent, turns) => {
       const name = named(agent);
-      const announcement: Announcement = { kind: 'agent', name, card: agent.card, instance: mesh.instance };
+      const announcement = { kind: 'agent', name, card: agent.card, instance: mesh.instance } as const;
       track(serving, await grammar.serve({ ...agent, name }, mesh, 'relayed'));
       // A retained card is that of the process that receives requests, and so is the last will of its connection.
       if (!grammar.retainsCards) await announce(announcement);
-      const take = (broker: Broker): Promise<Taken> =>
-        takeRequests({ ...agent, name }, { grammar, mesh: { ...mesh, broker }, announcement, announceMs }, mesh);
+      const take = takeRequests({ ...agent, name }, { grammar, mesh, announcement, announceMs });
       return track(serving, await takeTurns({ turns, take, report: mesh.report }));
     },
     serve: async (agent) => {
@@ -149,11 +148,13 @@ export function joinMesh(options: MeshOptions): Mesh {
 }
 
 /** Receives the requests to an agent on a connection of their own, which the card is published on if the broker retains it. */
-async function takeRequests(agent: MeshAgent, announcing: Announcing, mesh: MeshContext): Promise<Taken> {
-  const { grammar } = announcing;
-  const stop = await grammar.serve(agent, mesh, { requestsFrom: announcing.mesh.broker });
-  const leave: Stop = grammar.retainsCards ? await keepAnnouncing(announcing) : async () => {};
-  return { sayOffline: leave, stop: async () => void (await Promise.all([leave(), stop()])) };
+function takeRequests(agent: MeshAgent, announcing: Announcing): (broker: Broker) => Promise<Taken> {
+  const { grammar, mesh } = announcing;
+  return async (broker) => {
+    const stop = await grammar.serve(agent, mesh, { requestsFrom: broker });
+    const leave: Stop = grammar.retainsCards ? await keepAnnouncing({ ...announcing, mesh: { ...mesh, broker } }) : async () => {};
+    return { sayOffline: leave, stop: async () => void (await Promise.all([leave(), stop()])) };
+  };
 }
 
 /**

@@ -18,7 +18,7 @@ export interface Writer {
   commit(values: CommitValues, net: NetBatch, claim?: ClaimedCommit): Promise<CommitResult>;
   /** After this, nothing that this process has sent before can be written any more. */
   settle(replica: number): Promise<void>;
-  /** Gives cells up, if they belong to this replica: to another one, or to whoever takes them. */
+  /** Gives cells up, if they belong to this replica: to another one, or to the next that takes them. */
   release(cells: readonly number[], replica: number, to?: number): Promise<void>;
   close(): Promise<void>;
 }

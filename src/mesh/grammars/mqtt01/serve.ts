@@ -61,7 +61,7 @@ interface MqttPart {
   readonly part?: ServedPart | undefined;
 }
 
-/** What replicas send one another: requests for whoever has the task, and that one's word that it does. */
+/** What replicas send one another: requests for the replica that has the task, and its word that it does. */
 async function subscribeRelays(serving: MqttServing): Promise<readonly Stop[]> {
   const { mesh, relays } = serving;
   const relayed: MqttServing = { ...serving, isRelayed: true };
