@@ -94,7 +94,8 @@ class WorkerPool {
   #lastRound = 0;
   /** All workers have served. */
   #isUp = false;
-  #isStopping = false;
+  /** The signal that stops the workers. */
+  #stopping: NodeJS.Signals | undefined;
   #code = 0;
 
   constructor(options: PoolOptions) {
@@ -110,7 +111,7 @@ class WorkerPool {
     const [first, ...others] = this.#slots;
     if (first === undefined) return undefined;
     const text = await this.#begin(first);
-    if (text === undefined || this.#isStopping) return undefined;
+    if (text === undefined || this.#stopping !== undefined) return undefined;
     const texts = await Promise.all(others.map((slot) => this.#begin(slot)));
     this.#isUp = !texts.includes(undefined);
     return this.#isUp ? text : undefined;
@@ -126,7 +127,7 @@ class WorkerPool {
   }
 
   stop(signal: NodeJS.Signals): void {
-    this.#isStopping = true;
+    this.#stopping = signal;
     for (const { restart } of this.#slots) clearTimeout(restart);
     this.signal(signal);
     this.#endIfEmpty();
@@ -189,8 +190,10 @@ class WorkerPool {
     Object.assign(slot, { worker: undefined, readyAt: undefined });
     const started = this.#started.get(slot.slot);
     started?.resolve(undefined);
-    if (this.#isStopping) {
-      if (code !== 0) this.#code ||= 1;
+    if (this.#stopping !== undefined) {
+      // A worker that does not serve yet has nothing to finish: the signal ends it at once.
+      const isStoppedEarly = readyAt === undefined && signal === this.#stopping;
+      if (code !== 0 && !isStoppedEarly) this.#code ||= 1;
       this.#endIfEmpty();
       return;
     }
