@@ -10,7 +10,7 @@ import { FrameParser } from '../../src/bindings/grpc/wire.ts';
 import { createLinks } from '../../src/server/adapters/replicas/link-client.ts';
 import { openLinkHost } from '../../src/server/adapters/replicas/link-host.ts';
 import { makeLinkKeys } from '../../src/server/adapters/replicas/link-keys.ts';
-import { DELIVERED, FACTS, writeFacts } from '../../src/server/adapters/replicas/link-wire.ts';
+import { DELIVERED, FACTS, REACHED, writeFacts } from '../../src/server/adapters/replicas/link-wire.ts';
 import { SILENT } from '../../src/server/observability/log.ts';
 import { countingEnv } from '../support/env.ts';
 import { builtIn, startServer } from '../support/server.ts';
@@ -86,6 +86,6 @@ it.each([
   // The node that passed it on was killed, and the caller repeats the message.
   const second = await send(ask, id, 'k2');
   expect(second).toBe(first);
-  await ask({ ':path': '/', [DELIVERED]: 'k2' });
+  await ask({ ':path': '/', [REACHED]: 'k2' });
   expect(await send(ask, id, 'k3')).not.toBe(first);
 });

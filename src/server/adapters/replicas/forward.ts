@@ -80,9 +80,13 @@ class Forwarding {
       if (this.#passing.takeProgress()) this.#giveUpAt = performance.now() + holdMs;
       if (passed === 'unknown' && !canRepeat(this.#request)) return this.#fail('unknown', UNKNOWN);
       if (performance.now() > this.#giveUpAt) return this.#fail('no_owner', this.#lacksAgent ? NO_AGENT : NOBODY);
-      if (owner !== undefined && this.#lacksAgent) await this.#want(owner, this.#cell, this.#request.facts.agent);
-      await pauseFor(ownership, this.#cell, owner);
+      await this.#pause(owner);
     }
+  }
+
+  async #pause(owner: ReplicaRow | undefined): Promise<void> {
+    if (owner !== undefined && this.#lacksAgent) await this.#want(owner, this.#cell, this.#request.facts.agent);
+    await pauseFor(this.#options.ownership, this.#cell, owner);
   }
 
   async #ask(owner: ReplicaRow): Promise<Passed> {
