@@ -180,4 +180,36 @@ describe('E7: a damaged file', () => {
     // The control: without checks, many cases would be served as a shorter history.
     expect(silent).toBeGreaterThan(cases / 10);
   });
+
+  it('is detected if a text reads as null, which the definition of its table forbids', async () => {
+    const at = join(folder, 'null.db');
+    for (const [table, column] of [
+      ['send', 'token'],
+      ['realm', 'tenant'],
+      ['task', 'id'],
+    ] as const) {
+      const base = bases.find(({ name }) => name === 'main');
+      if (base === undefined) throw new Error('no base');
+      copyBase(base.path, at);
+      setNull(at, table, column);
+      expect(await look(base, at).catch((thrown: unknown) => thrown), table).toBe('refused');
+    }
+  });
 });
+
+/** Writes nulls into a column, as zeroed bytes of a record can, and leaves the definition of the table as it was. */
+function setNull(path: string, table: string, column: string): void {
+  const define = (from: string, to: string): void => {
+    const db = new DatabaseSync(path);
+    db.enableDefensive(false);
+    db.exec('PRAGMA writable_schema = ON');
+    db.prepare('UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name = ?').run(from, to, table);
+    db.close();
+  };
+  const [strict, loose] = [`${column} TEXT NOT NULL`, `${column} TEXT /*no nul*/`];
+  define(strict, loose);
+  const db = new DatabaseSync(path);
+  db.exec(`UPDATE ${table} SET ${column} = NULL WHERE rowid = (SELECT max(rowid) FROM ${table})`);
+  db.close();
+  define(loose, strict);
+}

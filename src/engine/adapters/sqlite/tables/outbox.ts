@@ -127,5 +127,7 @@ function read(stored: Stored): OutboxRow {
 }
 
 function sumOf({ n, task, config, done, up_to, dead, attempts, due_at, failing_since, problem }: Omit<Stored, 'sum'>): number {
-  return crc32(`${n} ${task} ${done} ${up_to} ${dead} ${attempts} ${due_at} ${failing_since} ${config.length} ${config} ${problem}`);
+  return crc32(
+    `${n} ${task} ${done} ${up_to} ${dead} ${attempts} ${due_at} ${failing_since} ${String(config).length} ${config} ${problem}`,
+  );
 }

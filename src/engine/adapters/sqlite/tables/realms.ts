@@ -114,8 +114,9 @@ function read(record: RealmRecord): Realm {
   return { key, owner: { tenant: fromText(tenant), principal: fromText(principal) }, agent: fromText(agent) };
 }
 
+/** A text may be null in a damaged row. */
 function sumOf({ key, tenant, principal, agent }: Omit<RealmRecord, 'sum'>): number {
-  return crc32(`${key} ${tenant.length} ${tenant} ${principal.length} ${principal} ${agent}`);
+  return crc32(`${key} ${String(tenant).length} ${tenant} ${String(principal).length} ${principal} ${agent}`);
 }
 
 function isOf(realm: Realm, { tenant, principal }: Owner, agent: string): boolean {

@@ -168,8 +168,8 @@ function whole(stored: Stored): Stored {
 }
 
 /**
- * `delivered` is added to the checksum, so that it can be changed without reading the rest of the row.
+ * `delivered` is added to the checksum, so that it can be changed without reading the rest of the row. A text may be null in a damaged row.
  */
 function sumOf({ n, name, realm, token, fingerprint, at, task, seq, answer, delivered }: Omit<Stored, 'sum'>): number {
-  return crc32(`${n} ${name} ${realm} ${at} ${task} ${seq} ${fingerprint} ${token.length} ${token} ${answer}`) + delivered;
+  return crc32(`${n} ${name} ${realm} ${at} ${task} ${seq} ${fingerprint} ${String(token).length} ${token} ${answer}`) + delivered;
 }
