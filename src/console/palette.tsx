@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { agents } from './agents/known.ts';
+import { placeOfConversation } from './chat/conversations.tsx';
+import { conversations, refreshConversations, titleOfConversation } from './chat/listed.ts';
 import { menu } from './menu.ts';
 import { NAV } from './nav.ts';
 import { go } from './route.ts';
@@ -48,18 +50,27 @@ interface Place {
   readonly to: string;
 }
 
-/** Pages and agents that match the text, and a task if the text looks like an id. */
+const PLACES_MAX = 12;
+
+/** Pages, agents and conversations that match the text, a task if the text looks like an id, and the search in all tasks. */
 function placesFor(text: string): readonly Place[] {
-  const wanted = text.trim().toLowerCase();
+  const given = text.trim();
+  const wanted = given.toLowerCase();
   const all: readonly Place[] = [
     ...menu.value.map(([to, label]) => ({ label, to })),
     ...(agents.value ?? []).flatMap(({ name }) => [
       { label: `Chat with ${name}`, to: `/chat/${name}` },
       { label: `Agent ${name}`, to: `/agents/${name}` },
     ]),
+    ...(given === '' ? [] : (conversations.value ?? [])).map((one) => ({
+      label: `Conversation with ${one.agent}: ${titleOfConversation(one)}`,
+      to: placeOfConversation(one),
+    })),
   ];
-  const found = all.filter(({ label }) => label.toLowerCase().includes(wanted));
-  return /^[\w-]{8,}$/.test(text.trim()) ? [...found, { label: `Task ${text.trim()}`, to: `/tasks/${text.trim()}` }] : found;
+  const found = all.filter(({ label }) => label.toLowerCase().includes(wanted)).slice(0, PLACES_MAX);
+  if (given === '') return found;
+  const id = /^(?=.*\d)[\w-]{8,}$/.test(given) ? [{ label: `Task ${given}`, to: `/tasks/${given}` }] : [];
+  return [...found, ...id, { label: `Search all tasks for “${given}”`, to: `/tasks?q=${encodeURIComponent(given)}` }];
 }
 
 /** The dialog of Ctrl-K and `?`. */
@@ -74,6 +85,7 @@ export function Palette() {
     setAt(0);
     if (mode === 'no') dialog.current?.close();
     else if (dialog.current?.open === false) dialog.current.showModal();
+    if (mode === 'find' && conversations.value === undefined) void refreshConversations();
   }, [mode]);
   const places = placesFor(text);
   const choose = (place: Place | undefined): void => {
@@ -96,8 +108,9 @@ export function Palette() {
             role="combobox"
             aria-expanded="true"
             aria-controls="places"
-            aria-label="Go to a page, an agent or a task"
-            placeholder="Go to a page, an agent, a task id …"
+            aria-activedescendant={`place-${at}`}
+            aria-label="Go to a page, an agent, a conversation or a task"
+            placeholder="Go to a page, an agent, a conversation, a task …"
             value={text}
             onInput={(event) => {
               setText(event.currentTarget.value);
@@ -110,9 +123,10 @@ export function Palette() {
             }}
           />
           <div id="places" class="places" role="listbox" aria-label="Places">
-            {places.slice(0, 12).map((place, index) => (
+            {places.map((place, index) => (
               <div
                 key={place.to}
+                id={`place-${index}`}
                 role="option"
                 aria-selected={index === at}
                 tabIndex={-1}
@@ -139,7 +153,7 @@ function Keys() {
         <dt>
           <kbd>Ctrl</kbd> <kbd>K</kbd>
         </dt>
-        <dd>go to a page, an agent, a task</dd>
+        <dd>go to a page, an agent, a conversation, a task</dd>
         {menu.value.map(([to, label, , key]) => [
           <dt key={`${to}k`}>
             <kbd>g</kbd> <kbd>{key}</kbd>

@@ -33,13 +33,25 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
 
 /** How far the list of this page was scrolled. The entry of the browser's history has it, so that Back and a reload find the place again. */
 export function keptTop(): number {
-  const state: unknown = history.state;
-  const top = typeof state === 'object' && state !== null && 'top' in state ? state.top : 0;
+  const { top } = stateNow() as { readonly top?: unknown };
   return typeof top === 'number' ? top : 0;
 }
 
 export function keepTop(top: number): void {
-  history.replaceState({ top }, '');
+  history.replaceState({ ...stateNow(), top }, '');
+}
+
+function stateNow(): object {
+  const state: unknown = history.state;
+  return typeof state === 'object' && state !== null ? state : {};
+}
+
+/** The path of the link by which the reader left this page before Back. Returns it once. */
+export function takeLeft(): string | undefined {
+  const { left, ...others } = stateNow() as { readonly left?: unknown };
+  if (left === undefined) return undefined;
+  history.replaceState(others, '');
+  return String(left);
 }
 
 addEventListener('popstate', () => {
@@ -52,6 +64,7 @@ document.addEventListener('click', (event) => {
   const link = event.target instanceof Element ? event.target.closest('a') : null;
   if (link === null || link.target !== '' || link.origin !== location.origin || !link.pathname.startsWith(`${BASE}/`)) return;
   event.preventDefault();
+  history.replaceState({ ...stateNow(), left: link.pathname }, '');
   go(link.pathname.slice(BASE.length) + link.search);
 });
 

@@ -84,7 +84,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'what the console says about th
     await requests.getByText('SendStreamingMessage').waitFor();
     await page.reload();
     await requests.getByText('SendStreamingMessage').waitFor();
-    await page.getByRole('list', { name: 'Frames' }).getByText('data').first().waitFor();
+    await page.getByRole('list', { name: 'Frames' }).getByText('completed:').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('No requests yet').waitFor();
     await page.reload();

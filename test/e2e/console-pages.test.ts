@@ -177,7 +177,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the pages of the console', () 
     const body = page.getByLabel(/JSON-RPC, sent as it stands/);
     await expect.poll(() => body.inputValue()).toContain('message/stream');
     await page.getByRole('button', { name: 'Send it' }).click();
-    await page.getByRole('list', { name: 'Frames' }).getByText('data').first().waitFor();
+    await page.getByRole('list', { name: 'Frames' }).getByText('completed:').waitFor();
     await checked('wire-exchange');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = async (label: string): Promise<string> => {

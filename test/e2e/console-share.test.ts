@@ -45,7 +45,8 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'shared files and usage', () =>
     await send('echo', [{ text: 'and the second' }], first.contextId);
     await page.goto(`/console/tasks/${first.id}`);
     const coming = page.waitForEvent('download');
-    await page.getByLabel('Share as a file').selectOption('all');
+    await page.getByLabel('Share as a file').click();
+    await page.getByRole('button', { name: 'The conversation, as HTML' }).click();
     const download = await coming;
     file = join(mkdtempSync(join(tmpdir(), 'parley-shared-')), 'shared.html');
     await download.saveAs(file);

@@ -121,7 +121,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the speed of the console', () 
       await page.keyboard.press('Enter');
       await page
         .locator('.by-agent footer')
-        .getByText(/1000\d events/)
+        .getByText(/10,00\d events/)
         .waitFor({ timeout: 90_000 });
     });
     const words = await page.locator('.by-agent footer .dim').textContent();

@@ -161,7 +161,8 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the page of a task', () => {
     const { page } = watched;
     const id = await send('script', 'chunks=2');
     await page.goto(`/console/tasks/${id}`);
-    await page.getByLabel('Run this request with an agent').selectOption('away');
+    await page.getByLabel('Run with another agent').click();
+    await page.getByRole('button', { name: 'away', exact: true }).click();
     await page.getByRole('region', { name: 'Run of away' }).locator('.output .own').getByText('chunks=2').waitFor();
     await page.getByRole('region', { name: 'Run of script' }).locator('.output .own').getByText('chunk 1').waitFor();
     await page.getByRole('heading', { name: 'Two runs of one request' }).waitFor();
@@ -169,7 +170,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the page of a task', () => {
     expect(await seriousFaults(page)).toEqual([]);
     await page.goto(`/console/tasks/${id}`);
     await page.getByRole('link', { name: 'Compare' }).click();
-    await page.getByText('Tasks with the same request:').waitFor();
+    await page.locator('.compare-choose').getByRole('link', { name: 'away' }).waitFor();
   });
 
   it('caused no errors and no policy violations', () => {

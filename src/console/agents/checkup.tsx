@@ -98,7 +98,7 @@ export function Interfaces({ card, examined }: InterfacesProps) {
 
 function Outcome({ one, examined: { findings, isOver } }: { readonly one: AgentInterface; readonly examined: AgentCheckup }) {
   const name = interfaceName(one);
-  const finding = findings.find(({ what, url }) => url === one.url && what.startsWith(name));
+  const finding = findings.find(({ what }) => what === name || what.startsWith(`${name} `) || what.startsWith(`${name}:`));
   if (finding === undefined) return <span class="dim">{isOver ? 'not tried' : '…'}</span>;
   const words = finding.what.slice(name.length).replace(/^:?\s*/, '');
   return <span class={BADGES[finding.level][1]}>{words}</span>;

@@ -55,7 +55,7 @@ export function Answer({ title, turn, isLast, onChoose, surfaces, children }: An
         {turn.taskId === undefined ? null : <a href={`/console/tasks/${encodeURIComponent(turn.taskId)}`}>Open the task</a>}
         {isOver ? (
           <span class="dim">
-            {took(turn.endedMs ?? 0)}, {turn.events} events
+            {took(turn.endedMs ?? 0)}, {turn.events.toLocaleString('en')} events
           </span>
         ) : null}
         {isOver ? <span class="turn-actions">{children}</span> : null}

@@ -18,10 +18,7 @@ export function Composer({ chat }: { readonly chat: ChatSession }) {
   void turn?.version.value;
   const isAsked = turn?.question !== undefined;
   const isBusy = chat.isBusy.value === true && !isAsked;
-  useEffect(() => {
-    // On a touch screen the focus opens a keyboard that hides the conversation.
-    if (!matchMedia('(pointer: coarse)').matches) box.current?.focus();
-  }, []);
+  useEffect(() => focusQuietly(box.current), []);
   useDraft(chat, (draft) => {
     setText(draft);
     box.current?.focus();
@@ -36,6 +33,10 @@ export function Composer({ chat }: { readonly chat: ChatSession }) {
     setFiles([]);
     await sayIn(chat, parts);
     box.current?.focus();
+  };
+  const stop = (): void => {
+    void cancelIn(chat);
+    focusQuietly(box.current); // the button goes away with the task, and the focus with it
   };
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Escape' && isBusy) void cancelIn(chat);
@@ -72,10 +73,15 @@ export function Composer({ chat }: { readonly chat: ChatSession }) {
             if (pasted.length > 0) add(pasted);
           }}
         />
-        <Buttons canStop={isBusy || isAsked} canSend={!isBusy} onStop={() => void cancelIn(chat)} />
+        <Buttons canStop={isBusy || isAsked} canSend={!isBusy} onStop={stop} />
       </div>
     </form>
   );
+}
+
+/** On a touch screen the focus would open a keyboard that hides the conversation. */
+function focusQuietly(box: HTMLTextAreaElement | null): void {
+  if (!matchMedia('(pointer: coarse)').matches) box?.focus();
 }
 
 /** Takes over a text that was sent before, to be edited. */

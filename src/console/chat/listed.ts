@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
-import type { AdminConversation } from '#protocol';
+import type { AdminConversation, AdminTask } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
+import { plainWords } from '../ui/plain.ts';
 
 const PAGE = 50;
 
@@ -58,6 +59,17 @@ export async function renameConversation(conversation: AdminConversation, name: 
   }
 }
 
+/** Deletes all tasks of a conversation. Those that run are canceled. */
+export async function deleteConversation(conversation: AdminConversation): Promise<void> {
+  const { contextId, principal, tenant } = conversation;
+  const read = async (): Promise<readonly AdminTask[]> => {
+    const { tasks } = await admin.tasks(new URLSearchParams({ contextId, principal, pageSize: '1000' }));
+    return tasks.filter((task) => task.tenant === tenant);
+  };
+  for (let tasks = await read(); tasks.length > 0; tasks = await read()) for (const { id } of tasks) await admin.remove(id);
+  conversations.value = (conversations.value ?? []).filter((one) => keyOfConversation(one) !== keyOfConversation(conversation));
+}
+
 export function keyOfConversation({ tenant, principal, contextId }: AdminConversation): string {
   return `${tenant ?? ''}\n${principal}\n${contextId}`;
 }
@@ -70,5 +82,5 @@ function joined(newer: readonly AdminConversation[], older: readonly AdminConver
 
 /** Its name, or how it began. */
 export function titleOfConversation({ name, words }: AdminConversation): string {
-  return name ?? (words === '' ? '(no text)' : words);
+  return name ?? (words === '' ? '(no text)' : plainWords(words));
 }

@@ -7,9 +7,9 @@ import { go, path, query } from '../route.ts';
 import { Empty, Problem } from '../ui/basic.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationList } from './conversations.tsx';
+import { ChatHead, NewChatHead } from './head.tsx';
 import { Hints } from './hints.tsx';
 import { conversations } from './listed.ts';
-import { ChatHead } from './rename.tsx';
 import { restoreChat } from './restore.ts';
 import type { ChatSession } from './store.ts';
 import { chatKey, chatLabel, chats, openChat } from './store.ts';
@@ -88,7 +88,13 @@ function ChatColumn({ chat, isAlone }: { readonly chat: ChatSession; readonly is
   const known = conversations.value?.find(({ contextId }) => contextId === chat.contextId.value);
   return (
     <section class="chat-body" aria-label={`Chat ${chatLabel(chat)}`}>
-      {known !== undefined ? <ChatHead conversation={known} /> : isAlone ? null : <h2>{chatLabel(chat)}</h2>}
+      {known !== undefined ? (
+        <ChatHead conversation={known} chat={chat} />
+      ) : isAlone ? (
+        <NewChatHead agent={chat.title.value ?? ''} />
+      ) : (
+        <h2>{chatLabel(chat)}</h2>
+      )}
       {restored.value === undefined ? (
         <p class="loading" role="status">
           Reading the conversation …

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AdminConversation } from '#protocol';
-import { agents } from '../agents/known.ts';
 import { renameConversation, titleOfConversation } from './listed.ts';
 
 const CHARS_MAX = 120;
@@ -67,26 +66,4 @@ export function useRename(conversation: AdminConversation) {
       </button>
     ),
   };
-}
-
-/** The agent of a conversation. One that this node does not serve has no page. */
-function AgentLink({ name }: { readonly name: string }) {
-  const isServed = agents.value?.some((agent) => agent.name === name) ?? false;
-  return <span class="chat-agent">{isServed ? <a href={`/console/agents/${encodeURIComponent(name)}`}>{name}</a> : name}</span>;
-}
-
-/** What a chat is called, above it, and with whom it is. */
-export function ChatHead({ conversation }: { readonly conversation: AdminConversation }) {
-  const { field, button, onKeyDown } = useRename(conversation);
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: F2 works where the focus is, on the button
-    <div class="chat-head" onKeyDown={onKeyDown}>
-      <a class="to-list" href="/console/chat">
-        ‹<span class="unseen"> All conversations</span>
-      </a>
-      {field ?? <h2>{titleOfConversation(conversation)}</h2>}
-      {button}
-      <AgentLink name={conversation.agent} />
-    </div>
-  );
 }

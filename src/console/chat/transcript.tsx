@@ -3,6 +3,7 @@ import { createTextPart, isTerminal } from '#protocol';
 import { agents } from '../agents/known.ts';
 import { go } from '../route.ts';
 import { Copy } from '../ui/basic.tsx';
+import { Choice, Menu } from '../ui/menu.tsx';
 import { Parts } from '../ui/parts.tsx';
 import { Answer } from './answer.tsx';
 import { useBottom } from './follow-bottom.ts';
@@ -117,25 +118,18 @@ function Said({ chat, said }: { readonly chat: ChatSession; readonly said: UserE
 function ToAnother({ chat, said }: { readonly chat: ChatSession; readonly said: UserEntry }) {
   const others = (agents.value ?? []).filter(({ name }) => name !== chat.target.name);
   if (others.length === 0) return null;
+  const branchTo = (name: string): void => {
+    const branch = openChat({ name });
+    void sayIn(branch, said.parts.length === 0 ? [createTextPart('')] : said.parts);
+    go(`/chat/${encodeURIComponent(name)}?with=${encodeURIComponent(chatKey(branch))}`);
+  };
   return (
-    <select
-      class="small"
-      aria-label="Send to another agent"
-      value=""
-      onChange={(event) => {
-        const name = event.currentTarget.value;
-        event.currentTarget.value = '';
-        const branch = openChat({ name });
-        void sayIn(branch, said.parts.length === 0 ? [createTextPart('')] : said.parts);
-        go(`/chat/${encodeURIComponent(name)}?with=${encodeURIComponent(chatKey(branch))}`);
-      }}
-    >
-      <option value="">Send to …</option>
+    <Menu label="Send to" name="Send to another agent">
       {others.map(({ name }) => (
-        <option key={name} value={name}>
+        <Choice key={name} onChoose={() => branchTo(name)}>
           {name}
-        </option>
+        </Choice>
       ))}
-    </select>
+    </Menu>
   );
 }

@@ -5,6 +5,7 @@ import { usePolling } from '../poll.ts';
 import { go, path, query } from '../route.ts';
 import { Ago, Problem, say, stateWord, took, when } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
+import { inWords } from './http-words.ts';
 
 const EVERY_MS = 3000;
 const KEPT_MAX = 300;
@@ -169,7 +170,7 @@ function AttemptView({ attempt, onSent }: { readonly attempt: AdminAttempt; read
         event {seq}, {isGivenUp ? 'not tried again' : outcome}, {when(at)}, {took(ms)} ·{' '}
         <a href={`/console/tasks/${encodeURIComponent(taskId)}`}>Open the task</a>
       </p>
-      {why === undefined ? null : <p class="problem">{why}</p>}
+      {why === undefined ? null : <p class="problem">{inWords(why)}</p>}
       <Problem text={problem} />
       <Message title="Request" message={request} />
       {response === undefined ? (

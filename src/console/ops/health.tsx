@@ -115,7 +115,12 @@ function LogWords({ message, fields = {} }: { readonly message: string; readonly
         </span>
       ))}
       {typeof task === 'string' ? <a href={`/console/tasks/${encodeURIComponent(task)}`}>Open the task</a> : null}
-      {Object.keys(fields).length === 0 ? null : <JsonTree value={fields} open={0} name="all" />}
+      {Object.keys(fields).length === 0 ? null : (
+        <details class="log-fields">
+          <summary>All fields</summary>
+          <JsonTree value={fields} open={1} />
+        </details>
+      )}
     </>
   );
 }

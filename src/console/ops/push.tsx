@@ -6,6 +6,7 @@ import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
 import { Problem, Sure, say, when } from '../ui/basic.tsx';
 import { DeliveryLog } from './attempts.tsx';
+import { inWords } from './http-words.ts';
 import './ops.css';
 
 /** Webhooks: pending deliveries, dead letters, and the registered webhooks of a task. */
@@ -94,7 +95,7 @@ function Row({ delivery, children }: { readonly delivery: AdminDelivery; readonl
         {failingSince === undefined ? '' : ` · failing since ${when(failingSince)}`}
         {dueAt === undefined ? '' : ` · next ${when(dueAt)}`}
       </p>
-      {problem === undefined ? null : <p class="problem">{problem}</p>}
+      {problem === undefined ? null : <p class="problem">{inWords(problem)}</p>}
     </li>
   );
 }

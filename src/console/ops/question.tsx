@@ -65,11 +65,12 @@ export function Approval({ approval, isWanted = false, isOnTask = false }: Appro
       ) : null}
       <Problem text={problem} />
       <div class="row">
-        {choices.map(({ optionId, name, kind: meaning }) => (
+        {choices.map(({ optionId, name, kind: meaning }, at) => (
           <button
             key={optionId}
             type="button"
             data-option={optionId}
+            {...(isOnTask || at > 8 ? {} : { 'data-key': at + 1 })}
             class={meaning?.startsWith('allow') ? 'primary' : meaning === undefined ? '' : 'danger'}
             onClick={() => void answer({ optionId })}
           >

@@ -1,5 +1,6 @@
 import { wordsFor } from '../api.ts';
 import { say } from '../ui/basic.tsx';
+import { Choice, Menu } from '../ui/menu.tsx';
 import { saveFile } from '../ui/save.ts';
 
 /** Downloads a task or its conversation as one HTML file. */
@@ -12,26 +13,20 @@ async function save(id: string, isWhole: boolean): Promise<void> {
   saveFile(`${name}.html`, sharedHtml(shared), 'text/html');
 }
 
+/** Downloads the file, and says so. */
+export function share(id: string, isWhole: boolean, onProblem: (text: string) => void): void {
+  save(id, isWhole).then(
+    () => say('The file has all messages and events. Credentials are removed.'),
+    (thrown: unknown) => onProblem(wordsFor(thrown)),
+  );
+}
+
 /** The choice of what to share. */
 export function Share({ id, onProblem }: { readonly id: string; readonly onProblem: (text: string) => void }) {
   return (
-    <select
-      class="run-with"
-      aria-label="Share as a file"
-      value=""
-      onChange={(event) => {
-        const choice = event.currentTarget.value;
-        event.currentTarget.value = '';
-        if (choice === '') return;
-        save(id, choice === 'all').then(
-          () => say('The file has all messages and events. Credentials are removed.'),
-          (thrown: unknown) => onProblem(wordsFor(thrown)),
-        );
-      }}
-    >
-      <option value="">Share …</option>
-      <option value="one">this task, as HTML</option>
-      <option value="all">the conversation, as HTML</option>
-    </select>
+    <Menu label="Share" name="Share as a file">
+      <Choice onChoose={() => share(id, false, onProblem)}>This task, as HTML</Choice>
+      <Choice onChoose={() => share(id, true, onProblem)}>The conversation, as HTML</Choice>
+    </Menu>
   );
 }

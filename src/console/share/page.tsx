@@ -68,7 +68,7 @@ function SharedTaskView({ shared: { about, task, events } }: { readonly shared: 
       <h2 class="row">
         <StateBadge state={then?.status.state ?? about.state} /> {about.agent}
       </h2>
-      <Replay count={events.length} total={events.length} at={shownUpTo} isWhole onMove={setAt} />
+      <Replay events={events} total={events.length} at={shownUpTo} isWhole onMove={setAt} />
       <Waterfall spans={spans} shownUpTo={shownUpTo} onPick={setAt} />
       <div class="task-columns">
         <Events events={events} shownUpTo={shownUpTo} />

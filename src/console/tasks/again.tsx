@@ -4,6 +4,7 @@ import { agents, clientFor } from '../agents/known.ts';
 import { wordsFor } from '../api.ts';
 import { go } from '../route.ts';
 import { Problem, say } from '../ui/basic.tsx';
+import { Choice, Menu } from '../ui/menu.tsx';
 
 /** The address that shows two tasks side by side. */
 export function comparison(one: string, other: string): string {
@@ -29,23 +30,13 @@ export function RunWith({ about }: { readonly about: AdminWholeTask }) {
   };
   return (
     <>
-      <select
-        class="run-with"
-        aria-label="Run this request with an agent"
-        value=""
-        onChange={(event) => {
-          const name = event.currentTarget.value;
-          event.currentTarget.value = '';
-          if (name !== '') void run(name);
-        }}
-      >
-        <option value="">Run with …</option>
+      <Menu label="Run with" name="Run with another agent">
         {(agents.value ?? []).map(({ name }) => (
-          <option key={name} value={name}>
+          <Choice key={name} onChoose={() => void run(name)}>
             {name}
-          </option>
+          </Choice>
         ))}
-      </select>
+      </Menu>
       <a class="button" href={`/console${comparison(about.id, '')}`}>
         Compare
       </a>

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { AdminWords } from '#protocol';
+import type { AdminTask } from '#protocol';
 import { getTextFromMessage } from '#protocol';
 import { admin } from '../api.ts';
 import { go } from '../route.ts';
@@ -122,34 +122,39 @@ const AMONG = 100;
 
 /** Tasks with the same request, among the newest, and a field for the id of any other. */
 function Choose({ one }: { readonly one: string }) {
-  const [same, setSame] = useState<readonly AdminWords[] | undefined>(undefined);
+  const [same, setSame] = useState<readonly AdminTask[] | undefined>(undefined);
   const [id, setId] = useState('');
   useEffect(() => {
-    const look = async (): Promise<readonly AdminWords[]> => {
+    const look = async (): Promise<readonly AdminTask[]> => {
       const { tasks } = await admin.tasks(new URLSearchParams({ pageSize: String(AMONG) }));
       const words = await admin.words([...new Set([one, ...tasks.map((task) => task.id)])].slice(0, AMONG));
       const text = words.find((each) => each.id === one)?.text;
-      return words.filter((each) => each.id !== one && each.text === text);
+      const ids = new Set(words.filter((each) => each.text === text).map((each) => each.id));
+      return tasks.filter(({ id: other }) => other !== one && ids.has(other));
     };
     look().then(setSame, () => setSame([]));
   }, [one]);
   return (
     <form
-      class="panel choose"
+      class="panel compare-choose"
       onSubmit={(event) => {
         event.preventDefault();
         if (id !== '') go(comparison(one, id));
       }}
     >
       <p>
-        {same === undefined ? '…' : same.length === 0 ? 'No other task among the newest has this request.' : 'Tasks with the same request:'}
+        {same === undefined
+          ? '…'
+          : same.length === 0
+            ? 'No other task among the newest has this request.'
+            : 'Other tasks with this request:'}
       </p>
       <ul>
         {(same ?? []).map((each) => (
           <li key={each.id}>
-            <a href={`/console${comparison(one, each.id)}`}>{each.text}</a>{' '}
+            <a href={`/console${comparison(one, each.id)}`}>{each.agent}</a> <StateBadge state={each.state} />{' '}
             <span class="dim">
-              <Ago at={each.startedAt} />
+              <Ago at={each.statusAt} />
             </span>
           </li>
         ))}

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { AdminWholeTask, Task } from '#protocol';
-import { getTextFromMessage, isInterrupted, isTerminal } from '#protocol';
+import { getTextFromMessage, isDataPart, isInterrupted, isTerminal } from '#protocol';
 import { admin } from '../api.ts';
 import { Approval } from '../ops/question.tsx';
 import { approvals } from '../ops/watch.ts';
 import { Empty, Problem, StateBadge } from '../ui/basic.tsx';
 import { FailureBox } from '../ui/failure.tsx';
+import { plainData } from '../ui/plain.ts';
 import { Actions } from './actions.tsx';
 import { Events } from './events.tsx';
 import { Facts } from './facts.tsx';
@@ -60,7 +61,7 @@ export function TaskDetail({ id }: { readonly id: string }) {
       <Problem text={log.problem.value} />
       {isPast ? null : <Standing about={about} />}
       <Facts log={log} events={events} />
-      <Replay count={events.length} total={about.last} at={shownUpTo} isWhole={log.isWhole} onMove={setAt} />
+      <Replay events={events} total={about.last} at={shownUpTo} isWhole={log.isWhole} onMove={setAt} />
       {log.isWhole ? <Waterfall spans={spans} shownUpTo={shownUpTo} onPick={setAt} /> : null}
       <TaskTree id={about.id} state={about.state} />
       <div class="task-columns">
@@ -119,7 +120,9 @@ const TITLE_CHARS = 120;
 /** The start of the first message. */
 function wordsIn({ history = [] }: Task): string {
   const first = history.find(({ role }) => role === 'ROLE_USER');
-  const text = first === undefined ? '' : getTextFromMessage(first).replaceAll(/\s+/g, ' ').trim();
+  const said = first === undefined ? '' : getTextFromMessage(first).replaceAll(/\s+/g, ' ').trim();
+  const data = first?.parts.find(isDataPart)?.data;
+  const text = said === '' && data !== undefined ? plainData(data) : said;
   return text.length > TITLE_CHARS ? `${text.slice(0, TITLE_CHARS - 1)}…` : text;
 }
 

@@ -1,5 +1,5 @@
 import type { Message, Task } from '#protocol';
-import { getChoicesFromMessage, isDataPart, isObject, isTerminal } from '#protocol';
+import { getChoicesFromMessage, isDataPart, isObject, isTerminal, isTextPart } from '#protocol';
 import { Parts } from '../ui/parts.tsx';
 import type { Speakers } from './speakers.ts';
 import { grouped } from './speakers.ts';
@@ -81,7 +81,7 @@ function Said({ message, by, asked }: SaidProps) {
     <div class={`history ${isCaller ? 'from-user' : ''}`}>
       <span class="dim">{isCaller ? 'caller' : (by ?? 'agent')}</span>
       <div>
-        {chosen === undefined ? <Parts parts={parts} /> : <p>{chosen}</p>}
+        {chosen === undefined ? <Parts parts={parts} open={parts.some(isTextPart) ? 0 : 2} /> : <p>{chosen}</p>}
         {options.length === 0 ? null : <p class="dim">Options: {options.join(' · ')}</p>}
       </div>
     </div>

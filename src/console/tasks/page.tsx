@@ -4,7 +4,7 @@ import { TASK_STATES } from '#protocol';
 import { agents } from '../agents/known.ts';
 import { commits } from '../ops/watch.ts';
 import { NODE } from '../prefix.ts';
-import { go, path, query, rest } from '../route.ts';
+import { go, path, query, rest, takeLeft } from '../route.ts';
 import { Empty, Problem, stateWord } from '../ui/basic.tsx';
 import { moveBy, usePlainKeys } from '../ui/keys.ts';
 import { Menu } from '../ui/menu.tsx';
@@ -51,7 +51,17 @@ function press(key: string): void {
   if (key === 'x') rows[at]?.parentElement?.querySelector('input')?.click();
 }
 
-/** The tasks of the filters, kept up to date. A search needs all of them. */
+/** After Back, the keys continue at the task that was opened. */
+function focusRow(left: string): boolean {
+  const row = [...document.querySelectorAll<HTMLAnchorElement>('.virtual .task-row a')].find((link) => link.pathname === left);
+  if (document.activeElement === document.body) row?.focus({ preventScroll: true });
+  return row !== undefined;
+}
+
+/** A search looks at the names and ids of this many tasks. The index of the node has the words of all. */
+const NAMED_MAX = 10_000;
+
+/** The tasks of the filters, kept up to date. A search needs many of them. */
 function useTasks(filters: Filters, seen: number): TaskListState {
   const { agent, status, principal, contextId, text } = filters;
   const list = useMemo(() => new TaskListState(filters), [agent, status, principal, contextId]);
@@ -61,7 +71,7 @@ function useTasks(filters: Filters, seen: number): TaskListState {
   }, [list]);
   useEffect(() => void list.refresh(), [seen]);
   useEffect(() => {
-    if (text !== '') void list.want(Number.POSITIVE_INFINITY);
+    if (text !== '') void list.want(NAMED_MAX);
   }, [list, text]);
   return list;
 }
@@ -76,9 +86,10 @@ function List() {
   const list = useTasks(filters, seen.current);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   usePlainKeys(press);
+  const left = useRef(useMemo(takeLeft, []));
   const rows = list.rows.value;
   const found = useFound(filters, seen.current);
-  const snippets = new Map<string, AdminSnippet>(found.tasks.map(({ id, snippet }) => [id, snippet]));
+  const snippets = new Map<string, AdminSnippet | undefined>(found.tasks.map(({ id, snippet }) => [id, snippet]));
   const shown: readonly AdminTask[] =
     text === '' ? rows : [...found.tasks, ...rows.filter((row) => !snippets.has(row.id) && matches(row, text))];
   const wanted = useMemo(() => (last: number) => void list.want(last), [list]);
@@ -116,7 +127,10 @@ function List() {
             count={count}
             rowPx={ROW_PX}
             onWanted={wanted}
-            onShown={(first, last) => wantCauses(shown.slice(first, last))}
+            onShown={(first, last) => {
+              wantCauses(shown.slice(first, last));
+              if (left.current !== undefined && focusRow(left.current)) left.current = undefined;
+            }}
             isKept
             keyOf={(index) => shown[index]?.id ?? index}
             row={(index) => {
@@ -159,7 +173,7 @@ function Bar({ filters, list, shown, found, isPaused, onPause }: BarProps) {
   const words =
     filters.text === ''
       ? `${total} tasks`
-      : `${shown.toLocaleString('en')} of ${total}${found.isCut ? `, the newest ${FOUND_MAX} with these words` : ''}`;
+      : `${shown.toLocaleString('en')} of ${total}${found.isCut ? `, the newest ${FOUND_MAX} with these words` : ''}${list.total.value > NAMED_MAX ? `; names among the newest ${NAMED_MAX.toLocaleString('en')}` : ''}`;
   return (
     <header class="tasks-bar">
       <h1>Tasks</h1>

@@ -1,5 +1,8 @@
+import type { Logged } from '#protocol';
+import { lineOf } from './log.ts';
+
 interface ReplayProps {
-  readonly count: number;
+  readonly events: readonly Logged[];
   /** How many events the task has, also those that are not read yet. */
   readonly total: number;
   readonly isWhole: boolean;
@@ -8,9 +11,11 @@ interface ReplayProps {
 }
 
 /** The slider over the events. */
-export function Replay({ count, total, isWhole, at, onMove }: ReplayProps) {
+export function Replay({ events, total, isWhole, at, onMove }: ReplayProps) {
+  const count = events.length;
   const isPast = at < count;
-  const counted = (events: number): string => events.toLocaleString('en');
+  const counted = (some: number): string => some.toLocaleString('en');
+  const now = events[at - 1];
   if (!isWhole) {
     return (
       <section class="panel replay" aria-label="Replay">
@@ -23,7 +28,10 @@ export function Replay({ count, total, isWhole, at, onMove }: ReplayProps) {
   return (
     <section class="panel replay" aria-label="Replay">
       <label>
-        {isPast ? `After event ${counted(at)} of ${counted(count)}` : `All ${counted(count)} events. Move the slider to replay them.`}
+        <span class="replay-words">
+          {isPast ? `After event ${counted(at)} of ${counted(count)}` : `All ${counted(count)} events. Move the slider to replay them.`}
+          {isPast && now !== undefined ? <strong>{lineOf(now.event).text}</strong> : null}
+        </span>
         <input type="range" min={1} max={Math.max(1, count)} value={at} onInput={(event) => onMove(Number(event.currentTarget.value))} />
       </label>
       {isPast ? (

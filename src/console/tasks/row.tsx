@@ -45,11 +45,16 @@ export const TaskRow = memo(function TaskRow({ task, snippet, isPicked, onPick }
   );
 });
 
+const LEAD_CHARS = 16;
+
 /** A piece of text, with what was found marked. */
 function Snippet({ snippet: { text, marks } }: { readonly snippet: AdminSnippet }) {
-  const ends = [0, ...marks.map(([, end]) => end)];
+  // What was found must be visible, also in a narrow column.
+  const skipped = Math.max(0, (marks[0]?.[0] ?? 0) - LEAD_CHARS);
+  const ends = [skipped, ...marks.map(([, end]) => end)];
   return (
     <>
+      {skipped === 0 ? '' : '…'}
       {marks.map(([start, end], at) => (
         <Fragment key={start}>
           {text.slice(ends[at], start)}

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { AdminTask, AdminWords } from '#protocol';
 import { admin } from '../api.ts';
+import { plainWords } from '../ui/plain.ts';
 
 /** How tasks began, by id. Only of tasks that were shown. */
 export const taskWords = signal<ReadonlyMap<string, AdminWords>>(new Map());
@@ -32,7 +33,7 @@ async function read(ids: readonly string[]): Promise<void> {
   for (const id of ids) asked.add(id);
   try {
     const found = await admin.words(ids);
-    const all = [...taskWords.value, ...found.map((one) => [one.id, one] as const)];
+    const all = [...taskWords.value, ...found.map((one) => [one.id, { ...one, text: plainWords(one.text) }] as const)];
     for (const [id] of all.slice(0, -KEPT_MAX)) asked.delete(id);
     taskWords.value = new Map(all.slice(-KEPT_MAX));
   } catch {

@@ -92,21 +92,17 @@ export function Copy({ text, label }: { readonly text: string | (() => string); 
 /** A button that asks for confirmation before it does something irreversible. */
 export function Sure({ label, onYes }: { readonly label: string; readonly onYes: () => void }) {
   const [isAsking, setAsking] = useState(false);
-  if (!isAsking) {
-    return (
-      <button type="button" class="danger" onClick={() => setAsking(true)}>
-        {label}
-      </button>
-    );
-  }
   return (
-    <span class="row">
-      <button type="button" class="danger solid" onClick={onYes}>
-        {label} for good
+    <span class="row sure">
+      {/* One element for both, so that the focus stays, and a double click keeps. */}
+      <button type="button" class={isAsking ? '' : 'danger'} onClick={() => setAsking(!isAsking)}>
+        {isAsking ? 'Keep' : label}
       </button>
-      <button type="button" onClick={() => setAsking(false)}>
-        Keep
-      </button>
+      {isAsking ? (
+        <button type="button" class="danger solid" onClick={onYes}>
+          {label} for good
+        </button>
+      ) : null}
     </span>
   );
 }
@@ -114,12 +110,11 @@ export function Sure({ label, onYes }: { readonly label: string; readonly onYes:
 /** Created once: creating a formatter costs more than all its uses on a page. */
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
-const midnight = new Date().setHours(0, 0, 0, 0);
 
 /** A time for people, in the zone of the browser. */
 export function when(iso: string | number): string {
   const ms = typeof iso === 'number' ? iso : Date.parse(iso);
-  return (ms >= midnight ? TIME : DAY_AND_TIME).format(ms);
+  return (ms >= new Date().setHours(0, 0, 0, 0) ? TIME : DAY_AND_TIME).format(ms);
 }
 
 const SECOND = 1000;

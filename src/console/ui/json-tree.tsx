@@ -25,7 +25,7 @@ export function JsonTree({ value, name, open = 2, path = '', marks }: TreeProps)
   }
   const isList = Array.isArray(value);
   const entries = Object.entries(value);
-  const summary = isList ? `[${entries.length}]` : `{${entries.length}}`;
+  const summary = `${entries.length} ${isList ? 'item' : 'field'}${entries.length === 1 ? '' : 's'}`;
   return (
     <details class={mark === undefined ? 'tree' : 'tree marked'} open={open > 0}>
       <summary {...(mark === undefined ? {} : { title: mark })}>

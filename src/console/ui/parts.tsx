@@ -9,18 +9,20 @@ import { Markdown } from './markdown.tsx';
 
 interface PartsProps {
   readonly parts: readonly Part[];
+  /** The number of levels of data that are open. */
+  readonly open?: number;
   /** The chat draws the surfaces of an agent itself: a click answers there. Elsewhere they are shown as pictures. */
   readonly areSurfacesElsewhere?: boolean;
 }
 
 /** The parts of a message or an artifact. Adjacent texts are joined. */
-export function Parts({ parts, areSurfacesElsewhere = false }: PartsProps) {
+export function Parts({ parts, areSurfacesElsewhere = false, open = 2 }: PartsProps) {
   const messages = parts.flatMap((part) => a2uiMessagesIn(part));
   const others = messages.length === 0 ? parts : parts.filter((part) => a2uiMessagesIn(part).length === 0);
   return (
     <>
       {joined(withoutRepeats(others)).map((part, at) => (
-        <OnePart key={at} part={part} />
+        <OnePart key={at} part={part} open={open} />
       ))}
       {messages.length === 0 || areSurfacesElsewhere ? null : <StillSurfaces messages={messages} />}
     </>
@@ -69,21 +71,21 @@ function joined(parts: readonly Part[]): readonly Part[] {
   return out;
 }
 
-function OnePart({ part }: { readonly part: Part }) {
+function OnePart({ part, open }: { readonly part: Part; readonly open: number }) {
   if (isTextPart(part)) {
     const isDiff = part.mediaType === 'text/x-diff' || /^diff --git |^--- .*\n\+\+\+ /.test(part.text);
     return isDiff ? <Diff text={part.text} /> : <Markdown text={part.text} />;
   }
-  if (isDataPart(part)) return <DataPart data={part.data} />;
+  if (isDataPart(part)) return <DataPart data={part.data} open={open} />;
   return isFilePart(part) ? <FilePart part={part} /> : null;
 }
 
-function DataPart({ data }: { readonly data: unknown }) {
+function DataPart({ data, open }: { readonly data: unknown; readonly open: number }) {
   const type = typeof data === 'object' && data !== null ? (data as JsonObject)['type'] : undefined;
   if (type === 'file_change') return null; // its diff is shown beside it
   return (
     <div class="data">
-      <JsonTree value={data} open={2} />
+      <JsonTree value={data} open={open} />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { Copy, took } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { saveFile } from '../ui/save.ts';
 import type { ConsoleExchange } from './exchange.ts';
+import { gistOf } from './gist.ts';
 import { harOf } from './har.ts';
 import { asCli, asCurl, asTypeScript } from './snippets.ts';
 
@@ -157,7 +158,7 @@ function Frames({ frames }: { readonly frames: ConsoleExchange['frames'] }) {
             <span class="dim">
               +{Math.round(atMs)} ms{id === undefined ? '' : ` · id ${id}`}
             </span>
-            {value === undefined ? <code>{text}</code> : <JsonTree value={value} open={0} name="data" />}
+            {value === undefined ? <code>{text}</code> : <JsonTree value={value} open={0} name={gistOf(value) || 'data'} />}
           </li>
         );
       })}
