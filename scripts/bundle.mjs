@@ -2,8 +2,9 @@
 // the command line are built together and share their chunks: each class exists once in a process, whichever entries it imports.
 // Names stay, so a stack trace still says which function and where.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { ROOT } from './install.mjs';
+import { joinChunks } from './join-chunks.mjs';
 
 const DIST = join(ROOT, 'dist');
 const CHUNKS = join(DIST, 'chunks');
@@ -15,6 +16,9 @@ const PROGRAMS = [
   'engine/adapters/sqlite/search/worker.js',
   'server/adapters/backup/check-worker.js',
 ];
+
+/** Commands that load only the code that they need. Others may load code of one of these. */
+const STARTS = ['serveCommand', 'sendCommand', 'configCommand', 'trustCommand', 'translateCommand'];
 
 const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const published = Object.values(exports).flatMap((entry) => [entry.default, entry.browser?.default].filter((path) => path !== undefined));
@@ -39,20 +43,9 @@ function untied(text) {
   return text.replace(/export \{[^}]*\} from/g, 'export * from');
 }
 
-/** An `import` of node:http reads each of its members, and one of them loads Node's `fetch`, which takes longer than half of our own code. */
-const httpWithoutFetch = {
-  name: 'http-without-fetch',
-  setup: (build) => {
-    build.onResolve({ filter: /^node:http$/ }, ({ path }) => ({ path, namespace: 'builtin' }));
-    build.onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule('${path}');`,
-    }));
-  },
-};
-
 const { build } = await import('esbuild');
 rmSync(CHUNKS, { recursive: true, force: true });
-const { outputFiles } = await build({
+const { outputFiles, metafile } = await build({
   entryPoints: Object.fromEntries(entries.map((path) => [nameOf(path), join(DIST, path)])),
   outdir: CHUNKS,
   chunkNames: '[hash]',
@@ -67,15 +60,17 @@ const { outputFiles } = await build({
   minifySyntax: true,
   lineLimit: 200,
   logLevel: 'warning',
-  plugins: [ownAddress, httpWithoutFetch],
+  plugins: [ownAddress],
+  metafile: true,
 });
 for (const name of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   if (/[.]js(?:[.]map)?$/.test(name) && !name.startsWith('console')) rmSync(join(DIST, name));
 }
-for (const { path, text } of outputFiles) {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, withoutBareImports(text));
-}
+mkdirSync(CHUNKS, { recursive: true });
+const chunks = new Map(outputFiles.map(({ path, text }) => [basename(path), chunkOf(path, withoutBareImports(text))]));
+const isStart = (name) => STARTS.some((command) => chunks.get(name).exports.includes(command));
+const entryChunks = [...entries.map((path) => `${nameOf(path)}.js`), ...chunks.get('cli-main.js').late.filter(isStart)];
+for (const [name, text] of await joinChunks(chunks, entryChunks)) writeFileSync(join(CHUNKS, name), withFewImports(text));
 // Node looks for the package.json of every file that it loads. A small one beside the chunks takes an eighth less of a start's processor time
 // than the one of the package. Bundlers read it, too: it says what the large one says.
 writeFileSync(join(CHUNKS, 'package.json'), `${JSON.stringify({ type: 'module', sideEffects: false })}\n`);
@@ -87,6 +82,43 @@ for (const path of entries) writeFileSync(join(DIST, path), `export * from '${do
  */
 function withoutBareImports(text) {
   return text.replaceAll(/(?<=^|;|\n)import"[.]\/\w+[.]js";\n?/g, '');
+}
+
+/**
+ * One import for each file, of the names that are used. Node's modules are not imported: an `import` reads each of their members, and some load
+ * others. One of node:http loads Node's `fetch`, which takes longer than half of our own code.
+ */
+function withFewImports(text) {
+  const imports = new Map();
+  const rest = text.replaceAll(
+    /(?<=^|[;}\n])import(?:\s*([\w$]+)\s+|\s*[*]\s*as\s+([\w$]+)\s+|\{([^}]*)\}\s*)from"([^"]+)";?/g,
+    (statement, whole, space, names, from) => {
+      if (names !== undefined) imports.set(from, [...(imports.get(from) ?? []), ...names.split(',').map((name) => name.trim())]);
+      else if (!from.startsWith('node:')) return statement;
+      return names === undefined ? `var ${whole ?? space}=${builtin(from)};` : '';
+    },
+  );
+  const words = new Set(rest.match(/[\w$]+/g));
+  const lines = [...imports].map(([from, names]) => {
+    const used = names.filter((name) => words.has(name.split(/\s+as\s+/).at(-1)));
+    if (used.length === 0) return '';
+    return from.startsWith('node:')
+      ? `var{${used.map((name) => name.replace(/\s+as\s+/, ':'))}}=${builtin(from)};\n`
+      : `import{${used}}from"${from}";\n`;
+  });
+  return lines.join('') + rest;
+}
+
+function builtin(name) {
+  return `process.getBuiltinModule("${name}")`;
+}
+
+/** What `joinChunks` needs to know of a chunk. */
+function chunkOf(path, text) {
+  const { exports, imports } = metafile.outputs[relative(process.cwd(), path)];
+  const links = imports.filter(({ path: to, kind }) => kind === 'import-statement' && text.includes(`from"./${basename(to)}"`));
+  const late = imports.filter(({ kind, external }) => kind === 'dynamic-import' && external !== true);
+  return { text, exports, links: links.map(({ path: to }) => basename(to)), late: late.map(({ path: to }) => basename(to)) };
 }
 
 /** The name of an entry's chunk. */

@@ -11,6 +11,8 @@ export interface Sizes {
   readonly rounds: number;
   /** Rounds before them that are not counted, for servers: V8 compiles what they run. */
   readonly warmUp: number;
+  /** Sends to each server before them. A server of 330 functions for a send is compiled after some 25,000. */
+  readonly warmUpSends: number;
   /** Duration of one round for one side. */
   readonly ms: number;
   readonly subscribers: number;
@@ -24,6 +26,7 @@ export interface Sizes {
 export const FULL: Sizes = {
   rounds: 11,
   warmUp: 5,
+  warmUpSends: 30_000,
   ms: 700,
   subscribers: 10_000,
   subscriberRounds: 3,
@@ -36,6 +39,7 @@ export const FULL: Sizes = {
 export const QUICK: Sizes = {
   rounds: 3,
   warmUp: 1,
+  warmUpSends: 0,
   ms: 300,
   subscribers: 1000,
   subscriberRounds: 1,

@@ -1,7 +1,7 @@
 import { createRegistry, DIALECTS, messageId } from '#protocol';
 import { newFolder, startBeside, startParley } from '../children.ts';
 import type { Load } from '../load.ts';
-import { ID_PLACE, requestsPerSecond, runLoad } from '../load.ts';
+import { ID_PLACE, requestsPerSecond, runLoad, sendUntilWarm } from '../load.ts';
 import type { Rounds } from '../measure.ts';
 import { cpuMicros, inTurns, percentile, quartiles, ratios } from '../measure.ts';
 import type { Figure, Sizes } from './figure.ts';
@@ -28,7 +28,7 @@ interface Spent {
 }
 
 /** Measures blocking sends to the echo agent. */
-export async function benchSends({ rounds, warmUp, ms }: Sizes): Promise<readonly Figure[]> {
+export async function benchSends({ rounds, warmUp, warmUpSends, ms }: Sizes): Promise<readonly Figure[]> {
   const servers = {
     durable: await startParley('echo', ['--data', newFolder()]),
     unsearched: await startParley('echo', ['--data', newFolder(), '--no-search']),
@@ -40,10 +40,12 @@ export async function benchSends({ rounds, warmUp, ms }: Sizes): Promise<readonl
   const send = sendIn('v10');
   const empty = (): Spent => ({ micros: [], tookMs: [] });
   const spent: Record<Side, Spent> = { durable: empty(), unsearched: empty(), bare: empty(), memory: empty(), sdk: empty() };
+  const loadOf = (side: Side): Omit<Load, 'ms'> => ({ url: `${servers[side].url}${paths[side]}`, ...send, connections: CONNECTIONS });
+  for (const side of SIDES) await sendUntilWarm(loadOf(side), warmUpSends);
   const rates = await inTurns(SIDES, { rounds, warmUp }, async (side) => {
-    const { url, pid } = servers[side];
+    const { pid } = servers[side];
     const before = cpuMicros(pid);
-    const done = await runLoad({ url: `${url}${paths[side]}`, ...send, connections: CONNECTIONS, ms });
+    const done = await runLoad({ ...loadOf(side), ms });
     spent[side].micros.push((cpuMicros(pid) - before) / done.count);
     spent[side].tookMs.push(percentile(done.tookMs, 0.99));
     return done.perSecond;

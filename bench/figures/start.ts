@@ -40,7 +40,7 @@ export async function benchStart({ rounds, kept }: Sizes): Promise<readonly Figu
       goal: '≤ 2 s',
     },
     {
-      what: '`parley version`',
+      what: '`parley --version`',
       value: `${quartiles(times.version, 0)} ms`,
       beside: `\`node -e 0\` ${quartiles(times.node, 0)} ms: ${quartiles(times.version.map((ms, round) => ms / (times.node[round] ?? ms)))} ×`,
       goal: '≤ 1.5 ×',
