@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import type { TaskKey } from '#engine';
+import { seq } from '#protocol';
 import type { SqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { found, saying } from '../contracts/search.ts';
@@ -97,6 +98,23 @@ it('searches tasks whose keys are far apart, the newest first, page by page', as
   await store.commit([{ kind: 'forget', task: 131_072 as TaskKey }]);
   await store.compact?.();
   expect(await found(store, 'common')).toEqual([2_000_000, 500_000, 131_071, 1]);
+  await store.close();
+});
+
+it('finds a finished task by what it says now, also if it was changed or deleted before it was indexed', async () => {
+  const store = open(freshPath());
+  const done = { state: 'TASK_STATE_COMPLETED' } as const;
+  const many = Array.from({ length: 300 }, (_, at) => saying(at + 3, `many n${at}`, done));
+  await store.commit([saying(1, 'first', done), saying(2, 'qzsecretword', done), ...many]);
+  const { row, entries } = saying(1, 'second', { ...done, last: seq(2) });
+  await store.commit([
+    { kind: 'forget', task: 2 as TaskKey },
+    { kind: 'task', row, isNew: false, entries: entries.map((entry) => ({ ...entry, seq: seq(2) })) },
+  ]);
+  expect(await found(store, 'first second')).toEqual([1]);
+  expect(await found(store, 'many')).toHaveLength(100);
+  expect(await found(store, 'n299')).toEqual([302]);
+  expect(await found(store, 'qzsecretword')).toEqual([]);
   await store.close();
 });
 

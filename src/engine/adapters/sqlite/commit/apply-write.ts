@@ -23,8 +23,11 @@ export interface Tables {
   readonly deferredDeletes: DeferredDeletes;
 }
 
+/** The last hash of the log of each task that a commit has created. */
+export type CreatedHeads = ReadonlyMap<number, string>;
+
 /** Applies the writes of a batch in the current transaction, in their order. Marks of delivery stand in rows, and each row is one step. */
-export function applyAll(batch: readonly Write[], tables: Tables): void {
+export function applyAll(batch: readonly Write[], tables: Tables, heads: Map<number, string>): void {
   let delivered: SendName[] = [];
   for (const write of batch) {
     if (write.kind === 'delivered') {
@@ -33,7 +36,8 @@ export function applyAll(batch: readonly Write[], tables: Tables): void {
     }
     if (delivered.length > 0) tables.sends.deliver(delivered);
     delivered = [];
-    apply(write, tables);
+    if (write.kind === 'task' && write.isNew) heads.set(write.row.key, tables.tasks.create(write.row, write.entries));
+    else apply(write, tables);
   }
   if (delivered.length > 0) tables.sends.deliver(delivered);
 }
@@ -41,8 +45,7 @@ export function applyAll(batch: readonly Write[], tables: Tables): void {
 function apply(write: Exclude<Write, { kind: 'delivered' }>, { tasks, sends, pushes, outbox, owners }: Tables): void {
   switch (write.kind) {
     case 'task':
-      if (write.isNew) tasks.create(write.row, write.entries);
-      else tasks.change(write.row, write.entries);
+      tasks.change(write.row, write.entries);
       return;
     case 'send':
       sends.put(write.record);

@@ -78,8 +78,9 @@ export function createCommitter(options: CommitterOptions): Committer {
     const gate = checkpoints.gate();
     if (gate !== undefined && guard.broken === undefined) return gate.then(() => commit(batch));
     space.admit(batch);
-    transact(() => applyAll(batch, tables), touchedBy(batch), highestKeyIn(batch));
-    searching.committed(batch);
+    const heads = new Map<number, string>();
+    transact(() => applyAll(batch, tables, heads), touchedBy(batch), highestKeyIn(batch));
+    searching.committed(batch, heads);
     if (batch.some((write) => write.kind === 'forget')) purgeSoon();
   };
 

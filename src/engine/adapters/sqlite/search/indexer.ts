@@ -7,11 +7,13 @@ import { query } from '../database/statement.ts';
 import { createReadLog } from '../read/log.ts';
 import type { IndexEntry, IndexFile } from './index-file.ts';
 import { createScopeWords } from './scope-words.ts';
+import type { CommittedTask, TasksToIndex } from './unindexed-tasks.ts';
+import { UnindexedTasks } from './unindexed-tasks.ts';
 
 /** Brings the index up to date with the store. All of it runs in a thread, with a connection of its own that only reads. */
 export interface Indexer {
   /** These tasks have changed. */
-  touch(keys: readonly number[]): void;
+  touch(tasks: TasksToIndex): void;
   /** Works for a few milliseconds. Returns false if there is nothing left to do. */
   work(): boolean;
   readonly isDone: boolean;
@@ -21,16 +23,8 @@ export interface Indexer {
   close(): void;
 }
 
-interface StoredTask {
-  readonly key: number;
-  readonly tenant: string;
-  readonly principal: string;
-  readonly agent: string;
-  readonly context: string;
-  readonly state: number;
-  readonly status_at: number;
+interface StoredTask extends Omit<CommittedTask, 'text'> {
   readonly last: number;
-  readonly head: string;
 }
 
 const PAGE = 1000;
@@ -43,29 +37,20 @@ export function createIndexer(path: string, index: IndexFile): Indexer {
   const db = new DatabaseSync(path, { readOnly: true });
   db.exec('PRAGMA busy_timeout = 2000; PRAGMA cache_size = -8192');
   const { heads, one, state } = statements(db);
-  const [readLog, scopeWords] = [createReadLog(db), createScopeWords()];
-  const changed = new Set<number>();
+  const [wordsOf, scopeWords] = [createWordsOf(db), createScopeWords()];
+  const changed = new UnindexedTasks();
   let below = index.takeMark() === state.one()?.mark ? 0 : Number.MAX_SAFE_INTEGER;
 
-  /** Damaged content can't be found; the task itself is reported elsewhere. */
-  const wordsOf = ({ key, last }: StoredTask): string => {
-    try {
-      return plainWords(textOfTaskNow(seq(last), (range) => readLog(key, range)));
-    } catch (thrown) {
-      if (isDamage(thrown)) return '';
-      throw thrown;
-    }
-  };
   /** Compares a page of tasks, down from `below`, and notes those that differ. */
   const compare = (): void => {
     const stored = heads.all(below, PAGE);
     const lowest = stored.length < PAGE ? 0 : (stored.at(-1)?.key ?? 0);
     const known = new Map(index.between(lowest, below).map(({ key, head }) => [key, head]));
     for (const { key, head } of stored) {
-      if (known.get(key) !== shortHead(head)) changed.add(key);
+      if (known.get(key) !== shortHead(head)) changed.set(key);
       known.delete(key);
     }
-    for (const key of known.keys()) changed.add(key);
+    for (const key of known.keys()) changed.set(key);
     below = lowest;
   };
   const write = (): void => {
@@ -73,14 +58,15 @@ export function createIndexer(path: string, index: IndexFile): Indexer {
     const [entries, gone, done]: [IndexEntry[], number[], number[]] = [[], [], []];
     // One transaction: otherwise SQLite takes and releases the locks of the file for each row.
     db.exec('BEGIN');
-    for (const key of firstOf(changed).sort((left, right) => left - right)) {
+    for (const key of firstOf(changed.keys()).sort((left, right) => left - right)) {
       if (done.length > 0 && performance.now() > until) break;
       done.push(key);
-      const task = one.one(key);
+      const task = changed.get(key) ?? one.one(key);
       const [head, known] = [shortHead(task?.head ?? ''), key > highest ? undefined : index.head(key)]; // new tasks need no look into the index
       if (task === undefined) gone.push(key);
       else if (known !== head) {
-        entries.push({ key, isNew: known === undefined, head, statusAt: task.status_at, scope: scopeWords(task), words: wordsOf(task) });
+        const [scope, words] = [scopeWords(task), wordsOf(key, task)];
+        entries.push({ key, isNew: known === undefined, head, statusAt: task.status_at, scope, words });
       }
     }
     db.exec('COMMIT');
@@ -89,8 +75,8 @@ export function createIndexer(path: string, index: IndexFile): Indexer {
   };
 
   return {
-    touch: (keys) => {
-      for (const key of keys) changed.add(key);
+    touch: (tasks) => {
+      for (const [key, task] of tasks) changed.set(key, task);
     },
     work: () => {
       if (changed.size > 0) write();
@@ -110,12 +96,26 @@ export function createIndexer(path: string, index: IndexFile): Indexer {
   };
 }
 
+/** The words of a task, which is read unless its text was handed over. Damaged content can't be found; the task itself is reported elsewhere. */
+function createWordsOf(db: DatabaseSync): (key: number, task: CommittedTask | StoredTask) => string {
+  const readLog = createReadLog(db);
+  return (key, task) => {
+    if ('text' in task) return plainWords(task.text);
+    try {
+      return plainWords(textOfTaskNow(seq(task.last), (range) => readLog(key, range)));
+    } catch (thrown) {
+      if (isDamage(thrown)) return '';
+      throw thrown;
+    }
+  };
+}
+
 /** What is read of the store. `mark` changes with every commit, and if another database took its place. */
 function statements(db: DatabaseSync) {
   const heads = query<{ key: number; head: string }>(db, 'SELECT key, head FROM task WHERE key < ? ORDER BY key DESC LIMIT ?');
   const one = query<StoredTask>(
     db,
-    `SELECT task.key, tenant, principal, agent, context, state, status_at, last, head FROM task JOIN realm ON realm.key = task.realm WHERE task.key = ?`,
+    `SELECT tenant, principal, agent, context, state, status_at, last, head FROM task JOIN realm ON realm.key = task.realm WHERE task.key = ?`,
   );
   const state = query<{ mark: string }>(
     db,

@@ -2,11 +2,14 @@ import { existsSync } from 'node:fs';
 import { A2AError } from '#protocol';
 import { type TaskKey, type TaskRow, type TaskSearch, taskKey, type Write } from '../../../ports.ts';
 import { isListed } from '../../../search/is-listed.ts';
+import type { CreatedHeads } from '../commit/apply-write.ts';
 import { notNow } from '../damage/task-errors.ts';
 import { createFinder } from './finder.ts';
 import { removeIndexFile } from './index-file.ts';
 import { matchOf } from './scope-words.ts';
+import type { SearchThread } from './thread.ts';
 import { createSearchThread } from './thread.ts';
+import { committedTask, UnindexedTasks } from './unindexed-tasks.ts';
 import type { IndexJob } from './worker.ts';
 
 /** The search of a store, and what keeps it up to date. */
@@ -14,7 +17,7 @@ export interface StoreSearch {
   /** Absent if the store is opened without it. */
   readonly search?: TaskSearch;
   /** Called after a commit. */
-  committed(batch: readonly Write[]): void;
+  committed(batch: readonly Write[], heads: CreatedHeads): void;
   /** Rewrites the index without what was deleted. */
   compact(): Promise<void>;
   close(): Promise<void>;
@@ -32,9 +35,13 @@ interface SearchOptions {
 
 /** A task often has several commits in a row. They are indexed together. */
 const DELAY_MS = 500;
+/** Texts are handed over earlier: to copy 128 of them takes the event loop less than a millisecond. */
+const TEXTS_MAX = 128;
+/** While the thread has not received so many portions, for example because it compacts the index, it gets no texts and reads the tasks later. */
+const UNRECEIVED_MAX = 8;
 const LATEST = Number.MAX_SAFE_INTEGER;
 
-/** The index is a file beside the database, and a thread fills it: a commit only notes the keys of its tasks. */
+/** The index is a file beside the database, and a thread fills it: a commit only notes its tasks. */
 export function createStoreSearch({ isWanted, path, store, rows, report }: SearchOptions): StoreSearch {
   const file = `${path}.search`;
   // An index that nobody keeps up to date must not keep what was deleted.
@@ -48,13 +55,12 @@ export function createStoreSearch({ isWanted, path, store, rows, report }: Searc
   const finder = createFinder(setup, thread);
   const reset = (): Promise<void> =>
     finder.reset().catch((thrown: unknown) => report('the thread of the search ended with an error', thrown));
-  const changed = new Set<number>();
+  const changed = new UnindexedTasks();
   let isClosed = false;
+  const portions = createPortions(thread, changed);
   const flush = (): void => {
     timer = undefined;
-    if (isClosed) return;
-    thread.tell({ kind: 'touch', keys: [...changed] });
-    changed.clear();
+    if (!isClosed) portions.send(true);
   };
   // Also without a commit: the last process may have left something to do.
   let timer: NodeJS.Timeout | undefined = setTimeout(flush, DELAY_MS).unref();
@@ -79,12 +85,14 @@ export function createStoreSearch({ isWanted, path, store, rows, report }: Searc
       },
       settled,
     },
-    committed: (batch) => {
+    committed: (batch, heads) => {
       for (const write of batch) {
-        if (write.kind === 'task') changed.add(write.row.key);
-        else if (write.kind === 'forget') changed.add(write.task);
+        if (write.kind === 'task') changed.set(write.row.key, portions.isBehind ? undefined : committedTask(write, heads));
+        else if (write.kind === 'forget') changed.set(write.task);
       }
-      if (changed.size > 0 && !isClosed) timer ??= setTimeout(flush, DELAY_MS).unref();
+      if (changed.size === 0 || isClosed) return;
+      timer ??= setTimeout(flush, DELAY_MS).unref();
+      if (changed.texts >= TEXTS_MAX) portions.send(false);
     },
     compact: async () => {
       if (!thread.isStarted && !existsSync(file)) return;
@@ -96,10 +104,33 @@ export function createStoreSearch({ isWanted, path, store, rows, report }: Searc
     },
     close: async () => {
       clearTimeout(timer);
-      if (thread.isStarted && changed.size > 0) thread.tell({ kind: 'touch', keys: [...changed] });
+      if (thread.isStarted && changed.size > 0) portions.send(true);
       isClosed = true;
       await reset();
       await thread.close().catch((thrown: unknown) => report('the thread of the search index ended with an error', thrown));
+    },
+  };
+}
+
+interface Portions {
+  /** The thread has not received the last ones yet. */
+  readonly isBehind: boolean;
+  /** Hands over what has changed. If it is not due, more follows soon. */
+  send(isDue: boolean): void;
+}
+
+function createPortions(thread: SearchThread<IndexJob>, changed: UnindexedTasks): Portions {
+  let unreceived = 0;
+  const received = (): void => {
+    unreceived -= 1;
+  };
+  return {
+    get isBehind() {
+      return unreceived >= UNRECEIVED_MAX;
+    },
+    send: (isDue) => {
+      unreceived += 1;
+      thread.ask({ kind: 'touch', tasks: changed.take(), isDue }).then(received, received);
     },
   };
 }

@@ -4,8 +4,6 @@ import type { SearchFailure, SearchReply, SearchSetup } from './replies.ts';
 /** The main side of a thread of the search. It starts with the first job and keeps the process alive only while somebody waits. */
 export interface SearchThread<Job> {
   readonly isStarted: boolean;
-  /** For a job without a reply. */
-  tell(job: Job): void;
   ask(job: Job): Promise<readonly number[]>;
   close(): Promise<void>;
 }
@@ -57,23 +55,18 @@ export function createSearchThread<Job>(
     worker = started;
     return started;
   };
-  const post = (job: Job | { readonly kind: 'close' }): void => {
-    running().postMessage({ id: next, job });
-    next += 1;
-  };
   const ask = (job: Job | { readonly kind: 'close' }): Promise<readonly number[]> =>
     new Promise((resolve, reject) => {
       if (isClosed) return reject(new Error('the store is closed'));
-      running().ref();
+      const thread = running();
+      thread.ref();
       waiters.set(next, { resolve, reject });
-      post(job);
+      thread.postMessage({ id: next, job });
+      next += 1;
     });
   return {
     get isStarted() {
       return worker !== undefined;
-    },
-    tell: (job) => {
-      if (!isClosed) post(job);
     },
     ask,
     close: async () => {

@@ -7,10 +7,12 @@ import type { Indexer } from './indexer.ts';
 import { createIndexer } from './indexer.ts';
 import type { SearchReply, SearchSetup } from './replies.ts';
 import { failureOf } from './replies.ts';
+import type { TasksToIndex } from './unindexed-tasks.ts';
 
 /** Work for the thread that indexes. */
 export type IndexJob =
-  | { readonly kind: 'touch'; readonly keys: readonly number[] }
+  /** Replies when it is received. If it is not due, more tasks follow soon: they are indexed together. */
+  | { readonly kind: 'touch'; readonly tasks: TasksToIndex; readonly isDue: boolean }
   /** Replies when there is a file, which may be empty. */
   | { readonly kind: 'open' }
   /** Replaces a damaged file. */
@@ -126,13 +128,15 @@ yieldToOthers();
 parentPort?.on('message', ({ id, job }: IndexAsk) => {
   switch (job.kind) {
     case 'touch':
+      send({ id, keys: [] });
       try {
-        opened().indexer.touch(job.keys);
+        opened().indexer.touch(job.tasks);
       } catch (thrown) {
         send({ trouble: failureOf(thrown) });
         return schedule(RETRY_MS);
       }
-      return schedule(0);
+      if (job.isDue) schedule(0);
+      return;
     case 'open':
       return attempt(id, () => {
         opened();

@@ -10,7 +10,8 @@ import { assertIntact, recordOf, TASK_COLUMNS } from './task-record.ts';
 
 /** Writes tasks and their logs. */
 export interface Tasks {
-  create(row: TaskRow, entries: readonly LogEntry[]): void;
+  /** Returns the hash of the last segment of the log. */
+  create(row: TaskRow, entries: readonly LogEntry[]): string;
   change(row: TaskRow, entries: readonly LogEntry[]): void;
   /** Deletes a task. Returns false if there is none. */
   forget(key: number): boolean;
@@ -59,6 +60,7 @@ export function createTasks(db: DatabaseSync, realms: Realms, counts: TaskCounts
       const { key, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes, words, head, sum } = to;
       insert(key, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes, words, head, sum);
       counts.add(realm, state, status_at);
+      return head;
     },
     change: (row, entries) => {
       const from = stored.one(row.key);
