@@ -1,5 +1,5 @@
 import type { A2AService, CallContext, Logged, SendRequest, SendResult, Task, TaskId } from '#protocol';
-import { createUserMessage, messageId, seq } from '#protocol';
+import { createUserMessage, externalId, messageId, seq } from '#protocol';
 import type { AgentName } from './agents.ts';
 import { AGENTS } from './agents.ts';
 import type { Call, Outcome } from './network.ts';
@@ -16,6 +16,8 @@ interface KnownTask {
 }
 
 const TRIES = 60;
+/** Names that each caller gives to tasks, again and again. */
+const NAMES = 3;
 
 /** A caller with tasks of its own. It sends a request again until it gets an answer. */
 export class SimulatedClient {
@@ -55,6 +57,7 @@ export class SimulatedClient {
     if (any !== undefined && what < 0.25) return this.#get(any);
     if (one !== undefined && what < 0.4) return this.#follow(one, 0);
     if (what < 0.65) return this.#stream();
+    if (what < 0.68) return this.#named();
     return this.#send(random.chance(0.4), random.chance(0.25));
   }
 
@@ -79,6 +82,30 @@ export class SimulatedClient {
     const run = (service: A2AService, ctx: CallContext): Promise<SendResult> => service.send(request, ctx);
     const outcome = await this.#try({ what: `${this.#name} send`, agent, run, onAnswer: (result) => this.#shown(result) });
     if (outcome?.kind === 'answer' && outcome.value.task !== undefined) this.#learn(outcome.value.task, agent, message.messageId);
+  }
+
+  /**
+   * Two messages at once, at two replicas, under one name that the caller chooses. It may be a name that has a task already. Which of the two
+   * makes the task is not known; the other one joins it or follows it.
+   */
+  async #named(): Promise<void> {
+    const { random, checker } = this.#world;
+    const agent = random.pick(AGENTS);
+    const alias = externalId(`${this.#name}-${random.whole(1, NAMES)}`);
+    await Promise.all(
+      [this.#slot, (this.#slot + 1) % REPLICAS].map(async (slot) => {
+        const request: SendRequest = { ...this.#message(this.#script()), alias, configuration: { returnImmediately: true } };
+        const run = (service: A2AService, ctx: CallContext): Promise<SendResult> =>
+          service.send(request, { ...ctx, semantics: { ...ctx.semantics, taskNames: 'reusable' } });
+        const { messageId: message } = request.message;
+        const onAnswer = ({ task }: SendResult): void => {
+          if (task !== undefined) checker.shownTask(checker.withOwnId(task, message));
+        };
+        const outcome = await this.#try({ what: `${this.#name} names ${alias}`, agent, run, onAnswer }, slot);
+        if (outcome?.kind === 'answer' && outcome.value.task !== undefined)
+          this.#learn(checker.withOwnId(outcome.value.task, message), agent, message);
+      }),
+    );
   }
 
   async #answer(task: KnownTask): Promise<void> {
@@ -204,9 +231,9 @@ export class SimulatedClient {
     return fresh;
   }
 
-  async #try<T>(call: Omit<Call<T>, 'principal'>): Promise<Outcome<T> | undefined> {
+  async #try<T>(call: Omit<Call<T>, 'principal'>, first: number = this.#slot): Promise<Outcome<T> | undefined> {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const outcome = await this.#world.network.call(this.#slot, { ...call, principal: this.#name });
+      const outcome = await this.#world.network.call(tries === 0 ? first : this.#slot, { ...call, principal: this.#name });
       if (outcome.kind === 'answer' || (outcome.kind === 'error' && !outcome.isLater)) return outcome;
       await this.#elsewhere();
     }

@@ -79,6 +79,7 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
   'a commit does not look whether its cells are its own': { server: { ignoresOwner: true }, store: keepsLost },
   'a cell is released while a commit of it is under way': { server: { releasesEarly: true } },
   'a name that another replica has claimed is claimed again': { server: { namesTwice: true } },
+  'a name of a task that another replica has claimed is claimed again': { server: { aliasesTwice: true } },
   'a forwarded call is forwarded again': { forward: { again: true } },
   'a forwarded call has another caller': { forward: { asEntry: true } },
   'a stream that continues at another replica skips an event': { forward: { skipsOne: true } },

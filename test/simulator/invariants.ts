@@ -7,13 +7,15 @@ export const INVARIANTS = {
   'cells-shared':
     'When the faults are over, every cell has a live owner, and every live replica owns cells, unless the others need theirs for work that continues.',
   'one-hop': 'A call is forwarded at most once, and its task belongs to the caller whom the entry has authenticated.',
-  'one-name-one-task': 'A name has one task for ever, and that task exists.',
+  'one-name-one-task':
+    'The name of a send has one task for ever, and that task exists. The name of a task has one task at a time: the next one follows when it has ended, in the same conversation.',
   'one-run-writes':
     'Once a later run of a turn has written, no earlier run of it writes. A restart has its attempt on disk. A `fail` agent never starts twice.',
   'one-verdict': 'The verdict of a commit of unknown outcome is true, and stays true.',
   'no-act-without-lease': '`durable()` returns only after a fenced round trip, and runs end once the lease is lost.',
   'stream-once-in-order': 'A stream over any number of takeovers shows each sequence number once, rising by one.',
-  'nobody-forgotten': 'When the faults are over, every task gets a run, waits for its caller, or has ended.',
+  'nobody-forgotten':
+    'When the faults are over, every task gets a run, waits for its caller, or has ended. A seed ends: 200,000 steps, or a thread without memory, are a failure.',
   'webhook-place': 'The place of a webhook never moves back, and every event is delivered at least once.',
   'ids-never-reused': 'No task key, replica id or writer id is used twice. A lapsed lease is not renewed.',
   'read-your-write': 'After an acknowledgement every read shows what was acknowledged, or something newer.',

@@ -11,3 +11,5 @@ export const FAULTS = 22;
 export const SETTLE_MS = 120_000;
 /** Then webhooks get this time for what they have to repeat. A failed delivery is repeated after 5 s, and then after 5 minutes. */
 export const DELIVERY_MS = 8000;
+/** A seed takes 9,000 steps on average. One that takes so many never ends. */
+export const STEPS_MAX = 200_000;

@@ -14,7 +14,7 @@ import { SimulatedProcess } from './process.ts';
 import { SimulatedReceiver } from './receiver.ts';
 import type { Random } from './scheduler.ts';
 import { Scheduler, WORLD } from './scheduler.ts';
-import { CELLS, CLIENTS, DELIVERY_MS, REPLICAS, SETTLE_MS } from './settings.ts';
+import { CELLS, CLIENTS, DELIVERY_MS, REPLICAS, SETTLE_MS, STEPS_MAX } from './settings.ts';
 
 /** What happens to single messages. */
 export type MessageFault = 'message lost' | 'message delayed' | 'message repeated' | 'answer lost' | 'stream cut';
@@ -80,7 +80,7 @@ export class SimulatedWorld {
     for (let slot = 0; slot < REPLICAS; slot += 1) this.#start(slot);
     for (const client of this.#clients) void client.start();
     this.#faults.schedule();
-    const hasFailed = (): boolean => this.findings.violation !== undefined;
+    const hasFailed = (): boolean => this.findings.violation !== undefined || this.#isEndless();
     await this.scheduler.run(() => hasFailed() || (this.#faults.areOver && this.#clients.every(({ isDone }) => isDone)));
     const end = this.scheduler.now + SETTLE_MS;
     await this.scheduler.run(() => hasFailed() || this.scheduler.now > end || this.#isSettled());
@@ -167,6 +167,18 @@ export class SimulatedWorld {
       this.scheduler.note(`${process.name} can't start: ${String(thrown)}`);
       if (process.isAlive) this.scheduler.later(process, 0, 'exits', () => this.end(process, 'exit'));
     });
+  }
+
+  /** Nodes and clients that only repeat themselves never come to an end. */
+  #isEndless(): boolean {
+    const isEndless = this.scheduler.steps >= STEPS_MAX;
+    if (isEndless) this.findings.check('nobody-forgotten', false, () => this.#unfinished());
+    return isEndless;
+  }
+
+  #unfinished(): string {
+    const waiting = this.#clients.flatMap((client, n) => (client.isDone ? [] : [`client ${n}`]));
+    return `after ${STEPS_MAX} steps, ${this.scheduler.now.toFixed(0)} ms, these are not done: ${waiting.join(', ') || 'tasks'}`;
   }
 
   /** Every task has ended or asks. */

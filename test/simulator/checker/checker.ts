@@ -1,4 +1,5 @@
 import type { Logged, Task } from '#protocol';
+import { taskId } from '#protocol';
 import type { CommitEffect, CommitRequest } from '../database/commit.ts';
 import type { ServerEvents, Statement } from '../database/server.ts';
 import type { Tables } from '../database/tables.ts';
@@ -28,12 +29,14 @@ export class Checker implements ServerEvents {
   readonly #replicas = new Map<number, number>();
   readonly #writers = new Map<number, number>();
   readonly #buried = new Set<number>();
-  /** The end of each lease as the server last wrote it, and the newest replica of each process. */
+  /** The end of each lease as the server last wrote it, and the newest replica with which each process writes. */
   readonly #until = new Map<number, number>();
   readonly #newest = new Map<number, number>();
   readonly #owners = new Map<number, number>();
   /** The task of each name of a send. */
   readonly #names = new Map<string, number>();
+  /** The newest task of each name that a caller has given to tasks. */
+  readonly #aliases = new Map<string, number>();
   /** Statements that were written, and those that must never be. */
   readonly #written = new Set<number>();
   readonly #refused = new Set<number>();
@@ -45,7 +48,6 @@ export class Checker implements ServerEvents {
   entered(process: number, replica: number): void {
     this.findings.check('ids-never-reused', !this.#replicas.has(replica), () => `replica ${replica} was used before`);
     this.#replicas.set(replica, process);
-    this.#newest.set(process, replica);
     this.#until.set(replica, this.tables?.replicas.get(replica) ?? 0);
   }
 
@@ -57,6 +59,9 @@ export class Checker implements ServerEvents {
   opened(writer: number, replica: number): void {
     this.findings.check('ids-never-reused', !this.#writers.has(writer), () => `writer ${writer} was used before`);
     this.#writers.set(writer, replica);
+    // A process that writes has read the number of its replica. A statement that enters one may arrive late, when nobody waits for the answer.
+    const process = this.#replicas.get(replica) ?? 0;
+    this.#newest.set(process, Math.max(replica, this.#newest.get(process) ?? 0));
   }
 
   buried(replica: number): void {
@@ -110,6 +115,7 @@ export class Checker implements ServerEvents {
     if (effect.made.length > 0 || request.changed.some(({ last, was }) => last > was)) this.#written.add(statement.n);
     this.histories.add(statement.process, request, effect);
     this.#checkNames(request);
+    this.#checkAliases(effect);
     for (const { n, task, config, done } of request.outbox) {
       const key = `${n} ${task} ${config}`;
       const before = this.#places.get(key) ?? 0;
@@ -169,6 +175,13 @@ export class Checker implements ServerEvents {
     }
   }
 
+  /** A task that is shown under the name that its caller has given it, under its own id. It has the message that was answered with it. */
+  withOwnId(task: Task, message: string): Task {
+    const known = [...this.histories.all()].find(({ messages }) => messages.has(message));
+    this.findings.check('durable-before-shown', known !== undefined, () => `message ${message} of task ${task.id} is not stored`);
+    return { ...task, id: taskId(known?.id ?? task.id) };
+  }
+
   /** The last look: what the database holds is what it has acknowledged. */
   finish(): void {
     for (const history of this.histories.all()) {
@@ -186,6 +199,18 @@ export class Checker implements ServerEvents {
     if (row === undefined) return;
     const stored = row.state >= 5;
     this.findings.check('log-whole', stored === isOver, () => `task ${id} is in state ${row.state}`);
+  }
+
+  /** The next task of a name follows one that has ended, in its conversation. The keys of one process rise. */
+  #checkAliases({ made }: CommitEffect): void {
+    for (const { key, realm, alias, context } of made.toSorted((one, other) => one.key - other.key)) {
+      if (alias === null) continue;
+      const name = `${realm} ${alias}`;
+      const before = this.tables?.tasks.get(this.#aliases.get(name) ?? 0);
+      this.#aliases.set(name, key);
+      const follows = before === undefined || (before.state >= 5 && before.context === context);
+      this.findings.check('one-name-one-task', follows, () => `${alias} has the tasks ${before?.key} and ${key}`);
+    }
   }
 
   #checkNames({ sends }: CommitRequest): void {

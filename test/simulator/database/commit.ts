@@ -132,17 +132,26 @@ interface CommitChecks {
   readonly comparesLast: boolean;
   /** False only for planted defects: a claim replaces names that are taken. */
   readonly claimsOnce: boolean;
+  /** False only for planted defects: a name of a task counts as free. */
+  readonly claimsAliases: boolean;
 }
 
 /**
  * The model of the commit statement: everything or nothing, at one moment. The names of a claim are decided as `namesSql` says. Waiting for
  * the lock of a name, deadlocks and `forgetSends` are not modelled.
  */
-export function applyCommit(tables: Tables, request: CommitRequest, { comparesLast, claimsOnce }: CommitChecks): CommitEffect {
+export function applyCommit(
+  tables: Tables,
+  request: CommitRequest,
+  { comparesLast, claimsOnce, claimsAliases }: CommitChecks,
+): CommitEffect {
   for (const { key, was } of request.changed)
     if (tables.tasks.get(key)?.last !== was && comparesLast) throw notWhole(`task ${key} is not at ${was}`);
   for (const { id } of request.made) if (tables.ids.has(id)) throw new ServerError('23505', `the id ${id} exists`);
-  const names = request.mode === 'claim' && claimsOnce ? claimed(tables, request) : { made: request.made, sends: request.sends, taken: [] };
+  const names =
+    request.mode === 'claim' && claimsOnce
+      ? claimed(tables, request, claimsAliases)
+      : { made: request.made, sends: request.sends, taken: [] };
   for (const made of names.made) addTask(tables, made);
   for (const changed of request.changed) changeTask(tables, changed);
   for (const put of names.sends) putSend(tables, put);
@@ -163,12 +172,12 @@ interface Claimed {
 }
 
 /** The first one to use a name has it. See `Store.claim`. */
-function claimed(tables: Tables, { made, sends }: CommitRequest): Claimed {
+function claimed(tables: Tables, { made, sends }: CommitRequest, claimsAliases: boolean): Claimed {
   const aliased = new Set<number>();
   for (const { key, realm, alias, named, follows } of made) {
     if (alias === null || !named) continue;
     const holder = tables.aliases.get(nameKey(realm, alias));
-    if (holder === undefined || holder === follows) aliased.add(key);
+    if (holder === undefined || holder === follows || !claimsAliases) aliased.add(key);
   }
   const isNamed = ({ alias, namer }: NewTask): boolean => alias === null || (namer !== null && aliased.has(namer));
   const won = sends.filter((put) => {

@@ -77,11 +77,8 @@ export const READS: Readonly<Record<string, Read>> = {
   },
   'realms-within': within,
   task: (tables, [id]) => some(tables.tasks.get(tables.ids.get(String(id)) ?? 0)),
-  alias: (tables, [realm, alias]) =>
-    [...tables.tasks.values()]
-      .filter((row) => row.realm === realm && row.alias === alias)
-      .sort((left, right) => right.key - left.key)
-      .slice(0, 1),
+  // No task is deleted here, so each name has its task.
+  alias: (tables, [realm, alias]) => some(tables.tasks.get(tables.aliases.get(nameKey(Number(realm), String(alias))) ?? 0)),
   sends: (tables, [names]) =>
     parseOwnJson<readonly { realm: number; name: string }[]>(String(names)).flatMap(({ realm, name }, at) =>
       some(tables.sends.get(nameKey(realm, name))).map((row) => ({
@@ -101,6 +98,9 @@ export const READS: Readonly<Record<string, Read>> = {
       dead: [...tables.outbox.values()].filter(({ dead, task }) => dead && inCells(cells)(tables.tasks.get(task))).length,
     },
   ],
+  // The database of the simulator never moves to another server.
+  place: () => [],
+  'marked-lost': () => [{ lost: null }],
   'last-key': (tables) => [{ key: Math.max(0, ...tables.tasks.keys()) }],
   'list-everyone': (tables, values) => page(tables, 'everyone', values),
   'list-realm': (tables, values) => page(tables, 'realm', values),
@@ -108,7 +108,7 @@ export const READS: Readonly<Record<string, Read>> = {
   'count-everyone': (tables, values) => [{ n: listed(tables, 'everyone', values).length }],
   'count-realm': (tables, values) => [{ n: listed(tables, 'realm', values).length }],
   'count-context': (tables, values) => [{ n: listed(tables, 'context', values).length }],
-  unfinished: (tables, [cells]) =>
+  'unfinished-in': (tables, [cells]) =>
     [...tables.tasks.values()].filter((row) => row.state < FIRST_FINISHED && inCells(cells)(row)).sort((one, two) => one.key - two.key),
   finished: (tables, [cells]) => [
     { n: [...tables.tasks.values()].filter((row) => row.state >= FIRST_FINISHED && inCells(cells)(row)).length },

@@ -46,6 +46,8 @@ export interface ServerDefects {
   readonly releasesEarly?: boolean;
   /** A name that another replica has claimed is claimed again. */
   readonly namesTwice?: boolean;
+  /** The same for the name of a task. */
+  readonly aliasesTwice?: boolean;
 }
 
 /** Either the rows of a statement, or its error. */
@@ -256,8 +258,9 @@ export class SimulatedServer {
 
   #finish(statement: Statement, request: CommitRequest): StatementReply {
     try {
-      const { ignoresLast = false, namesTwice = false } = this.#defects;
-      const effect = applyCommit(this.tables, request, { comparesLast: !ignoresLast, claimsOnce: !namesTwice });
+      const { ignoresLast = false, namesTwice = false, aliasesTwice = false } = this.#defects;
+      const checks = { comparesLast: !ignoresLast, claimsOnce: !namesTwice, claimsAliases: !aliasesTwice };
+      const effect = applyCommit(this.tables, request, checks);
       this.#events.held(statement.process);
       this.#events.committed(statement, request, effect);
       return { rows: [{ held: true, made: effect.made.map(({ key }) => key), taken: effect.taken }] };
