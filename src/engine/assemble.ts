@@ -95,7 +95,10 @@ export function assemble(options: EngineOptions): Assembled {
   };
   return {
     service,
-    admin: { ...service, ...base, retention, conversations: turnParts.conversations, missingAgents: turnParts.missingAgents },
+    admin: {
+      ...{ ...service, ...base, retention, conversations: turnParts.conversations, missingAgents: turnParts.missingAgents },
+      ...{ erasePeers: options.erasePeers, onErase: options.onErase },
+    },
     turns: turnParts,
     cells,
     retention,

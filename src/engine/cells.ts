@@ -46,6 +46,8 @@ export interface CellEvents {
    * `wanted`, cells are added in which runs only wait for an answer: `lost` ends these, and the answer starts them again at the next owner.
    */
   idle(wanted: number): Promise<readonly number[]>;
+  /** The store can't be used any more. The process should end. */
+  failed(cause: unknown): void;
 }
 
 /**
@@ -57,7 +59,11 @@ export class ElsewhereError extends A2AError {
   readonly cell: number;
 
   constructor(cell: number) {
+    // It is expected for each request that is passed on, where recording the stack would be a twentieth of the work.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super('UNAVAILABLE', 'another node of this cluster has this task at the moment', { retryAfterMs: 1000 });
+    Error.stackTraceLimit = stackTraceLimit;
     this.cell = cell;
   }
 }

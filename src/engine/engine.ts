@@ -1,6 +1,7 @@
 import type { A2AService, AdminService, Agent } from '#protocol';
 import { A2AError } from '#protocol';
 import { createAdmin } from './admin/admin.ts';
+import { eraseHere } from './admin/erase.ts';
 import { assemble } from './assemble.ts';
 import { tellElsewhere } from './cells/tell-elsewhere.ts';
 import type { EngineOptions } from './options.ts';
@@ -84,6 +85,7 @@ export function createEngine(options: EngineOptions): Engine {
     return cells === undefined ? made : tellElsewhere(made, cells, name);
   };
   const services = new Map(Object.keys(options.agents).map((name) => [name, serviceFor(name)]));
+  options.erasePeers?.follow((part) => eraseHere(admin, part));
   let stopSweeping: () => void = () => {};
   let followed: FollowedCells | undefined;
   return {

@@ -14,6 +14,7 @@ export type { KeyRange, TakenNames } from './commit/outcome.ts';
 export { CommitUnknownError } from './commit/outcome.ts';
 export type { Engine, EngineStats } from './engine.ts';
 export { createEngine } from './engine.ts';
+export type { ErasePart, ErasePeers } from './erase-peers.ts';
 export type { LeaseEvents, StoreLease } from './lease.ts';
 export type { EngineLimits } from './limits.ts';
 export { DEFAULT_ENGINE_LIMITS } from './limits.ts';

@@ -1,4 +1,5 @@
 import type { Agent, AgentCard, AgentOutput, CallContext, Clock, Ids, TaskState, Turn } from '#protocol';
+import type { ErasePeers } from './erase-peers.ts';
 import type { EngineLimits } from './limits.ts';
 import type { ReplyPublisher, Vault, WebhookSender } from './outbox/delivery.ts';
 import type { Blobs, LogEntry, SemanticsOf, Store, TaskRow } from './ports.ts';
@@ -29,6 +30,10 @@ export interface EngineOptions {
   readonly runningTasksMaxOf?: RunningTasksMaxOf;
   /** Running tasks in other processes on the same store, which count too. Absent: none. */
   readonly runningElsewhere?: RunningElsewhere;
+  /** The other processes on the same store, which erase their part of a caller's data. Absent: there are none. */
+  readonly erasePeers?: ErasePeers;
+  /** Called when data of a caller is erased: the program drops what it has of callers in memory. */
+  readonly onErase?: () => void;
   /**
    * `messageId`: a repeated message id always attaches to the first task. Default `key`: see
    * docs/engine.md.

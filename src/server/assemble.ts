@@ -99,6 +99,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     completed,
     extended,
     onEnded,
+    onErase: () => clearAll(traffic, deliveryLog),
   });
   const capacity = createCapacity({ streamsMax: limits.streamsMax, isOverloaded: options.isOverloaded, quotaOf, metrics, counts });
   const list = createAgentList(given, { engine, measure: measuring(meter(metrics, capacity), options, log), audit, options });
@@ -135,6 +136,12 @@ export function assembleNode(options: HandlerOptions): ServedNode {
   const { add, remove } = list;
   const activity = (): NodeActivity => activityOf(engine, openStreams.count);
   return Object.assign(lifecycle, { routing, openStreams, log, limits, audit, health, traffic, add, remove, activity });
+}
+
+/** Recorded traffic and deliveries may be of the caller whose data is erased. They are in memory only. */
+function clearAll(traffic: TrafficRecorder, deliveryLog: DeliveryLog): void {
+  traffic.clear();
+  deliveryLog.clear();
 }
 
 function activityOf(engine: Engine | undefined, streams: number): NodeActivity {
@@ -213,13 +220,6 @@ function adminOf(
   if (engine === undefined) return undefined;
   return {
     ...engine.admin,
-    erase: async (request) => {
-      const erased = await engine.admin.erase(request);
-      // Recorded traffic and deliveries may be of that caller. They are in memory only.
-      if (request.dryRun !== true) traffic.clear();
-      if (request.dryRun !== true) deliveryLog.clear();
-      return erased;
-    },
     delete: async (id) => {
       await engine.admin.delete(id);
       deliveryLog.clear(id);

@@ -24,6 +24,10 @@ export const SERVER_LIMITS = {
   headersMax: { default: 100, doc: 'Maximum number of headers of a request.' },
   headerMsMax: { default: 5000, doc: 'Timeout from the first byte of a request to the end of its headers.' },
   requestMsMax: { default: 10_000, doc: 'Timeout from the first byte of a request to the end of its body.' },
+  orphanContentMsMax: {
+    default: 86_400_000,
+    doc: 'Large content in a bucket or shared folder (`blobs`) whose task does not exist is deleted when it is older than this.',
+  },
   streamIdleMsMax: {
     default: 60_000,
     doc: 'A stream whose reader takes nothing for this long is closed. The reader can resume it.',

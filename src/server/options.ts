@@ -1,5 +1,5 @@
 import type { Caller, HttpResponse, OnHangUp } from '#bindings';
-import type { AroundRun, Blobs, EngineLimits, ReplyPublisher, Store } from '#engine';
+import type { AroundRun, Blobs, EngineLimits, ErasePeers, ReplyPublisher, Store } from '#engine';
 import type { A2AService, AdminBackups, AdminMesh, AdminReplica, AdminStore, Agent, CardSigner, Fetch } from '#protocol';
 import type { AuthMethod } from './access/authentication/auth-method.ts';
 import type { Authenticate } from './access/authentication/caller.ts';
@@ -106,6 +106,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly storeFiles?: AdminStore;
   /** What callers use on other nodes of the same database. Limits of each caller hold for all nodes together. Absent: for this node. */
   readonly callerCounts?: CallerCounts;
+  /** The other nodes on the same database, which erase their part of a caller's data. */
+  readonly erasePeers?: ErasePeers;
   /** The nodes on the same database, for the admin API. */
   readonly replicas?: () => Promise<readonly AdminReplica[]>;
   /** This node among those on the same database, for `/readyz`. Undefined: it has not joined them yet. */

@@ -68,6 +68,17 @@ const CASES: readonly {
     hint: /parley doctor/,
   },
   {
+    name: 'no card, at an address with the digits of the status',
+    open: async () => {
+      const server = await always((_, out) => json(out, 404, {}));
+      return { ...server, url: `${server.url}/room-404` };
+    },
+    exit: 3,
+    code: 'A2ACLI_ERR_CARD_NOT_FOUND',
+    message: /HTTP 404/,
+    hint: /parley doctor/,
+  },
+  {
     name: 'a card that fails',
     open: every((_, out) => json(out, 500, {})),
     exit: 3,

@@ -5,6 +5,7 @@ import type { Blobs } from '#engine';
 import { createPostgresBlobs } from '../../src/engine/adapters/postgres/blobs.ts';
 import { migrate, quoted } from '../../src/engine/adapters/postgres/schema.ts';
 import { taskKey } from '../../src/engine/ports.ts';
+import { sweepContent } from '../../src/server/adapters/content-sweep.ts';
 import { openSharedBlobs } from '../../src/server/adapters/shared-blobs.ts';
 import { InProcessPostgres } from '../support/pglite.ts';
 import { S3_KEYS, s3Server } from '../support/s3.ts';
@@ -33,6 +34,9 @@ const inBucket = (): string => `s3://blobs/some/where?endpoint=${s3.endpoint}`;
 const at = (place: () => string, isNew: boolean): Promise<Blobs> => {
   if (isNew) stores += 1;
   return openSharedBlobs(place(), { id: `store-${stores}`, blobs: inDatabase() });
+};
+const fail = (): never => {
+  throw new Error('the place can not be listed');
 };
 const shared = join(mkdtempSync(join(folder, 'shared-')), 'below');
 
@@ -70,6 +74,32 @@ describe('places of large content', () => {
     expect(new Uint8Array((await blobs.get(taskKey(901), name)) ?? [])).toEqual(content);
     await blobs.forget(taskKey(901));
     expect(await inDatabase().get(taskKey(901), name)).toBeUndefined();
+  });
+
+  it.each([
+    ['an S3 bucket', inBucket],
+    ['a shared folder', (): string => shared],
+  ])('sweeps %s: old content of tasks that do not exist', async (_, place) => {
+    const blobs = await openSharedBlobs(place(), { id: 'swept', blobs: inDatabase() });
+    const [stored, orphan] = [taskKey(903), taskKey(12_904)];
+    for (const task of [stored, orphan]) for (const each of [name, 'cd'.repeat(32)]) await blobs.put(task, each, content);
+    const asked: number[] = [];
+    const sweep = (olderMs: number, isOurs = true): Promise<number> =>
+      sweepContent(blobs.list ?? fail, {
+        ...{ olderMs, isOurs: () => isOurs, pauseMs: 0 },
+        existing: async (tasks) => {
+          asked.push(...tasks);
+          return new Set(tasks.filter((task) => task === stored));
+        },
+      });
+    // Young content is left alone: its task may be about to be committed.
+    expect(await sweep(3_600_000)).toBe(0);
+    expect(asked).toEqual([]);
+    expect(await sweep(-1000, false)).toBe(0);
+    expect(await sweep(-1000)).toBe(2);
+    expect(new Set(asked)).toEqual(new Set([stored, orphan]));
+    expect(await blobs.get(orphan, name)).toBeUndefined();
+    expect(await blobs.get(stored, name)).toBeDefined();
   });
 
   it('says what is wrong with a place', async () => {

@@ -55,6 +55,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
       gained: (gained) => void node.told.push(`gained ${gained.length}`),
       lost: (lost) => void node.told.push(`lost ${lost.length}`),
       idle: async () => (node.idle === 'all' ? cells.own() : node.idle),
+      failed: (cause) => void node.told.push(`failed: ${cause}`),
     };
     cells.follow(events);
     nodes.push(node);

@@ -89,6 +89,24 @@ suiteNeeding('postgresql', hasPostgres, 'names that several replicas use', () =>
     const newer = made(two, { alias: 'pair', follows: pair.row.key });
     expect(lost(await two.claim([...pair.batch, ...newer.batch]))).toEqual([]);
     expect((await one.byAlias(first.row.owner, first.row.agent, externalId('pair')))?.id).toBe(newer.row.id);
+    // After a commit that failed, a batch has the older one last.
+    const older = made(two, { alias: 'turned' });
+    const last = made(two, { alias: 'turned', follows: older.row.key });
+    expect(lost(await two.claim([...last.batch, ...older.batch]))).toEqual([]);
+    expect((await one.byAlias(first.row.owner, first.row.agent, externalId('turned')))?.id).toBe(last.row.id);
+  });
+
+  it('finds the newest task of an alias, also if its key is lower', { timeout: 60_000 }, async () => {
+    const [one, two] = [storeAt(0), storeAt(1)];
+    const low = made(one, { alias: 'reversed' });
+    const high = made(two, { alias: 'reversed' });
+    const next: Write = { kind: 'task', row: low.row, isNew: true, entries: entriesOf(1, 1), follows: high.row.key };
+    expect(lost(await two.claim(high.batch))).toEqual([]);
+    expect(lost(await one.claim([next]))).toEqual([]);
+    const { owner, agent } = low.row;
+    expect((await two.byAlias(owner, agent, externalId('reversed')))?.key).toBe(low.row.key);
+    await one.claim([{ kind: 'forget', task: low.row.key }]);
+    expect((await two.byAlias(owner, agent, externalId('reversed')))?.key).toBe(high.row.key);
   });
 
   it('leaves the alias free if the send is known', { timeout: 60_000 }, async () => {

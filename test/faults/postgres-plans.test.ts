@@ -4,6 +4,8 @@ import type { TaskKey } from '#engine';
 import type { NameMode } from '../../src/engine/adapters/postgres/commit-sql.ts';
 import { commitSql, sessionOf } from '../../src/engine/adapters/postgres/commit-sql.ts';
 import type { Sql } from '../../src/engine/adapters/postgres/database.ts';
+import { unfinishedIn } from '../../src/engine/adapters/postgres/lists.ts';
+import { openPgDatabase } from '../../src/engine/adapters/postgres/pg-database.ts';
 import { quoted } from '../../src/engine/adapters/postgres/schema.ts';
 import { searchStatements } from '../../src/engine/adapters/postgres/search/search-sql.ts';
 import { openPostgresStore } from '../../src/engine/adapters/postgres.ts';
@@ -78,6 +80,33 @@ suiteNeeding('postgresql', hasPostgres, 'the plans of a commit', () => {
       await client.query('VACUUM ANALYZE').finally(() => client.end());
       expect(await plans(schema)).toEqual([]);
     } finally {
+      await store.close();
+    }
+  });
+
+  it('read the unfinished tasks of a cell from their index, among many tasks, and compile nothing', { timeout: 120_000 }, async () => {
+    const schema = 'taken';
+    const store = await openPostgresStore(server.url, { schema, search: false });
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    const database = await openPgDatabase({ url: server.url, readers: 1, answerMsMax: 60_000 });
+    try {
+      await store.commit([aTask(1, {}, 1)]);
+      // 100,000 tasks, of which every hundredth is unfinished.
+      await client.query(`INSERT INTO taken.tasks SELECT n + 1, n % 128, 'many-' || n, realm, context, dialect, NULL,
+        CASE WHEN n % 100 = 0 THEN 2 ELSE 5 END, n, last, turn, attempt, bytes FROM taken.tasks, generate_series(1, 100000) AS n`);
+      await client.query('VACUUM ANALYZE taken.tasks');
+      const cell = 4;
+      const found = (await store.unfinished([cell])).filter(({ id }) => id.startsWith('many-')).length;
+      expect(found).toBe(Array.from({ length: 1000 }, (_, at) => (at + 1) * 100).filter((n) => n % 128 === cell).length);
+      const { text } = unfinishedIn(quoted(schema));
+      await client.query(`PREPARE taken AS ${text}`);
+      const { rows } = await client.query(`EXPLAIN (FORMAT JSON) EXECUTE taken('[4]')`);
+      expect(JSON.stringify(rows[0]['QUERY PLAN'])).toContain('"Index Name":"tasks_unfinished"');
+      expect(await database.read<{ jit: string }>({ name: '', text: 'SHOW jit' })).toEqual([{ jit: 'off' }]);
+    } finally {
+      await database.close();
+      await client.end();
       await store.close();
     }
   });

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { hasPostgres, postgresFolder } from '../support/postgres.ts';
 import type { Replication } from '../support/postgres-pair.ts';
 import { startPostgresPair } from '../support/postgres-pair.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { startFleet } from './replicas/fleet.ts';
+import { SIZE, startFleet } from './replicas/fleet.ts';
 import { note, violations } from './replicas/journal.ts';
 import { startLoad } from './replicas/load.ts';
 import { times } from './size.ts';
@@ -14,42 +15,68 @@ import { times } from './size.ts';
 suiteNeeding('postgresql', hasPostgres, 'R4: nodes on a database with a standby', () => {
   const data = scratchFolder();
 
-  /** Ends the primary under load, and continues with the standby. Nodes reach the database by an address that moves with it. */
-  const failOver = async (folder: string, replication: Replication): Promise<readonly string[]> => {
+  /** Nodes reach the database by an address that moves with it. */
+  const startOn = async (folder: string, replication: Replication, env: () => Readonly<Record<string, string>>) => {
     const pair = await startPostgresPair(folder, replication);
     const proxy = await startPostgresProxy(pair.primary.port);
     const server = { ...pair.primary, port: proxy.port, url: pair.primary.url.replace(`:${pair.primary.port}/`, `:${proxy.port}/`) };
-    const isControl = replication === 'asynchronous';
-    const fleet = await startFleet(server, { database: 'moved', data: join(data, folder), ...(isControl ? { running: 1 } : {}) });
-    try {
-      await fleet.allReady();
-      const load = startLoad({
-        front: () => fleet.any().url,
-        ...(isControl ? { kinds: ['send', 'rpc', 'poll'], patienceMs: 20_000 } : {}),
-      });
-      await load.more(20);
-      if (isControl) pair.cutReplication();
-      await load.more(20);
+    const fleet = await startFleet(server, { database: 'moved', data: join(data, folder), around: () => ({ env: env() }) });
+    const failOver = async (): Promise<void> => {
       await pair.failOver();
       proxy.switchTo(pair.standbyPort);
-      await load.more(isControl ? 3 : 20);
-      await load.stop();
-      note(`R4, ${replication} standby: ${load.journal.line()}`);
-      return await violations(fleet, load.journal);
-    } finally {
+    };
+    const stop = async (): Promise<void> => {
       await fleet.stop();
       await proxy.close();
       await pair.stop();
-    }
+    };
+    return { pair, fleet, failOver, stop };
   };
 
   const rounds = Array.from({ length: times(1, 5) }, () => postgresFolder());
-  it.each(rounds)('lose nothing when a synchronous standby takes over (%#)', { timeout: 300_000 }, async (folder) => {
-    expect(await failOver(folder, 'synchronous')).toEqual([]);
+  it.each(rounds)('lose nothing when a synchronous standby takes over under load (%#)', { timeout: 300_000 }, async (folder) => {
+    const { fleet, failOver, stop } = await startOn(folder, 'synchronous', () => ({}));
+    try {
+      await fleet.allReady();
+      const load = startLoad({ front: () => fleet.any().url });
+      await load.more(40);
+      await failOver();
+      await load.more(20);
+      await load.stop();
+      note(`R4, synchronous standby: ${load.journal.line()}`);
+      expect(await violations(fleet, load.journal)).toEqual([]);
+      expect(fleet.ended).toEqual([]);
+    } finally {
+      await stop();
+    }
   });
 
   const behind = postgresFolder();
-  it('lose facts in the control, an asynchronous standby that is behind', { timeout: 300_000 }, async () => {
-    expect((await failOver(behind, 'asynchronous')).join('\n')).toContain('lost');
+  it('stop in the control, an asynchronous standby that is behind, until an operator accepts the loss', { timeout: 300_000 }, async () => {
+    let env = {};
+    const { pair, fleet, failOver, stop } = await startOn(behind, 'asynchronous', () => env);
+    try {
+      await fleet.allReady();
+      const load = startLoad({ front: () => fleet.any().url, kinds: ['send', 'rpc', 'poll'] });
+      await load.more(20);
+      pair.cutReplication();
+      await load.more(20);
+      await load.stop();
+      await failOver();
+      // Each node stops. The supervisor starts it again, and it refuses.
+      await eventually(() => {
+        for (let at = 0; at < SIZE; at += 1) {
+          const ends = fleet.ended.filter((end) => end.startsWith(`node ${at} `));
+          expect(ends.length, ends.join('\n')).toBeGreaterThanOrEqual(2);
+          for (const end of ends) expect(end).toContain('parley serve --accept-loss');
+        }
+      });
+      env = { PARLEY_ACCEPT_LOSS: 'true' };
+      await fleet.allReady();
+      expect(fleet.nodes.map(({ child }) => child.errors()).join('\n')).toContain('continues without lost commits');
+      expect((await violations(fleet, load.journal)).join('\n')).toContain('lost');
+    } finally {
+      await stop();
+    }
   });
 });

@@ -33,7 +33,13 @@ async function linked(): Promise<Ask> {
   const [secret, sender, receiver] = [randomBytes(32), makeLinkKeys(), makeLinkKeys()];
   const host = await openLinkHost({
     ...{ host: '127.0.0.1', port: 0, secret, publicKey: receiver.publicKey, limits: DEFAULT_SERVER_LIMITS, log: SILENT },
-    ...{ members: () => ({ isAlive: async () => true }), figures: () => '{}', give: async () => false, serviceOf: () => undefined },
+    ...{
+      members: () => ({ isAlive: async () => true }),
+      figures: () => '{}',
+      give: async () => false,
+      erase: async () => {},
+      serviceOf: () => undefined,
+    },
   });
   closing.push(() => host.close());
   host.serve(server.handler);

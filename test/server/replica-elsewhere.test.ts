@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ElsewhereError } from '#engine';
-import type { A2AService, CallContext } from '#protocol';
+import type { A2AService } from '#protocol';
 import { DEFAULT_SERVER_LIMITS } from '#server';
 import type { ReplicaRow } from '../../src/engine/adapters/postgres.ts';
 import type { NodeServer } from '../../src/server/adapters/node.ts';
@@ -11,12 +11,14 @@ import { createForwarder } from '../../src/server/adapters/replicas/forward.ts';
 import { createLinks } from '../../src/server/adapters/replicas/link-client.ts';
 import { openLinkHost } from '../../src/server/adapters/replicas/link-host.ts';
 import { makeLinkKeys } from '../../src/server/adapters/replicas/link-keys.ts';
-import { routeStreams } from '../../src/server/adapters/replicas/routed.ts';
+import { routeCalls } from '../../src/server/adapters/replicas/routed.ts';
 import { interceptCalls } from '../../src/server/agents/intercept.ts';
 import type { ServedAgent } from '../../src/server/agents/served-agent.ts';
 import { SILENT } from '../../src/server/observability/log.ts';
+import { eventually } from '../support/eventually.ts';
 import { grpcClient } from '../support/grpc.ts';
 import { builtIn, startServer } from '../support/server.ts';
+import { serviceElsewhere, serviceMoving } from '../support/services-elsewhere.ts';
 import { STREAM_CALLERS } from '../support/stream-callers.ts';
 
 const SECRET = randomBytes(32);
@@ -30,58 +32,6 @@ interface Replica {
   readonly row: ReplicaRow;
   /** What it serves. */
   readonly service: A2AService;
-}
-
-/** Every call of this service belongs to the cell, but those that begin a conversation. */
-function serviceElsewhere({ name, service: inner }: ServedAgent, cell: () => number | undefined): A2AService {
-  const check = (request: unknown, ctx: CallContext): void => {
-    const at = cell();
-    if (at === undefined || JSON.stringify(request).includes('"text":"new"')) return;
-    ctx.onElsewhere?.(at, name);
-    throw new ElsewhereError(at);
-  };
-  return interceptCalls(inner, {
-    unary: async ({ operation, request, ctx }, next) => {
-      if (operation !== 'list') check(request, ctx); // every replica has the same lists
-      return await next(ctx);
-    },
-    stream: ({ request, ctx }, next) => ({
-      [Symbol.asyncIterator]: () => {
-        const events = (): ReturnType<typeof next> => {
-          check(request, ctx);
-          return next(ctx);
-        };
-        let opened: ReturnType<ReturnType<typeof next>[typeof Symbol.asyncIterator]> | undefined;
-        return {
-          next: async () => {
-            opened ??= events()[Symbol.asyncIterator]();
-            return await opened.next();
-          },
-          return: async () => (await opened?.return?.()) ?? { done: true, value: undefined },
-        };
-      },
-    }),
-  });
-}
-
-/** Streams of this service end after some events, because their cell goes to another replica. */
-function serviceMoving(inner: A2AService, cell: number, onMoved: () => void = () => {}): A2AService {
-  return interceptCalls(inner, {
-    unary: ({ ctx }, next) => next(ctx),
-    stream: ({ ctx }, next) => ({
-      [Symbol.asyncIterator]: async function* () {
-        let events = 0;
-        for await (const batch of next(ctx)) {
-          yield batch;
-          events += batch.length;
-          if (events < 5) continue;
-          onMoved();
-          ctx.onElsewhere?.(cell, 'script');
-          throw new ElsewhereError(cell);
-        }
-      },
-    }),
-  });
 }
 
 /** A node among others. `cell`: where its calls belong. Undefined: here. `given`: what it serves instead of an engine of its own. */
@@ -107,12 +57,12 @@ async function replica(
   const forwarder = createForwarder({ ...routing, limits: DEFAULT_SERVER_LIMITS, leaving: new AbortController().signal });
   const service = given ?? serviceElsewhere(agent, cell);
   const { name } = agent;
-  const served: ServedAgent = { name, card: builtIn('script').card, service: routeStreams(service, name, routing) };
+  const served: ServedAgent = { name, card: builtIn('script').card, service: routeCalls(service, name, routing) };
   const server = await startServer({ agents: [served], elsewhere: createElsewhere(forwarder, DEFAULT_SERVER_LIMITS) });
   closing.push(() => server.close());
   const isAlive = async (publicKey: string): Promise<boolean> => rows().some((row) => row.publicKey === publicKey);
   const link = await openLinkHost({
-    ...{ figures: () => '{}', give: async () => false },
+    ...{ figures: () => '{}', give: async () => false, erase: async () => {} },
     serviceOf: (asked) => (asked === name ? service : undefined),
     ...{ host: '127.0.0.1', port: 0, secret: SECRET, publicKey: keys.publicKey, members: () => ({ isAlive }) },
     ...{ limits: DEFAULT_SERVER_LIMITS, log: SILENT },
@@ -178,18 +128,20 @@ describe('a request that belongs to another replica', () => {
     expect(await streamed.text()).toContain('chunk 3');
   });
 
-  it('is not counted where it is not answered', async () => {
+  it('is counted once: a send where it arrived, other requests where they are answered', async () => {
     const { entry, owner } = await pair();
     const { url, port } = entry.server;
-    await post(`${url}/message:send`, { message: message('chunks=2') });
+    const sent = await (await post(`${url}/message:send`, { message: message('chunks=2') })).json();
+    await fetch(`${url}/tasks/${sent.task.id}`);
     const grpc = grpcClient(port);
     closing.push(() => grpc.close());
     await grpc.call('send', { message: message('d') } as never);
     const [here, there] = await Promise.all([entry, owner].map(async ({ server }) => (await fetch(`${server.url}/metrics`)).text()));
-    expect(here).not.toMatch(/parley_calls_total\{|parley_requests_total\{route="(rest|grpc)/);
-    expect(there).toContain('parley_calls_total{agent="script",dialect="v10",operation="send",outcome="ok"} 2');
-    await post(`${url}/message:send`, { message: message('new') });
-    expect(await (await fetch(`${url}/metrics`)).text()).toContain('operation="send",outcome="ok"} 1');
+    const [sends, gets] = ['send', 'get'].map((operation) => `parley_calls_total{agent="script",dialect="v10",operation="${operation}"`);
+    expect(here).toContain(`${sends},outcome="ok"} 2`);
+    expect(here).not.toContain(gets);
+    expect(there).toContain(`${gets},outcome="ok"} 1`);
+    expect(there).not.toContain(sends);
   });
 
   it('waits for an owner of its cell, and follows a replica that knows a better one', async () => {
@@ -260,6 +212,62 @@ describe('a request that belongs to another replica', () => {
     }
     expect(moved.count).toBe(2);
     expect((await (await fetch(`${next.server.url}/tasks`)).json()).totalSize).toBe(2);
+  });
+
+  it('stops waiting at the owner when the caller of a send leaves', async () => {
+    const rows: ReplicaRow[] = [];
+    const signals: AbortSignal[] = [];
+    const next = await replica(3, () => rows);
+    const waiting = interceptCalls(next.service, {
+      unary: ({ ctx }, call) => {
+        signals.push(ctx.signal);
+        return call(ctx);
+      },
+      stream: ({ ctx }, call) => call(ctx),
+    });
+    const owner = await replica(2, () => rows, undefined, waiting);
+    const entry = await replica(
+      1,
+      () => rows,
+      () => 2,
+    );
+    rows.push(entry.row, owner.row);
+    const caller = new AbortController();
+    const body = JSON.stringify({ message: message('chunks=1000 delay=60') });
+    const headers = { 'Content-Type': 'application/json' };
+    const sent = fetch(`${entry.server.url}/message:send`, { method: 'POST', headers, body, signal: caller.signal });
+    await eventually(() => signals.length === 1);
+    expect(signals[0]?.aborted).toBe(false);
+    caller.abort();
+    await expect(sent).rejects.toThrow();
+    await eventually(() => signals[0]?.aborted === true);
+  });
+
+  it('asks the next owner for the result of a send whose first owner ends', async () => {
+    const rows: ReplicaRow[] = [];
+    const sends: string[] = [];
+    const next = await replica(3, () => rows);
+    const dying = interceptCalls(next.service, {
+      unary: async ({ ctx }, call) => {
+        sends.push(String(ctx.retryKey));
+        await call(ctx);
+        rows.splice(1, 2, { ...next.row, owned: [2, 3] });
+        ctx.onAdmitted?.('t' as never);
+        throw new ElsewhereError(2); // its answer is lost: the entry learns only that another replica has the cell
+      },
+      stream: ({ ctx }, call) => call(ctx),
+    });
+    const owner = await replica(2, () => rows, undefined, dying);
+    const entry = await replica(
+      1,
+      () => rows,
+      () => 2,
+    );
+    rows.push(entry.row, owner.row, next.row);
+    const sent = await (await post(`${entry.server.url}/message:send`, { message: message('chunks=2') })).json();
+    expect(sent.task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(sends).toHaveLength(1);
+    expect((await (await fetch(`${next.server.url}/tasks`)).json()).totalSize).toBe(1);
   });
 
   it('goes to another replica while this one shuts down', async () => {

@@ -38,6 +38,7 @@ async function hostFor(
     members: () => members,
     figures: () => '{"forwards":4,"takeovers":1}',
     give: async () => false,
+    erase: async () => {},
     serviceOf: () => undefined,
   });
   closing.push(() => host.close());

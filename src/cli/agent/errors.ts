@@ -122,7 +122,7 @@ function ofCard(error: ClientError, { agent }: CallDescription): CliError {
   const isMissingFile = kind === 'bad-target' && cause !== undefined && error.status === undefined && !isBlockedPort(error);
   const row = UNRESOLVED.has(kind) || isMissingFile ? NOT_FOUND : UNREADABLE.has(kind) ? INVALID : ROWS[kindOf(error)];
   const message =
-    UNRESOLVED.has(kind) && status !== undefined && !error.message.includes(String(status)) ? `${error.message}${at}` : error.message;
+    UNRESOLVED.has(kind) && status !== undefined && !error.message.includes(`HTTP ${status}`) ? `${error.message}${at}` : error.message;
   return new CliError(message, { ...row, ...meant, hint: cardHint(error, agent), cause: error });
 }
 

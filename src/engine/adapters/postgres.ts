@@ -1,26 +1,28 @@
 import type { CopyPlace } from './postgres/copy-place.ts';
 import { copyPlaceOn } from './postgres/copy-place.ts';
 import type { PostgresDatabase } from './postgres/database.ts';
+import type { PostgresOptions } from './postgres/options.ts';
 import { openPgDatabase } from './postgres/pg-database.ts';
 import type { ReplicaRow } from './postgres/replica-list.ts';
 import { readReplicas } from './postgres/replica-list.ts';
 import type { SchemaName } from './postgres/schema.ts';
-import { migrate, quoted } from './postgres/schema.ts';
+import { MIGRATE_MS_MAX, migrate, quoted } from './postgres/schema.ts';
 import type { SharedAudit } from './postgres/shared-audit.ts';
 import { sharedAuditOn } from './postgres/shared-audit.ts';
 import type { SharedKeys } from './postgres/shared-keys.ts';
 import { sharedKeysOn } from './postgres/shared-keys.ts';
-import type { PostgresOptions, PostgresStore } from './postgres/store.ts';
+import type { PostgresStore } from './postgres/store.ts';
 import { openStoreOn } from './postgres/store.ts';
 import { StoreError } from './shared/store-error.ts';
 
 export type { CopyNote, CopyPlace } from './postgres/copy-place.ts';
 export type { PostgresConnection, PostgresDatabase, Sql } from './postgres/database.ts';
+export type { PostgresOptions, ReplicaAccess } from './postgres/options.ts';
 export type { ReplicaAddress, ReplicaOwner } from './postgres/replica.ts';
 export type { ReplicaRow } from './postgres/replica-list.ts';
 export type { AuditChain, AuditCut, AuditRow, PlacedAuditRow, SharedAudit } from './postgres/shared-audit.ts';
 export type { SharedKey, SharedKeys } from './postgres/shared-keys.ts';
-export type { PostgresOptions, PostgresStore, ReplicaAccess } from './postgres/store.ts';
+export type { PostgresStore } from './postgres/store.ts';
 export { openStoreOn } from './postgres/store.ts';
 export type { NodeUsage, SharedUsage } from './postgres/usage.ts';
 
@@ -86,7 +88,7 @@ async function onTables<T>(
 ): Promise<T> {
   const database = await openPgDatabase({ url, readers: 1, answerMsMax: 10_000 });
   try {
-    const connection = await database.connect();
+    const connection = await database.connect({ answerMsMax: MIGRATE_MS_MAX });
     await migrate(connection, quoted(schema), cells).finally(() => connection.end());
     return use(database, quoted(schema));
   } catch (thrown) {

@@ -3,8 +3,9 @@ import { A2AError, isTerminal } from '#protocol';
 import type { OwnCells } from '../cells/own-cells.ts';
 import { ElsewhereError } from '../cells.ts';
 import type { Commits } from '../commit/group-commit.ts';
+import type { ErasePart, ErasePeers } from '../erase-peers.ts';
 import type { EngineLimits } from '../limits.ts';
-import type { Blobs, Owner, Store, TaskKey, TaskRow } from '../ports.ts';
+import type { Blobs, ListPosition, Owner, Store, TaskKey, TaskRow } from '../ports.ts';
 import type { PageParts } from '../read/list.ts';
 import { pageOf } from '../read/list.ts';
 import type { RetentionParts } from '../tasks/retention.ts';
@@ -27,43 +28,75 @@ export interface EraseParts extends PageParts {
   readonly limits: Pick<EngineLimits, 'pageBytesMax'>;
   readonly report: (what: string, cause: unknown) => void;
   readonly cells: OwnCells | undefined;
+  readonly erasePeers: ErasePeers | undefined;
+  readonly onErase: (() => void) | undefined;
 }
 
 /** Sends that arrive meanwhile make new tasks, so what is left is deleted again. */
 const PASSES_MAX = 20;
 
-/** Deletes everything of an owner. When it resolves, the files hold nothing of it any more. Returns what there was. */
+/**
+ * Deletes everything of an owner, in all processes on the store. When it resolves, the files hold nothing of it any more. Returns what there
+ * was.
+ */
 export async function erase(parts: EraseParts, owner: Owner, isDryRun: boolean): Promise<AdminErased> {
-  const { store, commits, conversations, blobs, report } = parts;
+  const { store, commits, blobs, report, erasePeers } = parts;
   const found = await ownerData(store, owner);
   if (isDryRun) return found.counts;
+  const contexts = Object.fromEntries([...found.contexts].map(([agent, ids]) => [agent, [...ids]]));
+  // Nothing is deleted before every process has answered. After a failure a second try finds the same conversations.
+  await erasePeers?.erase({ owner, contexts, deletes: false });
   const keys: TaskKey[] = [];
-  for (let passes = 0; ; ) {
-    const rows = await store.list({ owner, limit: PAGE });
-    if (rows.length === 0) break;
-    const here = parts.cells === undefined ? rows : rowsHere(parts.cells, rows);
+  for (let passes = 1; ; passes += 1) {
+    keys.push(...(await eraseTasks(parts, owner, true)));
+    const [left] = await store.list({ owner, limit: 1 });
+    if (left === undefined) break;
     if (passes === PASSES_MAX) throw new A2AError('UNAVAILABLE', 'this caller keeps sending; revoke its credential, and erase again');
-    await stopAll(parts, here);
-    const deleted = await deleteNow(parts.retention, here);
-    keys.push(...here.map(({ key }) => key));
-    if (deleted < PAGE) passes += 1;
+    if (erasePeers !== undefined) await erasePeers.erase({ owner, contexts, deletes: true });
+    else if (parts.cells?.isOwn(left) === false) throw new ElsewhereError(parts.cells.cellOf(left));
   }
   commits.add({ kind: 'forgetOwner', owner });
   await commits.settled();
   await forgetNamesOf(store, owner);
-  conversations.clear(owner);
-  await forgetConversations(parts, owner, found.contexts);
+  await forgetHere(parts, owner, contexts);
   // Again: a run that was stopped may have written a file meanwhile.
   for (const key of keys) await blobs?.forget(key).catch((thrown) => report('blobs could not be deleted', thrown));
   await store.compact?.();
   return found.counts;
 }
 
-/** The tasks of this process. If only other processes have tasks, one of them continues: each deletes its own, and the last one everything else. */
-function rowsHere(cells: OwnCells, rows: readonly TaskRow[]): readonly TaskRow[] {
-  const here = rows.filter((row) => cells.isHere(row));
-  const [first] = rows;
-  if (here.length === 0 && first !== undefined) throw new ElsewhereError(cells.cellOf(first));
+/** The part of this process, for another one that erases an owner. */
+export async function eraseHere(parts: EraseParts, { owner, contexts, deletes }: ErasePart): Promise<void> {
+  await eraseTasks(parts, owner, deletes);
+  await forgetHere(parts, owner, contexts);
+}
+
+/** Stops the tasks of an owner that this process works on, and deletes them. Returns their keys. */
+async function eraseTasks(parts: EraseParts, owner: Owner, deletes: boolean): Promise<readonly TaskKey[]> {
+  const keys: TaskKey[] = [];
+  for (let after: ListPosition | undefined; ; ) {
+    const page = await parts.store.list({ owner, limit: PAGE, ...(after === undefined ? {} : { after }) });
+    const here = await rowsHere(parts.cells, page);
+    await stopAll(parts, here);
+    if (deletes) await deleteNow(parts.retention, here);
+    keys.push(...here.map(({ key }) => key));
+    after = page.at(-1);
+    if (page.length < PAGE) return keys;
+  }
+}
+
+/** Waits for cells whose tasks are being recovered. */
+async function rowsHere(cells: OwnCells | undefined, rows: readonly TaskRow[]): Promise<readonly TaskRow[]> {
+  if (cells === undefined) return rows;
+  const here: TaskRow[] = [];
+  for (const row of rows) {
+    try {
+      await cells.enter(row);
+      here.push(row);
+    } catch (thrown) {
+      if (!(thrown instanceof ElsewhereError)) throw thrown;
+    }
+  }
   return here;
 }
 
@@ -77,17 +110,16 @@ async function stopAll({ tasks, turns, commits }: EraseParts, rows: readonly Tas
   await commits.settled();
 }
 
-/** Agents may keep something of a conversation themselves. */
-async function forgetConversations(
-  { agents, report }: EraseParts,
-  { principal }: Owner,
-  contexts: ReadonlyMap<string, ReadonlySet<TaskRow['contextId']>>,
-): Promise<void> {
-  for (const [name, ids] of contexts) {
+/** What this process has in memory, and what its agents keep of the conversations themselves. */
+async function forgetHere(parts: EraseParts, owner: Owner, contexts: ErasePart['contexts']): Promise<void> {
+  const { agents, conversations, onErase, report } = parts;
+  conversations.clear(owner);
+  onErase?.();
+  for (const [name, ids] of Object.entries(contexts)) {
     for (const contextId of ids) {
       await agents
         .get(name)
-        ?.forget?.({ contextId, principal })
+        ?.forget?.({ contextId, principal: owner.principal })
         .catch((thrown: unknown) => report(`agent ${name} could not delete what it keeps of a conversation`, thrown));
     }
   }

@@ -35,6 +35,8 @@ export interface Commits {
   settled(who?: 'request' | 'run', place?: ContextFilter): Promise<void>;
   /** Drops what is not saved of these cells: other processes own them. */
   lose(cells: ReadonlySet<number>): void;
+  /** The store says that it has failed for good. */
+  fail(cause: unknown): void;
   /** Throws if the store can't write, temporarily or for good. */
   check(): void;
   /** Set once the store has failed for good: nothing is durable any more. */
@@ -123,10 +125,7 @@ class GroupCommit implements Commits {
       const isElsewhere = cell !== undefined && this.#options.store.cells?.isOwn(cell) === false;
       const refusal =
         this.#broken ?? (isElsewhere ? new ElsewhereError(cell) : undefined) ?? (who === 'request' ? this.#stalled : undefined);
-      if (refusal !== undefined) {
-        reject(refusal);
-        return;
-      }
+      if (refusal !== undefined) return reject(refusal);
       this.#next.waiters.push({ who, after: this.#queued, cell, resolve, reject });
       this.#schedule();
     });
@@ -226,10 +225,7 @@ class GroupCommit implements Commits {
     else this.#breakDown(taken, cause);
   }
 
-  /**
-   * Nobody hears anything about the batch until its outcome is certain; new requests are refused. If it
-   * was not written, the same batch is sent again.
-   */
+  /** Until the outcome is certain, nobody hears of the batch, and requests are refused. A batch that was not written is sent again. */
   #find(taken: CommitBatch, writes: readonly Write[], unknown: CommitUnknownError): void {
     this.#stalled ??= new A2AError('UNAVAILABLE', 'the store can’t be reached', { retryAfterMs: RETRY_MS, cause: unknown });
     unknown.verdict().then(
@@ -284,6 +280,10 @@ class GroupCommit implements Commits {
       // The returned tasks are at the end of the queue, so the remaining waiters have to wait for all of it.
       waiters: [...taken.waiters, ...next.waiters].filter(stays).map((waiter) => ({ ...waiter, after: this.#queued })),
     };
+  }
+
+  fail(cause: unknown): void {
+    if (this.#broken === undefined) this.#breakDown(emptyBatch(), cause);
   }
 
   #breakDown(taken: CommitBatch, cause: unknown): void {

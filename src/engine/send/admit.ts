@@ -67,6 +67,8 @@ async function admitLater(parts: AdmitParts, call: SendCall, { lookup, identity 
     const push = config === undefined ? undefined : await prepareInlinePush(parts, call, { config, task: found });
     if (found !== undefined && isTerminal(found.row.state) && isForThisTask(call)) return await refuse(found);
     for (let busy = busyTask(parts, call, found); busy !== undefined; busy = busyTask(parts, call, found)) await waiting.next(busy);
+    // Another process has taken the name before the task was saved: the message goes to that one's task.
+    if (found?.isWithdrawn === true) return await admit(parts, call, identity);
     // No await from here on: what is checked stays true until the message is in the log.
     checkOpen(parts);
     const task = madeMeanwhile(parts, call) ?? (isStillWaiting(continued) ? found : undefined);

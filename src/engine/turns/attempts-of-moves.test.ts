@@ -94,3 +94,33 @@ describe('the attempts of a run whose cell moves', () => {
     expect(await state(last)).toBe('TASK_STATE_FAILED');
   });
 });
+
+describe('recovery that the store interrupts', () => {
+  it('continues with every run that is to be started alone', async () => {
+    const seen: Turn[] = [];
+    const shared = cluster();
+    const [one, two, three] = [shared.join([0]), shared.join([]), shared.join([])];
+    const first = await world(working(seen), { store: one.store });
+    for (const text of ['a', 'b']) await first.service.send(request(text, AT_ONCE), ctx());
+    await quiet(8);
+    const second = await world(working(seen), { store: two.store });
+    shared.move(0, two);
+    await quiet(8);
+    await second.time.advance(60_000);
+    let reads = 0;
+    const task: typeof three.store.task = async (scope, id) => {
+      reads += 1;
+      if (reads === 2) throw new Error('the database restarts');
+      return await three.store.task(scope, id);
+    };
+    const finishes = agent(async function* (turn) {
+      yield { kind: 'text', text: `try ${turn.attempt}` };
+    });
+    const third = await world(finishes, { store: { ...three.store, task } });
+    shared.move(0, three);
+    await quiet(8);
+    for (let n = 0; n < 4; n += 1) await third.time.advance(60_000);
+    const { tasks } = await third.service.list({}, ctx());
+    expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_COMPLETED', 'TASK_STATE_COMPLETED']);
+  });
+});

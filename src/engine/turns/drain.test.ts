@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '#protocol';
+import { pair } from '../../../test/support/cells.ts';
 import {
   AT_ONCE,
   agent,
@@ -43,6 +44,23 @@ describe('an engine that stops', () => {
     await stopped;
     expect(textOf(await service.get({ id: task.id }, ctx()))).toBe('a 1');
     await engine.stop();
+  });
+
+  it('leaves a task that it takes over meanwhile to the next owner of its cell', async () => {
+    const open = gate();
+    const { shared, one, two } = await pair(slow(open.wait));
+    const moved = taskOf(await one.service.send(request('a', AT_ONCE), ctx()));
+    const own = taskOf(await two.service.send(request('b', AT_ONCE), ctx()));
+    const stopped = two.engine.stop({ ms: 10_000 });
+    shared.move(0, two.member);
+    await quiet();
+    open.open();
+    await stopped;
+    expect(textOf(await one.service.get({ id: own.id }, ctx()))).toBe('b 1');
+    expect((await one.service.get({ id: moved.id }, ctx())).status.state).toBe('TASK_STATE_WORKING');
+    shared.move(0, one.member);
+    await one.time.advance(5000);
+    expect(textOf(await one.service.get({ id: moved.id }, ctx()))).toBe('a 2');
   });
 
   it('leaves repeatable runs for the next start without counting the attempt, and fails the others', async () => {

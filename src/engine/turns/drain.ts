@@ -27,8 +27,10 @@ export async function drain(parts: DrainParts, ms: number, cells?: Pick<Followed
   await Promise.all([cells?.beginLeaving(), runsEnded(parts, ms), outbox.stop('webhook', ms)]);
   for (const [run, task] of runs) {
     if (task.run !== run) continue;
+    // Recovery of a new cell may have queued it meanwhile. It can't start any more.
+    if (run.cancelStart !== undefined) detachRun(parts, task, LET_GO);
     // The run has ended and only cleans up: its task needs no last status.
-    if (run.isOver) detachRun(parts, task, 'The server is shutting down.');
+    else if (run.isOver) detachRun(parts, task, 'The server is shutting down.');
     else if (agentOf(parts.agents, task.row.agent).recovery === 'fail') stopTask(parts, task, 'shutdown');
     else letGo(parts, task);
   }
@@ -56,7 +58,7 @@ function mayLeaveNow({ row }: LiveTask, run: AgentRun): boolean {
   return run.cancelStart !== undefined || (isInterrupted(row.state) && !run.isOver);
 }
 
-/** Waits until no run is left, or for `ms`. Runs that start meanwhile, for queued messages, count too. */
+/** Waits until no run is at work, or for `ms`. Runs that start meanwhile, for queued messages, count too. Those in the queue never start. */
 async function runsEnded({ runs, timers }: DrainParts, ms: number): Promise<void> {
   if (ms <= 0) return;
   let isOverdue = false;
@@ -68,7 +70,7 @@ async function runsEnded({ runs, timers }: DrainParts, ms: number): Promise<void
     });
   });
   while (!isOverdue) {
-    const working = [...runs].filter(([run, task]) => task.run === run).map(([run]) => run.done);
+    const working = [...runs].filter(([run, task]) => task.run === run && run.cancelStart === undefined).map(([run]) => run.done);
     if (working.length === 0) break;
     await Promise.race([deadline, Promise.all(working)]);
   }

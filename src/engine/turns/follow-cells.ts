@@ -77,7 +77,7 @@ export function followCells(parts: CellParts, cells: StoreCells, states: CellSta
     }
     drop(parts, new Set(gone), (place) => cells.cellOf(place));
   };
-  cells.follow({ gained, lost, idle: (wanted) => idleCells(parts, states, wanted) });
+  cells.follow({ gained, lost, idle: (wanted) => idleCells(parts, states, wanted), failed: (cause) => parts.commits.fail(cause) });
   return {
     started,
     lookAgain: async () => {

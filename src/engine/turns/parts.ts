@@ -28,7 +28,7 @@ export interface RunCounts {
 /** What ends a run, or the task with it. */
 export interface StopParts extends RunCounts {
   readonly ids: Ids;
-  readonly commits: Pick<Commits, 'broken' | 'settled' | 'isStalled' | 'lose'>;
+  readonly commits: Pick<Commits, 'broken' | 'settled' | 'isStalled' | 'lose' | 'fail'>;
   readonly report: ReportFailure;
   /** The caller `local` may see what an agent threw. */
   readonly tellCauses: boolean;

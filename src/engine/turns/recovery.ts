@@ -67,29 +67,33 @@ export async function recover(parts: TurnParts, { after = 'restart', cells, isSt
   const plan = planFor(parts, rows);
   const restarts = plan.isOneAtATime ? createRestarts(plan.isStrict, parts) : undefined;
   const alone = restarts === undefined ? undefined : { restarts, isStrict: plan.isStrict };
-  for (const row of new Set([...plan.suspects, ...rows])) {
-    const waits = isInterrupted(row.state);
-    if (waits && (await mayWait(parts, row))) {
-      counts.waiting += 1;
-      parts.waiting.note(row);
-      continue;
+  try {
+    for (const row of new Set([...plan.suspects, ...rows])) {
+      const waits = isInterrupted(row.state);
+      if (waits && (await mayWait(parts, row))) {
+        counts.waiting += 1;
+        parts.waiting.note(row);
+        continue;
+      }
+      const task = await holdInterrupted(parts, row);
+      if (task === undefined) continue;
+      const reason = waits ? 'lost' : endAfter(after, whyEnded(parts, row, plan.guilty));
+      if (reason === undefined) {
+        counts.started += 1;
+        counts.oneAtATime += alone !== undefined && row.attempt > 0 ? 1 : 0;
+        task.setAttempt(Math.min(task.row.attempt, row.attempt));
+        repeat(parts, task, alone);
+      } else {
+        counts.ended += 1;
+        stopTask(parts, task, reason);
+      }
+      task.release();
     }
-    const task = await holdInterrupted(parts, row);
-    if (task === undefined) continue;
-    const reason = waits ? 'lost' : endAfter(after, whyEnded(parts, row, plan.guilty));
-    if (reason === undefined) {
-      counts.started += 1;
-      counts.oneAtATime += alone !== undefined && row.attempt > 0 ? 1 : 0;
-      task.setAttempt(Math.min(task.row.attempt, row.attempt));
-      repeat(parts, task, alone);
-    } else {
-      counts.ended += 1;
-      stopTask(parts, task, reason);
-    }
-    task.release();
+    if (counts.ended + counts.oneAtATime > 0) await settledUnlessFull(parts);
+  } finally {
+    // Also if the store fails: the next recovery leaves tasks alone that have a run, so nobody else would start these.
+    restarts?.next();
   }
-  if (counts.ended + counts.oneAtATime > 0) await settledUnlessFull(parts);
-  restarts?.next();
   return counts;
 }
 

@@ -96,8 +96,15 @@ function createListener(
   const apply = async (): Promise<void> => {
     if (isWanted && own === undefined && connect !== undefined && topics.length > 0 && !hasFailed) {
       const opened = await connect();
-      own = opened;
-      for (const filter of topics) await opened.subscribe({ filter, handle: record });
+      // A broker can deliver messages until its connection is closed, when calls of others are no longer recorded.
+      const handle = (message: ReceivedMessage): void => (own === opened ? record(message) : undefined);
+      try {
+        for (const filter of topics) await opened.subscribe({ filter, handle });
+        own = opened;
+      } catch (thrown) {
+        await opened.close().catch(() => undefined);
+        throw thrown;
+      }
     } else if (!isWanted && own !== undefined) {
       const closing = own;
       own = undefined;
@@ -105,11 +112,9 @@ function createListener(
     }
   };
   const next = (): Promise<void> => {
-    previous = previous.then(apply).catch(async (thrown: unknown) => {
+    previous = previous.then(apply).catch((thrown: unknown) => {
       hasFailed = true; // a broker that refuses the subscription is not asked again
       report?.('the monitor can’t subscribe to the calls of other processes; it shows those of this process only', thrown);
-      await own?.close().catch(() => undefined);
-      own = undefined;
     });
     return previous;
   };

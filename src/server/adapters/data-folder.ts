@@ -124,8 +124,11 @@ export async function openData(
     store: url,
     blobs: blobsPlace,
     storeLeaseMs = 10_000,
+    limits = {},
     ...address
-  }: Partial<Pick<Settings, 'acceptLoss' | 'search' | 'authFolder' | 'store' | 'blobs' | 'storeLeaseMs' | 'url' | 'host' | 'port'>> = {},
+  }: Partial<
+    Pick<Settings, 'acceptLoss' | 'search' | 'authFolder' | 'store' | 'blobs' | 'storeLeaseMs' | 'limits' | 'url' | 'host' | 'port'>
+  > = {},
   replica?: NodeReplica,
 ): Promise<OpenedData> {
   const path = resolve(folder);
@@ -136,7 +139,7 @@ export async function openData(
     noteServed(path, auth);
     const { openPostgresData } = await import('./postgres-data.ts');
     return await openPostgresData(
-      { url, blobs: blobsPlace, folder: path, leaseMs: storeLeaseMs, search, nodeUrl: addressOf(address), replica },
+      { url, blobs: blobsPlace, folder: path, leaseMs: storeLeaseMs, search, acceptLoss, limits, nodeUrl: addressOf(address), replica },
       log,
     );
   }

@@ -4,8 +4,12 @@ import type { PostgresStore } from '../../engine/adapters/postgres.ts';
 import { openCopyPlace, openPostgresStore, placeOf } from '../../engine/adapters/postgres.ts';
 import type { CallerCounts } from '../access/limits/caller-counts.ts';
 import { ConfigError } from '../config/read-value.ts';
+import type { ServerLimits } from '../limits.ts';
+import { DEFAULT_SERVER_LIMITS } from '../limits.ts';
 import type { Log } from '../observability/log.ts';
 import type { ServingOptions } from '../options.ts';
+import type { ListContent } from './content-sweep.ts';
+import { keepSweepingContent } from './content-sweep.ts';
 import { freshKeys, readKeys } from './node-keys-file.ts';
 import type { NodeReplica } from './replicas/replica.ts';
 import { openSharedBlobs } from './shared-blobs.ts';
@@ -26,6 +30,9 @@ interface PostgresPlace {
   readonly leaseMs: number;
   /** Keep a full-text index. */
   readonly search: boolean;
+  /** Start on a database that lacks commits after a failover. */
+  readonly acceptLoss: boolean;
+  readonly limits: Partial<Pick<ServerLimits, 'orphanContentMsMax'>>;
   /** The address of this node, which `parley replicas` lists. */
   readonly nodeUrl: string;
   /** Absent: this is the only node, and refuses to start beside others. */
@@ -34,7 +41,7 @@ interface PostgresPlace {
 
 /** Opens everything that outlives the process in a Postgres database: tasks, large content, and the keys of the node. */
 export async function openPostgresData(
-  { url, blobs: place, folder, leaseMs, search, nodeUrl, replica }: PostgresPlace,
+  { url, blobs: place, folder, leaseMs, search, acceptLoss, limits, nodeUrl, replica }: PostgresPlace,
   log: Log,
 ): Promise<PostgresData> {
   if (!/^postgres(ql)?:\/\//.test(url)) throw new ConfigError('store must be a URL that starts with postgres://');
@@ -44,12 +51,16 @@ export async function openPostgresData(
     replica === undefined
       ? {}
       : { share: 'fair' as const, announce: replica.announce.bind(replica), onTakeover: replica.tookOver.bind(replica) };
-  const store = await openPostgresStore(url, { report, leaseMs, search, url: nodeUrl, ...joining });
+  const onAcceptedLoss = (missing: string): void =>
+    log.warn('the node continues without lost commits (--accept-loss): the database lacks what it had acknowledged', { missing });
+  const store = await openPostgresStore(url, { report, leaseMs, search, acceptLoss, onAcceptedLoss, url: nodeUrl, ...joining });
   try {
     // After this process is registered: a copy that starts now finds it.
     await refuseUnfinishedCopy(url);
     const keys = readKeys(await store.sharedSecret('node-keys', await freshKeys()), 'the database');
-    const blobs = await openSharedBlobs(place, store);
+    const { list, ...blobs } = await openSharedBlobs(place, store);
+    if (list !== undefined)
+      sweepBeside(store, list, { olderMs: limits.orphanContentMsMax ?? DEFAULT_SERVER_LIMITS.orphanContentMsMax, log });
     const storeFiles = { stats: () => postgresStats(folder, store), compact: async () => void (await store.compact?.()) };
     const callerCounts = shareCounts(store.usage);
     closeBefore(store, () => callerCounts.close());
@@ -58,6 +69,13 @@ export async function openPostgresData(
     await store.close();
     throw thrown;
   }
+}
+
+/** Of several nodes, the one that owns the first cell deletes content without a task. */
+function sweepBeside(store: PostgresStore, list: ListContent, { olderMs, log }: { readonly olderMs: number; readonly log: Log }): void {
+  const isOurs = (): boolean => store.owned.includes(0);
+  const stop = keepSweepingContent(list, { olderMs, existing: (tasks) => store.existing(tasks), isOurs }, log);
+  closeBefore(store, async () => stop());
 }
 
 /** Does something before a store closes: it still needs the store. */

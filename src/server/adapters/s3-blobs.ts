@@ -1,5 +1,7 @@
 import type { Blobs, TaskKey } from '#engine';
+import { taskKey } from '#engine';
 import { A2AError } from '#protocol';
+import type { ListContent } from './content-sweep.ts';
 import type { S3Bucket } from './s3.ts';
 
 const NAME = /^[0-9a-f]{16,128}$/;
@@ -33,6 +35,20 @@ export function s3Blobs(bucket: S3Bucket, folder: string): Blobs {
           for (const key of keys) await (await bucket.ask('DELETE', key)).body?.cancel();
         }
       }),
+  };
+}
+
+/** The content in a bucket. An object without a time is never old. */
+export function listS3Content(bucket: S3Bucket, folder: string): ListContent {
+  return async function* () {
+    for await (const { keys, writtenAt, now } of bucket.list(`${folder}/`)) {
+      yield keys.flatMap((key, at) => {
+        const [, task = '', name = ''] = /^\/(\d+)\/([^/]+)$/.exec(key.slice(folder.length)) ?? [];
+        const ageMs = now - (writtenAt[at] ?? Number.NaN);
+        const remove = async (): Promise<void> => void (await (await bucket.ask('DELETE', key)).body?.cancel());
+        return NAME.test(name) ? [{ task: taskKey(Number(task)), ageMs, remove }] : [];
+      });
+    }
   };
 }
 

@@ -77,6 +77,10 @@ interface S3Request {
 /** One page of a listing. Names have no prefix of the options. */
 interface S3Page {
   readonly keys: readonly string[];
+  /** When the object at the same place in `keys` was written, in milliseconds. */
+  readonly writtenAt: readonly number[];
+  /** The time of the server. */
+  readonly now: number;
   /** With `/` as the delimiter: what is before the next one, with it. */
   readonly folders: readonly string[];
 }
@@ -142,7 +146,12 @@ export async function s3Bucket(options: S3Options): Promise<S3Bucket> {
         if (answer.status === 404) throw new S3Error(`there is no bucket ${options.bucket}`, { hint: 'create it, or use another one' });
         const named = (pattern: RegExp): readonly string[] =>
           [...text.matchAll(pattern)].map(([, key = '']) => plain(key).slice(prefix.length));
-        yield { keys: named(/<Key>([^<]*)<\/Key>/g), folders: named(/<CommonPrefixes>\s*<Prefix>([^<]*)<\/Prefix>/g) };
+        yield {
+          keys: named(/<Key>([^<]*)<\/Key>/g),
+          folders: named(/<CommonPrefixes>\s*<Prefix>([^<]*)<\/Prefix>/g),
+          writtenAt: [...text.matchAll(/<LastModified>([^<]*)</g)].map(([, at = '']) => Date.parse(at)),
+          now: Date.parse(answer.headers.get('date') ?? ''),
+        };
         const next: string | undefined = /<NextContinuationToken>([^<]*)</.exec(text)?.[1];
         more = next === undefined ? undefined : plain(next);
       }

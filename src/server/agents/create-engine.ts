@@ -39,6 +39,8 @@ export interface EngineParts {
   readonly extended: ExtendedCards;
   /** Records the end of a task in the audit log. Undefined: nothing is recorded. */
   readonly onEnded?: EngineOptions['onEnded'] | undefined;
+  /** Drops what the server has of callers in memory. */
+  readonly onErase: () => void;
 }
 
 function runningElsewhere(counts: CallerCounts): RunningElsewhere {
@@ -57,13 +59,13 @@ const NO_DESCRIPTION = (name: string): string =>
 /** Creates one engine for all agents that need one. Undefined if every agent has its own service. */
 export function engineFor(
   given: ReadonlyMap<string, AgentLike>,
-  { options, metrics, log, tracing, signer, deliveryLog, limits, completed, extended, onEnded }: EngineParts,
+  { options, metrics, log, tracing, signer, deliveryLog, limits, completed, extended, onEnded, onErase }: EngineParts,
 ): Engine | undefined {
   const own = [...given].filter((entry): entry is [string, Agent] => !isServed(entry[1]));
   if (own.length === 0) return undefined;
   const agents = Object.fromEntries(own);
   for (const [name, { card }] of own) if (card.description.trim() === '') log.warn(NO_DESCRIPTION(name));
-  const { store, blobs, replyPublisher, idempotency, secret, onBroken, quotaOf, callerCounts } = options;
+  const { store, blobs, replyPublisher, idempotency, secret, onBroken, quotaOf, callerCounts, erasePeers } = options;
   const meter = engineMeter(metrics);
   const engine = createEngine({
     store: meteredStore(store ?? memoryStore(), metrics),
@@ -72,6 +74,8 @@ export function engineFor(
     ...pushFor({ options, signer, metrics, tracing, webhookMsMax: limits.webhookMsMax, deliveryLog }),
     limits: { ...(store === undefined ? { finishedMsMax: MEMORY_FINISHED_MS } : {}), ...options.limits },
     ...(quotaOf === undefined ? {} : { runningTasksMaxOf: (principal, tenant) => quotaOf(principal, tenant)?.runningTasksMax }),
+    ...(erasePeers === undefined ? {} : { erasePeers }),
+    onErase,
     ...(callerCounts === undefined ? {} : { runningElsewhere: runningElsewhere(callerCounts) }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(replyPublisher === undefined ? {} : { replyPublisher }),

@@ -68,7 +68,7 @@ export class Fleet {
     const node = { at, url: this.urlOf(at), child };
     this.#nodes[at] = node;
     void child.ended.then(({ code, signal }) => {
-      if (signal === null && code !== 0) this.ended.push(`node ${at} ended with ${code}: ${child.errors().slice(-800)}`);
+      if (signal === null && code !== 0) this.ended.push(`node ${at} ended with ${code}: ${child.errors().slice(-8000)}`);
       if (this.#nodes[at] === node) this.#nodes[at] = undefined;
       if (this.#wanted.has(at)) this.start(at);
     });

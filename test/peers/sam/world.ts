@@ -10,6 +10,7 @@ import { startFakeModel } from '../../support/fake-model/server.ts';
 import { freePort } from '../../support/free-port.ts';
 import type { Parley } from '../../support/parley.ts';
 import { parleyServe } from '../../support/parley.ts';
+import { samGatewayTalk } from './gateway-talk.ts';
 
 const HERE = new URL('.', import.meta.url).pathname;
 export const NAMESPACE = 'peers/sam';
@@ -53,6 +54,9 @@ export async function startSamWorld(python: string, folder: string): Promise<Sam
         if (!(await fetch(`${gateway.url}/agents/${name}/.well-known/agent-card.json`)).ok) throw new Error(`we do not see ${name}`);
       }
     }, START_MS_MAX);
+    await eventually(async () => {
+      if (!(await orchestratorKnows('peer_test', { gateway: sam.url, model }))) throw new Error(`no tool for our agent: ${sam.errors()}`);
+    }, START_MS_MAX);
     const listen = async (filter: string): Promise<readonly string[]> => {
       const connection = await connectMqtt({ url: broker.url, sessionSeconds: 0 });
       stops.push(() => connection.close());
@@ -66,6 +70,19 @@ export async function startSamWorld(python: string, folder: string): Promise<Sam
     await stop();
     throw thrown;
   }
+}
+
+/**
+ * True if SAM's orchestrator offers an agent to its model as a tool. Its list of agents is not that of SAM's gateway: a card
+ * published before it listened is missing until the next announcement.
+ */
+async function orchestratorKnows(
+  name: string,
+  { gateway, model }: { readonly gateway: string; readonly model: FakeModel },
+): Promise<boolean> {
+  const before = model.bodies.length;
+  await samGatewayTalk(gateway, 'SamOrchestrator').send({ text: 'Do [[say ready]]' });
+  return model.bodies.slice(before).some((body) => JSON.stringify(body['tools'] ?? []).includes(`"peer_${name}"`));
 }
 
 async function namesAt(url: string): Promise<readonly string[]> {

@@ -1,8 +1,9 @@
-import { mkdtempSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, expect } from 'vitest';
 import type { ParleyConfig } from '#server';
+import { eventually } from '../../support/eventually.ts';
 import type { PostgresServer } from '../../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../../support/postgres.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -16,6 +17,7 @@ const database = postgresFolder();
 export const POSTGRES_NEEDS: Readonly<Record<string, { readonly what: string; readonly isThere: boolean }>> = {
   storeLeaseMs: { what: 'postgresql', isThere: hasPostgres },
   advertise: { what: 'postgresql', isThere: hasPostgres },
+  'limits.orphanContentMsMax': { what: 'postgresql', isThere: hasPostgres },
 };
 
 /** Each check fails if the node ignores the setting. */
@@ -32,6 +34,16 @@ export const POSTGRES_CHECKS: Checks = {
     withRow({ storeLeaseMs: 543_210 }, 'round(extract(epoch FROM until - started))::int AS lease', (row) =>
       expect(row).toEqual({ lease: 543 }),
     ),
+  'limits.orphanContentMsMax': async () => {
+    const [blobs, before] = [join(folder, 'content'), new Date(Date.now() - 600_000)];
+    await withRow({ blobs, limits: { orphanContentMsMax: 500 } }, '(SELECT store FROM parley.meta) AS store', async (row) => {
+      const file = join(blobs, (row as { readonly store: string }).store, '0', '7', 'ab'.repeat(32));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, 'of a task that was never committed');
+      utimesSync(file, before, before);
+      await eventually(() => expect(existsSync(file)).toBe(false));
+    });
+  },
   advertise: () =>
     withRow({ advertise: 'localhost' }, 'link', (row) => expect(row).toEqual({ link: expect.stringMatching(/^localhost:\d+$/) })),
 };
@@ -40,7 +52,7 @@ let starting: Promise<PostgresServer> | undefined;
 afterAll(async () => (await starting)?.stop());
 
 /** Starts a node, and reads what it has written about itself. */
-async function withRow(settings: ParleyConfig, columns: string, check: (row: unknown) => void): Promise<void> {
+async function withRow(settings: ParleyConfig, columns: string, check: (row: unknown) => void | Promise<void>): Promise<void> {
   starting ??= startPostgres(database);
   const { url: store } = await starting;
   const client = new pg.Client({ connectionString: store });
@@ -48,7 +60,7 @@ async function withRow(settings: ParleyConfig, columns: string, check: (row: unk
   try {
     await served({ data: mkdtempSync(join(folder, 'real-')), memory: false, store, ...settings }, async () => {
       const { rows } = await client.query(`SELECT ${columns} FROM parley.replicas`);
-      check(rows[0]);
+      await check(rows[0]);
     });
   } finally {
     await client.end();

@@ -13,6 +13,8 @@ export interface CellOwnerOptions {
   readonly report: (what: string, cause: unknown) => void;
   readonly clock: LeaseClock;
   readonly writing: CellWriting;
+  /** Called when it joins under another number: others may have owned its cells meanwhile. */
+  readonly onRejoin: () => void;
   /** Called when a replica has deleted realms. */
   readonly onDrops: () => void;
   /** Called when it has taken cells of a replica that has ended. */

@@ -9,6 +9,7 @@ import type { CellsSeen } from './cell-sql.ts';
 import { cellStatements } from './cell-sql.ts';
 import { cellOf, idIn } from './cells.ts';
 import type { PostgresDatabase } from './database.ts';
+import { isLost, lostError } from './history-check.ts';
 import { LeaseConnection } from './lease-connection.ts';
 import type { LeaseWatch } from './lease-watch.ts';
 import { watchLease } from './lease-watch.ts';
@@ -179,6 +180,7 @@ export class CellOwner implements StoreCells {
     const [made] = await this.#lease.run<{ replica: number }>(this.#sql.enter, values);
     if (made === undefined) throw new StoreError('failed', 'the replica was not stored');
     this.#id = made.replica;
+    this.#options.onRejoin();
     this.#watch.renewed(sentAt);
   }
 
@@ -198,10 +200,20 @@ export class CellOwner implements StoreCells {
       if (this.#id === 0 && !this.#hasLeft) await this.#enter();
       await this.#agents.tell();
     } catch (thrown) {
+      if (isLost(thrown)) return this.#fail(thrown);
       if (!this.#hasLeft) report('the lease of this node was not renewed', thrown);
     }
     this.#isRenewing = false;
     this.#scheduleRenewal(leaseMs / RENEWALS_A_LEASE);
+  }
+
+  /** The database lacks what it has acknowledged. This process must not continue on it. */
+  #fail(cause: StoreError): void {
+    this.#hasLeft = true;
+    this.#cancelRenewal();
+    this.#cancelLook();
+    this.#events?.failed(cause);
+    this.#lose(this.#own.all());
   }
 
   #scheduleLook(): void {
@@ -214,6 +226,7 @@ export class CellOwner implements StoreCells {
     try {
       await this.#inTurn(() => this.#balance());
     } catch (thrown) {
+      if (isLost(thrown)) return this.#fail(thrown);
       if (!this.#hasLeft) this.#options.report('this node could not look for free cells', thrown);
     }
     this.#scheduleLook();
@@ -228,6 +241,7 @@ export class CellOwner implements StoreCells {
       await this.#database.read(this.#sql.bury);
       seen = await this.#seen(id);
     }
+    if (typeof seen.lost === 'string') throw lostError(seen.lost);
     const { others, drops } = this.#before;
     this.#before = seen;
     if (seen.drops !== drops) this.#options.onDrops();

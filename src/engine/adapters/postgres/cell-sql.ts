@@ -11,6 +11,8 @@ export interface CellsSeen {
   readonly free: number;
   /** How often realms were deleted. */
   readonly drops: number;
+  /** What a replica has found missing after a failover. */
+  readonly lost?: string | null;
   /** The cells of this replica, as JSON. */
   readonly own: readonly number[];
 }
@@ -36,7 +38,7 @@ export function cellStatements(s: SchemaName): Readonly<Record<CellStatement, Sq
       text: `SELECT (SELECT count(*) FROM ${s}.replicas WHERE until >= clock_timestamp() AND NOT leaving AND replica <> $1) AS others,
         (SELECT count(*) FROM ${s}.replicas WHERE until < clock_timestamp()) AS lapsed,
         (SELECT count(*) FROM ${s}.cells WHERE replica IS NULL) AS free,
-        (SELECT drops FROM ${s}.meta) AS drops,
+        (SELECT drops FROM ${s}.meta) AS drops, (SELECT lost FROM ${s}.meta) AS lost,
         to_json(ARRAY(SELECT cell FROM ${s}.cells WHERE replica = $1 ORDER BY cell)) AS own`,
     },
     claim: {

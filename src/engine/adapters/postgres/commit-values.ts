@@ -74,17 +74,22 @@ function taskValues(net: NetBatch, { realms, cells }: Pick<ValueParts, 'realms' 
     const realm = realms.known(row.owner, row.agent);
     const stored = { ...storedTask(row, realm), ...segmentOf(entries) };
     const chain = isNew ? chains.get(`${realm} ${row.alias}`) : undefined;
-    if (isNew) made.push({ ...stored, cell: cellOf(row, cells), named: chain?.namer === row.key, ...chain });
+    if (isNew)
+      made.push({ ...stored, cell: cellOf(row, cells), named: chain?.namer === row.key, namer: chain?.namer, follows: chain?.follows });
     else changed.push({ ...stored, was });
   }
   return [[...used], ...columnsOf(made, LISTS.made), ...columnsOf(changed, LISTS.changed)];
 }
 
-/** The new tasks of one alias. One statement writes a name once: the newest task has it. */
+/**
+ * The new tasks of one alias. One statement writes a name once: the newest task has it. The keys of one process rise, and a batch may have its
+ * tasks in another order: those of a commit that failed come after those that were made meanwhile.
+ */
 interface AliasChain {
+  first: number;
   namer: number;
   /** The task that had the alias before the batch. */
-  readonly follows: number | undefined;
+  follows: number | undefined;
 }
 
 function chainsOf(net: NetBatch, realms: PostgresRealms): ReadonlyMap<string, AliasChain> {
@@ -93,8 +98,9 @@ function chainsOf(net: NetBatch, realms: PostgresRealms): ReadonlyMap<string, Al
     if (!isNew || row.alias === undefined) continue;
     const name = `${realms.known(row.owner, row.agent)} ${row.alias}`;
     const known = chains.get(name);
-    if (known === undefined) chains.set(name, { namer: row.key, follows });
-    else known.namer = row.key;
+    if (known === undefined) chains.set(name, { first: row.key, namer: row.key, follows });
+    else if (row.key > known.namer) known.namer = row.key;
+    else if (row.key < known.first) Object.assign(known, { first: row.key, follows });
   }
   return chains;
 }

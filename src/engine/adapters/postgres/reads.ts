@@ -3,7 +3,7 @@ import { dialectId, parseOwnJson, seq, taskId } from '#protocol';
 import type { OutboxEntry, PushRow, SendName, SendRecord, Store, TaskRow } from '../../ports.ts';
 import { taskKey } from '../../ports.ts';
 import { isIn } from '../../search/is-listed.ts';
-import { SEND_NAME } from './commit-sql.ts';
+import { ALIAS_NAME, SEND_NAME } from './commit-sql.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
 import { gathered } from './gathered.ts';
@@ -102,9 +102,12 @@ export function createPostgresReads(database: PostgresDatabase, s: SchemaName, r
 function statements(s: SchemaName) {
   return {
     byId: { name: 'task', text: `SELECT ${TASK_COLUMNS} FROM ${s}.tasks WHERE id = $1` },
+    // Each process has its own range of keys, so the newest task is not always the one with the highest key. If the newest is deleted, the name is free.
     byAlias: {
       name: 'alias',
-      text: `SELECT ${TASK_COLUMNS} FROM ${s}.tasks WHERE realm = $1 AND alias = $2 ORDER BY key DESC LIMIT 1`,
+      text: `SELECT ${TASK_COLUMNS} FROM ${s}.tasks WHERE key = coalesce(
+        (SELECT task FROM ${s}.names WHERE realm = $1 AND kind = ${ALIAS_NAME} AND name = $2),
+        (SELECT max(key) FROM ${s}.tasks WHERE realm = $1 AND alias = $2))`,
     },
     // LATERAL with a limit: the server looks each name up in the index. A join would read the whole table while it is small, at each send.
     sends: {

@@ -29,6 +29,7 @@ interface MemberOptions extends ReplicaOptions {
   readonly share: 'all' | 'fair' | number;
   readonly writing: CellWriting;
   readonly onDrops: () => void;
+  readonly onRejoin: () => void;
   readonly onTakeover: ((cells: number) => void) | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CellsLostError } from '../../cells.ts';
 import type { KeyRange, TakenNames } from '../../commit/outcome.ts';
-import type { Blobs, ContextFilter, Store, Write } from '../../ports.ts';
+import type { Blobs, ContextFilter, Store, TaskKey, Write } from '../../ports.ts';
 import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
 import { netOf, realmsOf } from './batch.ts';
@@ -13,16 +13,17 @@ import type { NameMode } from './commit-sql.ts';
 import { valuesOf } from './commit-values.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
-import type { LeaseClock } from './lease-watch.ts';
-import { leaseClock } from './lease-watch.ts';
+import type { HistoryCheck } from './history-check.ts';
+import { acceptOrRefuse, createHistoryCheck } from './history-check.ts';
+import type { PostgresOptions, ReplicaAccess } from './options.ts';
+import { DEFAULTS } from './options.ts';
 import { createPostgresReads } from './reads.ts';
 import type { PostgresRealms } from './realms.ts';
 import { createPostgresRealms } from './realms.ts';
-import type { ReplicaAddress, ReplicaOptions, ReplicaOwner } from './replica.ts';
-import type { ReplicaRow } from './replica-list.ts';
+import type { ReplicaOptions } from './replica.ts';
 import { listReplicaRows } from './replica-list.ts';
-import type { SchemaName } from './schema.ts';
-import { migrate, quoted } from './schema.ts';
+import type { PostgresMeta, SchemaName } from './schema.ts';
+import { MIGRATE_MS_MAX, migrate, quoted } from './schema.ts';
 import type { PostgresSearch } from './search/search.ts';
 import { createPostgresSearch } from './search/search.ts';
 import type { StoreMember } from './shares.ts';
@@ -34,54 +35,6 @@ import type { SharedUsage } from './usage.ts';
 import { sharedUsageOn } from './usage.ts';
 import type { ClaimedCommit, CommitResult, Writer } from './writer.ts';
 import { createWriter, ForgottenRealmError } from './writer.ts';
-
-/** Options of `openPostgresStore`. */
-export interface PostgresOptions {
-  /** The schema of the tables. Default `parley`. */
-  readonly schema?: string;
-  /** How long this process may own the store without renewing its lease. Default 10,000. */
-  readonly leaseMs?: number;
-  /** The address of this node, which another node names when it can't start. */
-  readonly url?: string;
-  /** Number of cells of a new store. It can't be changed later. Default 128. */
-  readonly cells?: number;
-  /**
-   * `all` (default): this is the only writer. `fair`: one of several, each of which owns its share of the cells. A number: one of several, which
-   * takes at most so many free cells and gives none back.
-   */
-  readonly share?: 'all' | 'fair' | number;
-  /**
-   * Called when another process owns the store: this one waits, and opens the store when the other one has ended. Absent: it throws a
-   * StoreError.
-   */
-  readonly onStandby?: (owner: ReplicaOwner) => void;
-  /** With `fair`: called when this process has taken cells of one that has ended, with their number. */
-  readonly onTakeover?: (cells: number) => void;
-  /** Called once, before this process joins the others. Returns where they reach it. Absent: they don't. */
-  readonly announce?: (shared: ReplicaAccess) => Promise<ReplicaAddress>;
-  /** Ends the wait while another process owns the store: opening fails with the reason of the signal. */
-  readonly signal?: AbortSignal;
-  /** Keep a full-text index (`search`). Default true. */
-  readonly search?: boolean;
-  /** Maximum number of connections for reads. Default 8. */
-  readonly readers?: number;
-  /** The server cancels a commit that waits longer than this for another one. Default 5,000. */
-  readonly commitMsMax?: number;
-  /** Gets internal errors, for the log. */
-  readonly report?: (what: string, cause: unknown) => void;
-  /** The time of the lease. Default: the clocks of the machine. */
-  readonly clock?: LeaseClock;
-  /** For tests only: how the outcome of a lost commit is found. Default `fenced`. */
-  readonly verdicts?: 'fenced' | 'plain';
-}
-
-/** What replicas of one database share. */
-export interface ReplicaAccess {
-  /** The processes that use the store now, oldest first. */
-  replicas(): Promise<readonly ReplicaRow[]>;
-  /** Returns a secret of the node, after storing `fresh` if there is none. */
-  sharedSecret(name: string, fresh: string): Promise<string>;
-}
 
 /** A `Store` in a Postgres database. */
 export interface PostgresStore extends Store, ReplicaAccess {
@@ -96,51 +49,45 @@ export interface PostgresStore extends Store, ReplicaAccess {
   tableUse(): Promise<TableUse>;
   /** What the callers of each process use, for limits that hold for all. */
   readonly usage: SharedUsage;
+  /** Of these tasks, those that exist, or whose keys were not handed out yet. */
+  existing(tasks: readonly TaskKey[]): Promise<ReadonlySet<TaskKey>>;
   /** The cells that this process owns. */
   readonly owned: readonly number[];
   /** The cell of a conversation. */
   cellOf(place: ContextFilter): number;
 }
 
-const DEFAULTS = {
-  schema: 'parley',
-  leaseMs: 10_000,
-  url: '',
-  cells: 128,
-  share: 'all',
-  search: true,
-  commitMsMax: 5000,
-  report: () => {},
-  clock: leaseClock,
-  verdicts: 'fenced',
-} as const;
 const KEYS_A_RANGE = 65_536;
 
 /** Opens a store over a database that is connected already. */
 export async function openStoreOn(database: PostgresDatabase, options: PostgresOptions): Promise<PostgresStore> {
-  const { schema, leaseMs, url, cells, share, search, commitMsMax, report, clock, verdicts } = { ...DEFAULTS, ...options };
+  const { schema, leaseMs, url, share, search, commitMsMax, report, clock, verdicts } = { ...DEFAULTS, ...options };
   const s = quoted(schema);
-  const connection = await database.connect();
-  const meta = await migrate(connection, s, cells).finally(() => connection.end());
+  const meta = await prepare(database, s, options);
+  const history = createHistoryCheck({ database, schema: s, cells: meta.cells, report });
   const shared = replicaAccess(database, s);
   const { inTurn, settled } = oneAtATime();
   const writing: CellWriting = {
     settle: (replica) => inTurn(() => writer.settle(replica)),
-    release: (given, replica, to) => inTurn(() => writer.release(given, replica, to)),
+    release: (given, replica, to) => {
+      history.release(given);
+      return inTurn(() => writer.release(given, replica, to));
+    },
   };
   const { onStandby, onTakeover, signal } = options;
   const address = await options.announce?.(shared);
-  const member = await joinStore(database, s, {
+  const member = await joinStore(history.database, s, {
     ...{ leaseMs, url, share, report, clock, onStandby, onTakeover, signal, address, writing },
     count: meta.cells,
     onDrops: () => realms.reset(),
+    onRejoin: () => history.release(),
   });
   const realms = createPostgresRealms(database, s);
-  const writer = createWriter({ database, schema: s, replica: member.replica, commitMsMax, report, verdicts });
+  const writer = createWriter({ database: history.database, schema: s, replica: member.replica, commitMsMax, report, verdicts });
   await member.begin();
   const sql = statements(s);
 
-  const send = createSending({ writer, realms, cells: meta.cells, report });
+  const send = createSending({ writer, realms, history, cells: meta.cells, report });
   const claim = createClaims({ database, schema: s, realms, send: (net, replica, look) => send(net, 'claim', { replica, look }) });
   const { read, rows, ...reads } = createPostgresReads(database, s, realms);
   const sought = { schema: s, realms, read, rows, entries: reads.entries, isShared: share !== 'all', report };
@@ -159,6 +106,8 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
       if (range === undefined) throw new StoreError('failed', 'no keys were reserved');
       return { first: range.first, last: range.first + KEYS_A_RANGE - 1 };
     },
+    existing: async (tasks) =>
+      new Set((await reading(() => database.read<{ key: TaskKey }>(sql.existing, [JSON.stringify(tasks)]))).map(({ key }) => key)),
     tableUse: () => reading(() => readTableUse(database, s)),
     // Commits wait here, and not at the server, which would cancel them.
     compact: () => inTurn(() => rewriteTables(database, s)),
@@ -180,6 +129,20 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
       await database.close();
     },
   };
+}
+
+/** Creates or migrates the tables. Refuses a database that lacks commits, unless that is accepted. */
+async function prepare(database: PostgresDatabase, s: SchemaName, options: PostgresOptions): Promise<PostgresMeta> {
+  const { cells, acceptLoss } = { ...DEFAULTS, ...options };
+  const connection = await database.connect({ answerMsMax: MIGRATE_MS_MAX });
+  try {
+    const meta = await migrate(connection, s, cells);
+    const missing = await acceptOrRefuse(connection, s, acceptLoss);
+    if (missing !== undefined) options.onAcceptedLoss?.(missing);
+    return meta;
+  } finally {
+    await connection.end();
+  }
 }
 
 /** Commits, and tells the search what has changed. After a failure it may be written or not. */
@@ -243,6 +206,7 @@ function replicaAccess(database: PostgresDatabase, s: SchemaName): ReplicaAccess
 interface SendingParts {
   readonly writer: Writer;
   readonly realms: PostgresRealms;
+  readonly history: HistoryCheck;
   /** Number of cells. */
   readonly cells: number;
   readonly report: ReplicaOptions['report'];
@@ -251,13 +215,14 @@ interface SendingParts {
 type Send = (net: NetBatch, mode: NameMode, claimed?: ClaimedCommit) => Promise<CommitResult>;
 
 /** Sends batches with the numbers of their realms. */
-function createSending({ writer, realms, cells, report }: SendingParts): Send {
+function createSending({ writer, realms, history, cells, report }: SendingParts): Send {
   const dropRealms = realmDropper(realms, report);
   const send: Send = async (net, mode, claimed) => {
     await realms.obtain(realmsOf(net));
     const forgotten: number[] = [];
     for (const owner of net.owners) forgotten.push(...(await realms.within(owner, undefined)));
     const result = await writer.commit(valuesOf(net, mode, { realms, cells, forgotten }), net, claimed);
+    history.acknowledged(net, result.made);
     await dropRealms(forgotten);
     return result;
   };
@@ -288,9 +253,14 @@ function realmDropper(realms: PostgresRealms, report: ReplicaOptions['report']):
   };
 }
 
-function statements(s: SchemaName): Readonly<Record<'reserve' | 'offerSecret' | 'secret', Sql>> {
+function statements(s: SchemaName): Readonly<Record<'reserve' | 'existing' | 'offerSecret' | 'secret', Sql>> {
   return {
     reserve: { name: 'reserve', text: `SELECT nextval('${s.replaceAll("'", "''")}.keys') AS first` },
+    existing: {
+      name: 'existing',
+      text: `SELECT v::bigint AS key FROM json_array_elements_text($1::json) AS v WHERE v::bigint >= (SELECT last_value + ${KEYS_A_RANGE} FROM ${s}.keys)
+        OR EXISTS (SELECT 1 FROM ${s}.tasks k WHERE k.key = v::bigint)`,
+    },
     offerSecret: { name: 'offer-secret', text: `INSERT INTO ${s}.secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING` },
     secret: { name: 'secret', text: `SELECT value FROM ${s}.secrets WHERE name = $1` },
   };

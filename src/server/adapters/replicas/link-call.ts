@@ -6,6 +6,7 @@ import type {
   EventStream,
   Logged,
   Requests,
+  SendResult,
   StreamOperation,
   StreamOperations,
   TaskId,
@@ -15,8 +16,14 @@ import { A2AError, OPERATIONS } from '#protocol';
 /** The part of a call's context that another replica gets. The caller was authenticated by the replica that received the request. */
 export type ToldContext = Omit<CallContext, 'signal' | 'onDelivered' | 'onAdmitted' | 'onElsewhere' | 'forAgent'>;
 
-/** A stream that a replica wants to read from the owner of its cell. */
-export interface LinkCall<Op extends StreamOperation = StreamOperation> {
+/** What a replica asks the owner of a cell for by itself. Requests for other operations are forwarded as they came. */
+export type LinkOperation = StreamOperation | 'send';
+
+/** Events of a stream, or the result of a send, which is the only item of its call. */
+export type LinkItem = readonly Logged[] | SendResult;
+
+/** A stream or a send at the owner of its cell. */
+export interface LinkCall<Op extends LinkOperation = LinkOperation> {
   readonly agent: string;
   readonly operation: Op;
   readonly request: Requests[Op];
@@ -32,18 +39,42 @@ export interface LinkCall<Op extends StreamOperation = StreamOperation> {
 /** A line of the response. */
 export type LinkLine =
   | { readonly events: readonly Logged[] }
+  | { readonly result: SendResult }
   | { readonly admitted: TaskId }
   | { readonly error: { readonly kind: ErrorKind; readonly message: string; readonly details: ErrorDetails } };
 
 const STREAMS: StreamOperations = OPERATIONS;
 
+export function isEvents(item: LinkItem): item is readonly Logged[] {
+  return Array.isArray(item);
+}
+
 /** Calls a service for a stream. */
-export function openCall<Op extends StreamOperation>(
+export function openStream<Op extends StreamOperation>(
   service: A2AService,
   { operation, request }: Pick<LinkCall<Op>, 'operation' | 'request'>,
   ctx: CallContext,
 ): EventStream {
   return STREAMS[operation].call(service, request, ctx);
+}
+
+/** Calls a service for a stream or a send. */
+export function openCall(
+  service: A2AService,
+  call: Pick<LinkCall, 'operation' | 'request'>,
+  ctx: CallContext,
+): AsyncIterator<LinkItem, undefined> {
+  const { operation } = call;
+  if (operation !== 'send')
+    return openStream(service, { operation, request: call.request as Requests[typeof operation] }, ctx)[Symbol.asyncIterator]();
+  let isAsked = false;
+  return {
+    next: async () => {
+      if (isAsked) return { done: true, value: undefined };
+      isAsked = true;
+      return { done: false, value: await service.send(call.request as Requests['send'], ctx) };
+    },
+  };
 }
 
 /** The context without what belongs to this process. */
@@ -57,18 +88,22 @@ export function errorLine(thrown: unknown): LinkLine {
   return { error: { kind, message, details } };
 }
 
-/** Only verified replicas send these. */
-export async function* readLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<LinkLine, void> {
-  let parts: Uint8Array[] = [];
-  for await (const piece of pieces) {
+/** Splits what arrives into lines. Only verified replicas send these. */
+export class LineReader {
+  #parts: Uint8Array[] = [];
+
+  /** The lines that the piece completes. */
+  take(piece: Uint8Array): readonly LinkLine[] {
+    const lines: LinkLine[] = [];
     let from = 0;
     for (let end = piece.indexOf(NEWLINE); end !== -1; end = piece.indexOf(NEWLINE, from)) {
-      parts.push(piece.subarray(from, end));
-      yield JSON.parse(Buffer.concat(parts).toString()) as LinkLine;
-      parts = [];
+      this.#parts.push(piece.subarray(from, end));
+      lines.push(JSON.parse(Buffer.concat(this.#parts).toString()) as LinkLine);
+      this.#parts = [];
       from = end + 1;
     }
-    if (from < piece.length) parts.push(piece.subarray(from));
+    if (from < piece.length) this.#parts.push(piece.subarray(from));
+    return lines;
   }
 }
 

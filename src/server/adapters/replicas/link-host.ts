@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { createServer as createTlsServer } from 'node:tls';
 import type { HttpResponse } from '#bindings';
+import type { ErasePart } from '#engine';
 import { createUnsentBudget } from '../../access/limits/unsent-budget.ts';
 import { isMeshAgent } from '../../agents/mesh-agents.ts';
 import type { Handler } from '../../handler.ts';
@@ -16,7 +18,7 @@ import type { WriteOptions } from '../node/write-response.ts';
 import { Pump } from '../node/write-response.ts';
 import { LINK_IDENTITY, LINK_TLS, provenBy } from './link-keys.ts';
 import { LinkHttpRequest } from './link-request.ts';
-import { AWAY, CALL, CELL, END, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, REACHED, readFacts, WANTS } from './link-wire.ts';
+import { AWAY, CALL, CELL, END, ERASE, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, REACHED, readFacts, WANTS } from './link-wire.ts';
 import type { Members } from './members.ts';
 import type { LinkCallHost } from './serve-call.ts';
 import { refuseCall, serveLinkCall } from './serve-call.ts';
@@ -37,6 +39,8 @@ export interface LinkHostOptions {
   readonly figures: () => string;
   /** Gives a cell to the replica with this key, if nobody uses it here. */
   readonly give: (cell: number, publicKey: string) => Promise<boolean>;
+  /** Erases the part that this replica has of a caller's data. */
+  readonly erase: (part: ErasePart) => Promise<void>;
 }
 
 type LinkHandler = Pick<Handler, 'admit' | 'agents' | 'isServing' | 'respond'>;
@@ -143,6 +147,7 @@ class ServedLink {
     this.#senders.set(socket, sender);
     if (headers[FIGURES] !== undefined) return stream.respond({ ':status': 204, [FIGURES]: this.#options.figures() }, { endStream: true });
     if (headers[WANTS] !== undefined) return this.#give(stream, text(headers[WANTS]), sender);
+    if (headers[ERASE] !== undefined) return this.#erase(stream);
     const reached = headers[REACHED];
     if (reached !== undefined) this.#delivered(text(reached).split(','));
     if (reached !== undefined && headers[FACTS] === undefined && headers[CALL] === undefined) return refuseCall(stream, {}, 204);
@@ -164,6 +169,12 @@ class ServedLink {
     const [cell = '', agent = ''] = wants.split(' ').map(decodeURIComponent);
     const isGiven = !this.#hasAgent(agent) && (await this.#options.give(Number(cell), sender));
     stream.respond({ ':status': 204, [WANTS]: String(isGiven) }, { endStream: true });
+  }
+
+  /** Only verified replicas send this. */
+  async #erase(stream: ServerHttp2Stream): Promise<void> {
+    await this.#options.erase(JSON.parse((await buffer(stream)).toString()) as ErasePart);
+    if (!stream.destroyed) stream.respond({ ':status': 204, [ERASE]: '1' }, { endStream: true });
   }
 
   #hasAgent(name: string | undefined): boolean {

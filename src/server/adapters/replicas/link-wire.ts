@@ -19,6 +19,8 @@ export const CALL = 'parley-link-call';
 export const FIGURES = 'parley-link-figures';
 /** In a request: the cell and the agent that the sender needs it for. In the response: whether it has the cell from now on. */
 export const WANTS = 'parley-link-wants';
+/** In a request: the replica has to erase its part of a caller's data, which the body names. In the response: it has done so. */
+export const ERASE = 'parley-link-erase';
 /**
  * In the trailers of a stream: how it ended. `whole`: it reached its own end. `cut`: it was ended on purpose. `away`: its replica ends, and another
  * one continues it.

@@ -1,4 +1,4 @@
-import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
+import type { ClientHttp2Stream, Http2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { constants } from 'node:http2';
 import { encodeRetry, isGrpcTrailer } from '#bindings';
 import { END } from './link-wire.ts';
@@ -179,7 +179,7 @@ export class Passing {
 }
 
 /** The body, or what has come of it when the connection broke. */
-function allOf(stream: ClientHttp2Stream): Promise<Buffer> {
+export function allOf(stream: Http2Stream): Promise<Buffer> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
     const done = (): void => resolve(Buffer.concat(pieces));

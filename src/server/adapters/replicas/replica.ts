@@ -10,6 +10,8 @@ import type { ReplicaState } from '../../options.ts';
 import type { NodeServer, ServeOptions } from '../node.ts';
 import { createDeliveryReports } from './delivery-reports.ts';
 import { createElsewhere } from './elsewhere.ts';
+import type { ReplicaErasePeers } from './erase-peers.ts';
+import { createErasePeers } from './erase-peers.ts';
 import type { ReplicaFigures } from './figures.ts';
 import { figuresOf, replicaFigures } from './figures.ts';
 import { createForwarder } from './forward.ts';
@@ -21,7 +23,7 @@ import { makeLinkKeys } from './link-keys.ts';
 import type { Members } from './members.ts';
 import { watchMembers } from './members.ts';
 import type { RoutingOptions } from './routed.ts';
-import { routeStreams } from './routed.ts';
+import { routeCalls } from './routed.ts';
 import { wantCell } from './want-cell.ts';
 
 /** Options of `createReplica`. */
@@ -44,7 +46,7 @@ export interface NodeReplica {
   /** This node has taken cells of one that has ended. */
   tookOver(cells: number): void;
   /** What the public listener needs to forward requests, and what it shows of this node. Called after `announce`. */
-  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState' | 'routed'>;
+  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState' | 'routed' | 'erasePeers'>;
   /** The nodes on the database, as they are now. */
   shown(): Promise<readonly AdminReplica[]>;
   /** Requests of other replicas are answered from now on, and they get cells that they ask for. */
@@ -81,10 +83,16 @@ class Replicated implements NodeReplica {
   #host: LinkHost | undefined;
   #cells: StoreCells | undefined;
   readonly #leaving = new AbortController();
+  readonly #erasePeers: ReplicaErasePeers;
 
   constructor(options: NodeReplicaOptions) {
     this.#options = options;
     this.#figures = replicaFigures(options.metrics);
+    this.#erasePeers = createErasePeers({
+      ...{ shared: () => this.#shared, links: () => this.#links, publicKey: this.#keys.publicKey },
+      cells: () => this.#cells?.count,
+      holdMs: options.leaseMs + TAKEOVER_MS,
+    });
     options.metrics.gauge(METRICS.replicaCells, () => this.#members?.self?.cells ?? 0);
     options.metrics.gauge(METRICS.replicaLease, () => (this.#members?.self?.leaseMs ?? 0) / 1000);
   }
@@ -106,7 +114,10 @@ class Replicated implements NodeReplica {
       const asking = members.rows.find((row) => row.publicKey === to);
       return asking !== undefined && (await this.#cells?.give(cell, asking.replica)) === true;
     };
-    this.#host = await openLinkHost({ host, port, secret, publicKey, members: () => members, limits, log, figures, serviceOf, give });
+    this.#host = await openLinkHost({
+      ...{ host, port, secret, publicKey, members: () => members, limits, log, figures, serviceOf, give },
+      erase: this.#erasePeers.here,
+    });
     return { link: `${place.hostname}:${this.#host.port}`, publicKey };
   }
 
@@ -115,17 +126,18 @@ class Replicated implements NodeReplica {
     this.#figures.takenOver();
   }
 
-  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState' | 'routed'> {
+  serving(): Pick<ServeOptions, 'elsewhere' | 'replicaState' | 'routed' | 'erasePeers'> {
     this.#members?.every(READ_MS);
     const limits = { ...DEFAULT_SERVER_LIMITS, ...this.#options.serving.limits };
     const routing = this.#routing();
     const { signal: leaving } = this.#leaving;
-    const forwarder = createForwarder({ ...routing, limits, leaving, repeats: this.#options.repeats });
+    const forwarder = createForwarder({ ...routing, limits, leaving });
     const routed = (service: A2AService, agent: string): A2AService => {
       this.#services.set(agent, service);
-      return routeStreams(service, agent, routing);
+      return routeCalls(service, agent, routing);
     };
-    return { elsewhere: createElsewhere(forwarder, limits), replicaState: () => this.state(), routed };
+    const elsewhere = createElsewhere(forwarder, limits);
+    return { elsewhere, replicaState: () => this.state(), routed, erasePeers: this.#erasePeers };
   }
 
   state(): ReplicaState | undefined {
@@ -179,6 +191,7 @@ class Replicated implements NodeReplica {
       onForwarded: this.#figures.forwarded,
       want: (owner, cell, agent) => this.#want(owner, cell, agent),
       holdMs: this.#options.leaseMs + TAKEOVER_MS,
+      repeats: this.#options.repeats,
     };
   }
 }

@@ -3,44 +3,52 @@ import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { constants } from 'node:http2';
 import { ANY_CELL } from '#bindings';
 import { ElsewhereError } from '#engine';
-import type { A2AService, CallContext, EventStream, Logged, Requests, Seq, StreamOperation } from '#protocol';
+import type { A2AService, CallContext, EventStream, Requests, SendRequest, SendResult, Seq, StreamOperation } from '#protocol';
 import { A2AError, isLast } from '#protocol';
 import type { ReplicaRow } from '../../../engine/adapters/postgres.ts';
 import { isMeshAgent } from '../../agents/mesh-agents.ts';
 import type { ForwarderOptions } from './forward.ts';
 import { headOf, NO_AGENT, NOBODY, pauseFor } from './forward.ts';
-import type { LinkCall } from './link-call.ts';
-import { openCall, readLines, toldContext } from './link-call.ts';
+import type { LinkCall, LinkItem, LinkLine, LinkOperation } from './link-call.ts';
+import { isEvents, LineReader, openCall, openStream, toldContext } from './link-call.ts';
 import { AWAY, CALL, CELL, DELIVERED, END, LACKS } from './link-wire.ts';
 import type { WantCell } from './want-cell.ts';
 import { notTooOften } from './want-cell.ts';
 
-/** Options of `routeStreams`. */
-export type RoutingOptions = Pick<ForwarderOptions, 'ownership' | 'links' | 'reports' | 'want' | 'onForwarded' | 'holdMs'>;
+/** Options of `routeCalls`. */
+export type RoutingOptions = Pick<ForwarderOptions, 'ownership' | 'links' | 'reports' | 'want' | 'onForwarded' | 'holdMs' | 'repeats'>;
 
-type Batches = AsyncIterator<readonly Logged[], unknown>;
+type Items<T extends LinkItem> = AsyncIterator<T, undefined>;
 
-const DONE: IteratorResult<readonly Logged[], unknown> = { done: true, value: undefined };
+const DONE: IteratorResult<never, undefined> = { done: true, value: undefined };
 
 /**
  * The same service. A stream of a task in a cell of another replica is read from that replica, and continues at the next owner when the cell
- * moves, each event once. No binding sees a difference. Agents of the mesh are made by a request for them: their requests are forwarded.
+ * moves, each event once. A send goes to that replica, too, and again to the next owner if the first one does not answer. No binding sees a
+ * difference. Agents of the mesh are made by a request for them: their requests are forwarded.
  */
-export function routeStreams(service: A2AService, agent: string, options: RoutingOptions): A2AService {
+export function routeCalls(service: A2AService, agent: string, options: RoutingOptions): A2AService {
   if (isMeshAgent(agent)) return service;
+  // A caller within this process deals with it. What another replica has forwarded makes no second hop.
+  const isRouted = (ctx: CallContext): boolean => ctx.onElsewhere !== undefined && ctx.forAgent === undefined;
   const routed = <Op extends StreamOperation>(operation: Op, request: Requests[Op], ctx: CallContext): EventStream => {
-    // A caller within this process deals with it. What another replica has forwarded makes no second hop.
-    if (ctx.onElsewhere === undefined || ctx.forAgent !== undefined) return openCall(service, { operation, request }, ctx);
-    return { [Symbol.asyncIterator]: () => new RoutedStream({ service, agent, operation, request, ctx }, options) };
+    if (!isRouted(ctx)) return openStream(service, { operation, request }, ctx);
+    return { [Symbol.asyncIterator]: () => new RoutedItems({ service, agent, operation, request, ctx }, options) };
+  };
+  const send = async (request: SendRequest, ctx: CallContext): Promise<SendResult> => {
+    const { value } = await new RoutedItems<SendResult>({ service, agent, operation: 'send', request, ctx }, options).next();
+    if (value === undefined) throw new A2AError('UNAVAILABLE', 'the caller has left');
+    return value;
   };
   return {
     ...service,
+    send: (request, ctx) => (isRouted(ctx) ? send(request, ctx) : service.send(request, ctx)),
     stream: (request, ctx) => routed('stream', request, ctx),
     subscribe: (request, ctx) => routed('subscribe', request, ctx),
   };
 }
 
-interface RoutedCall<Op extends StreamOperation = StreamOperation> {
+interface RoutedCall<Op extends LinkOperation = LinkOperation> {
   readonly service: A2AService;
   readonly agent: string;
   readonly operation: Op;
@@ -48,16 +56,18 @@ interface RoutedCall<Op extends StreamOperation = StreamOperation> {
   readonly ctx: CallContext;
 }
 
+const ENDED = 'the node that owns this task has ended';
+
 /** The connection to the owner broke. */
 class BrokenLinkError extends Error {}
 
 /** Begins at this replica, and goes wherever the cell of its task is. */
-class RoutedStream implements Batches {
+class RoutedItems<T extends LinkItem> implements Items<T> {
   readonly #call: RoutedCall;
   readonly #options: RoutingOptions;
   readonly #key = randomUUID();
   readonly #want: WantCell;
-  #source: Batches;
+  #source: Items<LinkItem>;
   /** The response of the owner, if that is another replica. */
   #stream: ClientHttp2Stream | undefined;
   #cell = ANY_CELL;
@@ -71,6 +81,8 @@ class RoutedStream implements Batches {
   #lacksAgent = false;
   #isAdmitted = false;
   #mark: (() => void) | undefined;
+  /** The reader of a stream calls `return` instead. */
+  readonly #onAbort = (): void => this.#finish('left');
 
   constructor(call: RoutedCall, options: RoutingOptions) {
     this.#call = call;
@@ -82,16 +94,13 @@ class RoutedStream implements Batches {
       ...(onDelivered === undefined ? {} : { onDelivered: (mark) => this.#setMark(mark) }),
       onAdmitted: (task) => this.#admitted(task),
     };
-    this.#source = openCall(call.service, call, here)[Symbol.asyncIterator]();
+    this.#source = openCall(call.service, call, here);
   }
 
-  async next(): Promise<IteratorResult<readonly Logged[], unknown>> {
+  async next(): Promise<IteratorResult<T, undefined>> {
     while (!this.#isOver) {
       try {
-        const next = await this.#source.next();
-        if (next.done === true) this.#finish(this.#attempts > 1 ? 'repeated' : 'ok');
-        else this.#note(next.value);
-        return next;
+        return this.#taken(await this.#source.next());
       } catch (thrown) {
         if (this.#isOver) break;
         if (this.#hasLast && thrown instanceof BrokenLinkError) this.#finish('ok');
@@ -102,7 +111,14 @@ class RoutedStream implements Batches {
     return DONE;
   }
 
-  async return(): Promise<IteratorResult<readonly Logged[], unknown>> {
+  #taken(next: IteratorResult<LinkItem, undefined>): IteratorResult<T, undefined> {
+    if (next.done === true || this.#call.operation === 'send') this.#finish(this.#attempts > 1 ? 'repeated' : 'ok');
+    if (next.done === true) return DONE;
+    this.#note(next.value);
+    return { done: false, value: next.value as T };
+  }
+
+  async return(): Promise<IteratorResult<T, undefined>> {
     const source = this.#source;
     this.#finish('left');
     await source.return?.();
@@ -122,12 +138,14 @@ class RoutedStream implements Batches {
   }
 
   #leave(): void {
-    if (this.#stream?.closed === false) this.#stream.close(constants.NGHTTP2_CANCEL);
+    // A complete exchange closes by itself. Canceling it would look like a caller that left.
+    if (this.#stream?.closed === false && !this.#stream.readableEnded) this.#stream.close(constants.NGHTTP2_CANCEL);
     this.#stream = undefined;
+    if (this.#call.operation === 'send') this.#call.ctx.signal.removeEventListener('abort', this.#onAbort);
   }
 
-  #note(batch: readonly Logged[]): void {
-    const last = batch.at(-1);
+  #note(item: LinkItem): void {
+    const last = isEvents(item) ? item.at(-1) : undefined;
     this.#giveUpAt = undefined;
     if (last === undefined) return;
     this.#after = last.seq ?? this.#after;
@@ -184,6 +202,7 @@ class RoutedStream implements Batches {
     }
     this.#attempts += 1;
     this.#stream = stream;
+    if (this.#call.operation === 'send') this.#call.ctx.signal.addEventListener('abort', this.#onAbort);
     stream.end(JSON.stringify(this.#told()));
     const headers = await headOf(stream);
     if (headers === undefined || Number(headers[':status']) !== 200) {
@@ -192,19 +211,20 @@ class RoutedStream implements Batches {
       return false;
     }
     if (headers[DELIVERED] !== undefined) this.#setMark(() => reports.add(owner, this.#key));
-    this.#source = this.#read(stream);
+    this.#source = this.#call.operation === 'send' ? { next: () => this.#result(stream) } : this.#read(stream);
     return true;
   }
 
   #told(): LinkCall {
     const { agent, operation, request, ctx } = this.#call;
     const after = this.#after;
-    const resumed = after === undefined || operation === 'stream' ? request : { ...request, after };
+    const told = toldContext(ctx);
+    const resumed = after === undefined || operation !== 'subscribe' ? request : { ...request, after };
     const call = {
       agent,
       operation,
       request: resumed,
-      ctx: toldContext(ctx),
+      ctx: this.#options.repeats === 'plain' ? { ...told, retryKey: `${told.retryKey} ${this.#attempts}` } : told,
       key: this.#key,
       reportsDelivery: ctx.onDelivered !== undefined,
     };
@@ -218,23 +238,46 @@ class RoutedStream implements Batches {
     this.#lacksAgent = headers[LACKS] !== undefined;
   }
 
-  async *#read(stream: ClientHttp2Stream): AsyncGenerator<readonly Logged[], void> {
+  /** Without an iterator of the stream, which costs more than the rest of reading a short answer. */
+  #result(stream: ClientHttp2Stream): Promise<IteratorResult<LinkItem, undefined>> {
+    const lines = new LineReader();
+    let result: SendResult | undefined;
+    return new Promise((resolve, reject) => {
+      const done = (): void => (result === undefined ? reject(new BrokenLinkError(ENDED)) : resolve({ done: false, value: result }));
+      stream.on('data', (piece: Uint8Array) => {
+        for (const line of lines.take(piece)) {
+          if ('result' in line) result = line.result;
+          else if ('error' in line) reject(errorOf(line));
+          else if ('admitted' in line) this.#admitted(line.admitted);
+        }
+      });
+      stream.once('end', done).once('close', done);
+      if (stream.destroyed) done();
+    });
+  }
+
+  async *#read(stream: ClientHttp2Stream): AsyncGenerator<LinkItem, undefined> {
+    const lines = new LineReader();
     let end: IncomingHttpHeaders = {};
     stream.once('trailers', (trailers) => {
       end = trailers;
     });
     try {
-      for await (const line of readLines(stream)) {
-        if ('events' in line) yield line.events;
-        else if ('admitted' in line) this.#admitted(line.admitted);
-        else throw new A2AError(line.error.kind, line.error.message, line.error.details);
+      for await (const piece of stream) {
+        for (const line of lines.take(piece)) {
+          if ('events' in line) yield line.events;
+          else if ('admitted' in line) this.#admitted(line.admitted);
+          else if ('error' in line) throw errorOf(line);
+        }
       }
     } catch (thrown) {
-      throw thrown instanceof A2AError ? thrown : new BrokenLinkError('the node that owns this task has ended', { cause: thrown });
+      throw thrown instanceof A2AError ? thrown : new BrokenLinkError(ENDED, { cause: thrown });
     }
-    if (end[END] === 'whole') return;
-    throw end[END] === undefined
-      ? new BrokenLinkError('the node that owns this task has ended')
-      : new ElsewhereError(Number(end[CELL] ?? this.#cell));
+    if (end[END] === 'whole') return undefined;
+    throw end[END] === undefined ? new BrokenLinkError(ENDED) : new ElsewhereError(Number(end[CELL] ?? this.#cell));
   }
+}
+
+function errorOf({ error: { kind, message, details } }: Extract<LinkLine, { readonly error: unknown }>): A2AError {
+  return new A2AError(kind, message, details);
 }

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
-import { buffer } from 'node:stream/consumers';
 import { ElsewhereError } from '#engine';
 import type { A2AService, CallContext, Mutable } from '#protocol';
 import { isA2AError } from '#protocol';
 import type { Log } from '../../observability/log.ts';
 import type { LinkCall, LinkLine } from './link-call.ts';
-import { errorLine, openCall } from './link-call.ts';
+import { errorLine, isEvents, openCall } from './link-call.ts';
 import { AWAY, CELL, DELIVERED, END, LACKS } from './link-wire.ts';
+import { allOf } from './passing.ts';
 
 /** What `serveLinkCall` needs of the node. */
 export interface LinkCallHost {
@@ -20,9 +20,12 @@ export interface LinkCallHost {
   readonly keepMark: (key: string, mark: () => void) => void;
 }
 
-/** Lets another replica read a stream of a task in a cell of this one. */
+/** A caller of a send waits longer than this for its result: its replica learns at once which task the message went to. */
+const ADMITTED_MS = 50;
+
+/** Lets another replica read a stream of a task in a cell of this one, or send to it. */
 export async function serveLinkCall(stream: ServerHttp2Stream, host: LinkCallHost): Promise<void> {
-  const call = JSON.parse((await buffer(stream)).toString()) as LinkCall;
+  const call = JSON.parse((await allOf(stream)).toString()) as LinkCall;
   const service = host.serviceOf(call.agent);
   if (service === undefined) refuseCall(stream, { [AWAY]: '1', [LACKS]: '1' });
   else await new ServedCall(stream, call, host).run(service);
@@ -40,34 +43,39 @@ class ServedCall {
   readonly #call: LinkCall;
   readonly #host: LinkCallHost;
   readonly #left = new AbortController();
+  /** Tasks that a message went to, and that the sender does not know yet. */
+  #admitted: LinkLine[] = [];
+  #late: NodeJS.Timeout | undefined;
   #reportsDelivery = false;
+  #isFinished = false;
   #end: IncomingHttpHeaders = {};
 
   constructor(stream: ServerHttp2Stream, call: LinkCall, host: LinkCallHost) {
     this.#stream = stream;
     this.#call = call;
     this.#host = host;
-    stream.once('close', () => this.#left.abort());
+    stream.once('close', () => {
+      if (!this.#isFinished) this.#left.abort(); // Node also ends a stream that the sender has reset
+    });
   }
 
   async run(service: A2AService): Promise<void> {
     const { after = 0 } = this.#call;
-    const admitted: LinkLine[] = [];
     const ctx: Mutable<CallContext> = {
       ...this.#call.ctx,
       signal: this.#left.signal,
-      onAdmitted: (task) => void admitted.push({ admitted: task }),
+      onAdmitted: (task) => this.#tellAdmitted({ admitted: task }),
     };
     if (this.#call.reportsDelivery)
       ctx.onDelivered = (mark) => {
         this.#reportsDelivery = true;
         this.#host.keepMark(this.#call.key, mark);
       };
-    const events = openCall(service, this.#call, ctx)[Symbol.asyncIterator]();
+    const items = openCall(service, this.#call, ctx);
     try {
-      for (let next = await events.next(); next.done !== true; next = await events.next()) {
+      for (let next = await items.next(); next.done !== true; next = await items.next()) {
+        if (!isEvents(next.value)) return this.#finish({ [END]: 'whole' }, { result: next.value });
         const batch = next.value.filter(({ seq }) => seq === undefined || seq > after);
-        for (const line of admitted.splice(0)) if (!(await this.#write(line))) return;
         if (batch.length > 0 && !(await this.#write({ events: batch }))) return;
       }
       // The engine of a replica that ends also ends the streams of tasks that continue elsewhere.
@@ -75,8 +83,15 @@ class ServedCall {
     } catch (thrown) {
       await this.#fail(thrown);
     } finally {
-      void events.return?.().then(undefined, () => undefined);
+      clearTimeout(this.#late);
+      void items.return?.().then(undefined, () => undefined);
     }
+  }
+
+  /** The events of a stream begin at once. The result of a send may take long. */
+  #tellAdmitted(line: LinkLine): void {
+    this.#admitted.push(line);
+    if (this.#call.operation === 'send') this.#late = setTimeout(() => void this.#write(), ADMITTED_MS);
   }
 
   async #fail(thrown: unknown): Promise<void> {
@@ -84,8 +99,7 @@ class ServedCall {
     if (thrown instanceof ElsewhereError) return this.#away({ [CELL]: String(thrown.cell) });
     if (!isA2AError(thrown)) log.error('a stream for another node failed', thrown);
     else if (thrown.kind === 'UNAVAILABLE' && !isServing()) return this.#away({});
-    await this.#write(errorLine(thrown));
-    this.#finish({ [END]: 'whole' });
+    this.#finish({ [END]: 'whole' }, errorLine(thrown));
   }
 
   #away(where: Readonly<Record<string, string>>): void {
@@ -93,12 +107,17 @@ class ServedCall {
     else refuseCall(this.#stream, { [AWAY]: '1', ...where });
   }
 
+  #textOf(lines: readonly LinkLine[]): string {
+    return [...this.#admitted.splice(0), ...lines].map((line) => `${JSON.stringify(line)}\n`).join('');
+  }
+
   /** False: the sender has left. */
-  async #write(line: LinkLine): Promise<boolean> {
+  async #write(...lines: readonly LinkLine[]): Promise<boolean> {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return false;
     this.#begin();
-    if (stream.write(`${JSON.stringify(line)}\n`)) return true;
+    const text = this.#textOf(lines);
+    if (text === '' || stream.write(text)) return true;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         stream.off('drain', done).off('close', done);
@@ -109,17 +128,21 @@ class ServedCall {
     return !stream.destroyed;
   }
 
-  #begin(): void {
+  #begin(waitForTrailers = true): void {
     const stream = this.#stream;
     if (stream.headersSent) return;
-    stream.once('wantTrailers', () => stream.sendTrailers(this.#end));
-    stream.respond({ ':status': 200, ...(this.#reportsDelivery ? { [DELIVERED]: '1' } : {}) }, { waitForTrailers: true });
+    if (waitForTrailers) stream.once('wantTrailers', () => stream.sendTrailers(this.#end));
+    stream.respond({ ':status': 200, ...(this.#reportsDelivery ? { [DELIVERED]: '1' } : {}) }, { waitForTrailers });
   }
 
-  #finish(end: IncomingHttpHeaders): void {
+  #finish(end: IncomingHttpHeaders, ...lines: readonly LinkLine[]): void {
     if (this.#stream.destroyed || this.#stream.closed) return;
     this.#end = end;
-    this.#begin();
-    this.#stream.end();
+    this.#isFinished = true;
+    this.#begin(lines.length === 0); // a result and an error are ends themselves
+    const text = this.#textOf(lines);
+    // Node frees the memory of a write that waits in the same queue as an empty one: the caller would get garbage.
+    if (text === '') this.#stream.end();
+    else this.#stream.end(text);
   }
 }
