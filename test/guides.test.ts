@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, it } from 'vitest';
 import { programOf } from './support/brokers.ts';
+import { freePort } from './support/free-port.ts';
 import { GuideReader, stepsOf } from './support/guide.ts';
 import { suiteNeeding } from './support/needs.ts';
 
@@ -11,17 +12,17 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Programs that a guide starts. */
 const NEEDS: Readonly<Record<string, string>> = { 'mesh.md': 'mosquitto' };
 const STEP_MS = 120_000;
-const FIRST_PORT = 41_500;
 /** A guide that needs several machines has commands to read, and none to run: its `text` blocks are not steps. */
 const guides = readdirSync(join(ROOT, 'docs/guides'))
   .sort()
   .filter((name) => stepsOf(`docs/guides/${name}`).length > 0);
 
-for (const [at, name] of guides.entries()) {
+for (const name of guides) {
   const page = `docs/guides/${name}`;
   const needed = NEEDS[name];
+  const ports = { node: await freePort(), broker: await freePort() };
   suiteNeeding(needed ?? 'nothing', needed === undefined || programOf(needed) !== undefined, page, () => {
-    const reader = new GuideReader(FIRST_PORT + at);
+    const reader = new GuideReader(ports);
     afterAll(() => reader.stop());
     for (const step of stepsOf(page)) {
       it(`line ${step.line}: ${step.kind}${step.file === undefined ? '' : ` ${step.file}`}`, () => reader.do(step), STEP_MS);

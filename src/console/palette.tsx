@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { agents } from './agents/known.ts';
 import { placeOfConversation } from './chat/conversations.tsx';
 import { conversations, refreshConversations, titleOfConversation } from './chat/listed.ts';
@@ -80,7 +80,8 @@ export function Palette() {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const mode = isOpen.value;
-  useEffect(() => {
+  // Before the next key: what is typed right after Ctrl+K belongs into the dialog.
+  useLayoutEffect(() => {
     setText('');
     setAt(0);
     if (mode === 'no') dialog.current?.close();
@@ -97,8 +98,9 @@ export function Palette() {
       ref={dialog}
       class="palette"
       aria-label={mode === 'keys' ? 'Keys' : 'Go to'}
-      onClose={() => {
-        isOpen.value = 'no';
+      onClose={(event) => {
+        // The browser reports the end of a dialog later. It may be open again.
+        if (!event.currentTarget.open) isOpen.value = 'no';
       }}
     >
       {mode === 'find' ? (

@@ -55,14 +55,20 @@ export function stepsOf(page: string): readonly GuideStep[] {
   return steps;
 }
 
-/** Follows one guide in an empty folder, as a reader does, with a port of its own in place of 41242. */
+/** The ports that a reader uses in place of 41242 and, for a broker, 1883. */
+interface GuidePorts {
+  readonly node: number;
+  readonly broker: number;
+}
+
+/** Follows one guide in an empty folder, as a reader does, with ports of its own. */
 export class GuideReader {
   readonly #folder = mkdtempSync(join(tmpdir(), 'parley-guide-'));
-  readonly #port: number;
+  readonly #ports: GuidePorts;
   #servers: { readonly child: ChildProcess; readonly ended: Promise<unknown> }[] = [];
 
-  constructor(port: number) {
-    this.#port = port;
+  constructor(ports: GuidePorts) {
+    this.#ports = ports;
   }
 
   async do({ kind, code, file, output, isBeside }: GuideStep): Promise<void> {
@@ -130,17 +136,15 @@ export class GuideReader {
   }
 
   #here(text: string): string {
-    return text
-      .replaceAll('41242', String(this.#port))
-      .replaceAll(':1883', `:${this.#port + 200}`)
-      .replaceAll('-p 1883', `-p ${this.#port + 200}`);
+    const { node, broker } = this.#ports;
+    return text.replaceAll('41242', String(node)).replaceAll(':1883', `:${broker}`).replaceAll('-p 1883', `-p ${broker}`);
   }
 
   #env(): NodeJS.ProcessEnv {
     const { NODE_OPTIONS: _, VITEST: __, ...env } = process.env;
     const PATH = [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH'], '/usr/sbin'].join(delimiter);
     const home = { XDG_CONFIG_HOME: join(this.#folder, '.config'), XDG_DATA_HOME: join(this.#folder, '.data') };
-    return { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/parley'), ...env, ...home, PATH, PORT: String(this.#port) };
+    return { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/parley'), ...env, ...home, PATH, PORT: String(this.#ports.node) };
   }
 }
 
