@@ -50,7 +50,7 @@ export async function benchSdks({ rounds, ms }: Sizes): Promise<readonly Figure[
   for (const { title, streamUrl, chunks, stop } of servers) {
     const sends = `${count(percentile(rates[title] ?? [], 0.5))} sends/s`;
     const cost = `${count(percentile(micros.get(title) ?? [], 0.5))} µs of processor time for a send`;
-    figures.push({ what: title, value: `${sends}, ${cost}`, beside: await streamed(streamUrl, chunks), goal: '' });
+    figures.push({ what: title, value: `${sends}, ${cost}`, beside: await streamed(streamUrl, { chunks, rounds }), goal: '' });
     await stop();
   }
   return figures;
@@ -95,9 +95,14 @@ async function startPeers(): Promise<readonly SdkServer[] | undefined> {
   }));
 }
 
-async function streamed(url: string, chunks: string): Promise<string> {
-  const run = within(STREAM_MS_MAX, `a stream of ${CHUNKS} chunks`, streamOnce(url, CHUNKS, chunks));
-  const found = await run.catch(() => undefined);
-  const rate = found === undefined ? `not done in ${STREAM_MS_MAX / 1000} s` : `${count(found.perSecond)} events/s`;
-  return `${rate} in a stream of ${count(CHUNKS)}`;
+/** The median of some streams, one after the other. A first one has code that is not compiled yet. */
+async function streamed(url: string, { chunks, rounds }: { readonly chunks: string; readonly rounds: number }): Promise<string> {
+  const rates: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const run = within(STREAM_MS_MAX, `a stream of ${CHUNKS} chunks`, streamOnce(url, CHUNKS, chunks));
+    const found = await run.catch(() => undefined);
+    if (found === undefined) return `not done in ${STREAM_MS_MAX / 1000} s`;
+    if (round > 0) rates.push(found.perSecond);
+  }
+  return `${count(percentile(rates, 0.5))} events/s in a stream of ${count(CHUNKS)}`;
 }
