@@ -74,6 +74,11 @@ describe('the command line over gRPC', () => {
     await agent.close();
   });
 
+  it('a server without TLS is called with http', async () => {
+    const ran = await run(['send', '-e', `https://${server.address}`, '--transport', 'grpc', 'hello']);
+    expect([ran.code, ran.err]).toEqual([3, expect.stringMatching(/Hint: the server does not speak TLS there: call it with http:/)]);
+  });
+
   it('proxy serves the agent in other bindings', async () => {
     const agent = await agentWithCard();
     const proxy = await parleyServe({ command: ['proxy', agent.url], args: ['--memory', '--allow-loopback-targets'] });

@@ -10,6 +10,7 @@ import type { CliErrorOptions, ExitCode } from '../command.ts';
 import { CliError } from '../command.ts';
 import { reasonOf } from './debug.ts';
 import { CALL_TIMEOUT } from './limits.ts';
+import { tlsHint } from './tls-hint.ts';
 import { addressIn, quoted } from './words.ts';
 
 /** What is known about a call that failed, for a hint that fits it. */
@@ -217,10 +218,7 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (call: CallDescription, er
   unreachable: (_, error) => unreachableHint(error),
   'not-found': ({ agent }) => `the card names an address where no agent answers; parley doctor ${addressIn(agent)} examines it`,
   'no-interface': () => `the agent must offer ${bindingWords()}`,
-  tls: (_, error) =>
-    /certificate required|handshake failure|\balert\b/i.test(reasonOf(error))
-      ? 'the server may ask for a client certificate: --cert FILE and --cert-key FILE'
-      : 'trust its authority with --ca FILE; --insecure accepts every certificate, an attacker’s too',
+  tls: (_, error) => tlsHint(reasonOf(error)),
   redirect: ({ url }) => `calls to ${url} are redirected, and calls never follow redirects: the card must name the final address`,
   'too-large': () => 'a command accepts 256 MiB; in code, set answerBytesMax and eventBytesMax (docs/client.md)',
   'stream-cut': ({ agent }) => `the task still runs: parley task list ${agent}`,
