@@ -26,12 +26,12 @@ function ToList() {
   );
 }
 
-/** Above a conversation that has no message yet, on a narrow screen: the way back. */
-export function NewChatHead({ agent }: { readonly agent: string }) {
+/** Above a conversation that is not in the node's list, on a narrow screen: the way back. */
+export function NewChatHead({ agent, words }: { readonly agent: string; readonly words: string }) {
   return (
     <div class="chat-head new">
       <ToList />
-      <h2>New conversation</h2>
+      <h2>{words === '' ? 'New conversation' : words}</h2>
       <AgentLink name={agent} />
     </div>
   );
