@@ -99,7 +99,7 @@ function forget(): void {
 /** The end of the menu: theme, sign-out and the documentation. */
 function Foot() {
   return (
-    <footer class="side-foot">
+    <div class="side-foot">
       <button type="button" class="quiet" onClick={toggleTheme} title="Switch theme">
         {theme.value === 'dark' ? '☾ Dark' : theme.value === 'light' ? '☀ Light' : '◐ As system'}
       </button>
@@ -116,7 +116,7 @@ function Foot() {
       <span class="dim">
         {health.value === undefined ? '' : `v${health.value.version}`} <kbd>?</kbd> keys
       </span>
-    </footer>
+    </div>
   );
 }
 

@@ -78,7 +78,7 @@ function useOpened(name: string, wanted: string | null, open: ChatSession | unde
 
 function NoAgent({ name }: { readonly name: string }) {
   return (
-    <Empty title={`There is no agent ${name} here`}>
+    <Empty title={`There is no agent ${name} here`} isPage>
       <p>
         <a href="/console/chat">Choose another</a>, or give its address.
       </p>

@@ -40,7 +40,7 @@ export function TaskDetail({ id }: { readonly id: string }) {
   const speakers = useMemo(() => speakersIn(events, about?.agent), [events, about?.agent]);
   if (log.isGone.value) {
     return (
-      <Empty title="Task not found">
+      <Empty title="Task not found" isPage>
         <p>
           It may have been deleted, or its retention time is over. <a href="/console/tasks">All tasks</a>
         </p>
