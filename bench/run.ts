@@ -27,6 +27,7 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, Measuring>>>> = 
   access: { access: async (sizes) => (await import('./figures/access.ts')).benchAccess(sizes) },
   mesh: { mesh: async (sizes) => (await import('./figures/mesh.ts')).benchMesh(sizes) },
   agents: { agents: async (sizes) => (await import('./figures/agents.ts')).benchAgents(sizes) },
+  console: { console: async (sizes) => (await import('./figures/console.ts')).benchConsole(sizes) },
 };
 const NAMES = ['codec', ...Object.values(SECTIONS).flatMap((section) => Object.keys(section))];
 const USAGE = `npm run bench -- [--only NAME,…] [--quick] [--write] [--json]

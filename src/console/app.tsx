@@ -50,7 +50,7 @@ export function App() {
 
 function Nowhere() {
   return (
-    <Empty title="Page not found">
+    <Empty title="Page not found" isPage>
       <p>
         The console has no page at <code>{path.value}</code>. <a href="/console/chat">Go to the conversations</a>.
       </p>

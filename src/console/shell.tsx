@@ -8,6 +8,7 @@ import { Palette } from './palette.tsx';
 import { path } from './route.ts';
 import { signOut, token } from './session.ts';
 import { theme, toggleTheme } from './theme.ts';
+import { subject } from './title.ts';
 import { notice } from './ui/basic.tsx';
 import { Icon } from './ui/icons.tsx';
 import { forgetTraffic } from './wire/recorder.ts';
@@ -19,9 +20,11 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   const here = path.value;
   useEffect(() => {
     isMenuOpen.value = false;
-    const [, label] = NAV.find(([to]) => here.startsWith(to)) ?? [];
-    document.title = label === undefined ? 'Parley console' : `${label} · Parley`;
   }, [here]);
+  const title = titleOf(here);
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -80,6 +83,13 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
+/** Tells tabs apart, and how many questions are open: `(2) Where is my parcel? · Tasks · Parley`. */
+function titleOf(here: string): string {
+  const [, label = 'Console'] = NAV.find(([to]) => here.startsWith(to)) ?? [];
+  const waiting = approvals.value.length;
+  return `${waiting === 0 ? '' : `(${waiting}) `}${[subject.value, label, 'Parley'].filter((each) => each !== '').join(' · ')}`;
+}
+
 /** Forgets the token, and the requests that were sent with it. */
 function forget(): void {
   forgetTraffic();
@@ -89,7 +99,7 @@ function forget(): void {
 /** The end of the menu: theme, sign-out and the documentation. */
 function Foot() {
   return (
-    <footer class="side-foot">
+    <div class="side-foot">
       <button type="button" class="quiet" onClick={toggleTheme} title="Switch theme">
         {theme.value === 'dark' ? '☾ Dark' : theme.value === 'light' ? '☀ Light' : '◐ As system'}
       </button>
@@ -106,7 +116,7 @@ function Foot() {
       <span class="dim">
         {health.value === undefined ? '' : `v${health.value.version}`} <kbd>?</kbd> keys
       </span>
-    </footer>
+    </div>
   );
 }
 

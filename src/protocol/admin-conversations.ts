@@ -25,6 +25,8 @@ export interface AdminRenameRequest {
 /** Filters and page of an operator's list of conversations. */
 export interface AdminConversationsRequest {
   readonly agent?: string;
+  /** Only the conversation in this context. There are several if several callers have used the same id. */
+  readonly contextId?: ContextId;
   /** Only conversations whose name contains this text, in any case. All of them are on one page, at most 100. */
   readonly name?: string;
   /** Default 50, maximum 100. */

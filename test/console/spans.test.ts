@@ -40,6 +40,18 @@ const briefly = (spans: readonly Span[]): readonly unknown[] =>
   spans.map(({ kind, label, from, to }) => [kind, label, from - START, to - START]);
 
 describe('the bars of a task', () => {
+  it('ends every output with the next status, also of artifacts that are written in turns', () => {
+    const other: AdminEvent = {
+      event: { artifactUpdate: { ...IDS, artifact: { artifactId: artifactId('file'), parts: [{ text: 'x' }] } } },
+    };
+    const spans = spansOf([created('write'), chunk('a'), other, chunk('b'), status(300, 'TASK_STATE_COMPLETED')], 0);
+    expect(briefly(spans).slice(1)).toEqual([
+      ['output', 'response · 2 chunks', 0, 300],
+      ['output', 'file', 0, 300],
+    ]);
+    expect(spans.some(({ isOpen }) => isOpen)).toBe(false);
+  });
+
   it('tell tool calls, questions, answers and grouped chunks apart', () => {
     const answer: AdminEvent = { ...status(9000, 'TASK_STATE_WORKING'), input: { ...said('yes'), role: 'ROLE_USER' } };
     const spans = spansOf(

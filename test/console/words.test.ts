@@ -23,6 +23,8 @@ it('shortens what an agent threw to its message', () => {
   expect(causeIn('The agent failed: TypeError: x is not a function. Only callers on this machine see the cause.')).toBe(
     'TypeError: x is not a function',
   );
+  for (const length of [72, 90, 100, 110]) expect([length, causeIn(`${whole.slice(0, length)}…`)]).toEqual([length, 'no orders']);
+  expect(causeIn('The agent failed: Error: the list is long, at least for a l…')).toBe('the list is long, at least for a l…');
   expect(causeIn('I may not do that, at least not today.')).toBe('I may not do that, at least not today.');
 });
 

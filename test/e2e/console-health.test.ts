@@ -67,6 +67,11 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the health page of the console
     const linkTo = (task: string) => page.getByRole('region', { name: 'Log' }).locator(`a[href$="/tasks/${task}"]`);
     await linkTo(id).first().waitFor();
     await linkTo(other).first().waitFor();
+    await lines
+      .filter({ hasText: 'agent script failed' })
+      .first()
+      .getByText('the message asked script to crash', { exact: true })
+      .waitFor();
     await page.goto(`/console/health?task=${id}`);
     await page.getByText('Only lines about the task').waitFor();
     await lines.first().waitFor();

@@ -95,6 +95,12 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the home page and the list of 
     await page.goto('/console/tasks?agent=echo');
     await expect.poll(() => rows().count()).toBe(2);
     await page.getByLabel('Select all that are loaded').check();
+    // A slow node: the bar says how far it is, and can't be used twice.
+    await page.route(/:retry$/, async (route) => {
+      await expect.poll(() => bar.getByText(/^Sent again: [01] of 2 …$/).count()).toBe(1);
+      expect(await bar.getByRole('button', { name: 'Retry 2' }).isDisabled()).toBe(true);
+      await route.continue();
+    });
     await bar.getByRole('button', { name: 'Retry 2' }).click();
     await page.getByText('Sent again: 2').waitFor();
     await expect.poll(() => rows().count()).toBe(4);

@@ -29,7 +29,8 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console in use', () => {
   });
 
   const send = async (agent: string, text: string, more: object = {}): Promise<Sent> => {
-    const response = await fetch(jsonRequest(`${server.url}/agents/${agent}/message:send`, sendBody(text, more)));
+    const message = { ...(sendBody(text)['message'] as object), ...more };
+    const response = await fetch(jsonRequest(`${server.url}/agents/${agent}/message:send`, { message }));
     return ((await response.json()) as { task: Sent }).task;
   };
   const conversation = (words: string) => watched.page.getByRole('list', { name: 'All conversations' }).getByRole('link', { name: words });
@@ -56,6 +57,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console in use', () => {
     const { contextId } = await send('echo', 'to be forgotten');
     await send('echo', 'and this too', { contextId });
     await page.goto(`/console/chat/echo?with=${contextId}`);
+    await page.locator('.by-user').getByText('and this too').waitFor();
     await page.locator('.chat-head').getByText('More').click();
     await page.getByRole('button', { name: 'Delete' }).click();
     expect(await seriousFaults(page)).toEqual([]);
@@ -158,6 +160,78 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console in use', () => {
     await phone.page.getByRole('link', { name: 'All conversations' }).click();
     await phone.page.getByRole('link', { name: 'New conversation' }).waitFor();
     await phone.page.context().close();
+  });
+
+  it('shows an old conversation with its words, its name and its menu', async () => {
+    const { page } = watched;
+    const { contextId } = await send('echo', 'the oldest of all');
+    for (let at = 1; at <= 51; at += 1) await send('echo', `a newer conversation ${at}`);
+    await page.goto(`/console/chat/echo?with=${contextId}`);
+    const head = page.locator('.chat-head');
+    await head.getByRole('heading', { name: 'the oldest of all' }).waitFor();
+    await head.getByText('More').waitFor();
+    expect(await conversation('the oldest of all').count()).toBe(1);
+    await expect.poll(() => page.title()).toMatch(/^(?:\(\d+\) )?echo: the oldest of all · Chat · Parley$/);
+    const phone = await openPage(browser, server.url, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+    await phone.page.goto(`/console/chat/echo?with=${contextId}`);
+    await phone.page.locator('.chat-head').getByRole('heading', { name: 'the oldest of all' }).waitFor();
+    await phone.page.context().close();
+  });
+
+  it('shows in an open chat what happened elsewhere: an answer on Approvals, and a message of another client', async () => {
+    const { page } = watched;
+    await page.goto('/console/chat/demo');
+    await page.getByRole('textbox', { name: /Message to/ }).fill('approve');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Yes, make it' }).waitFor();
+    await page.waitForURL(/with=[\w-]{30,}/);
+    const contextId = new URL(page.url()).searchParams.get('with');
+    await expect.poll(() => page.title()).toMatch(/^\(\d+\) demo: approve · Chat · Parley$/); // the question is in the title
+    const task = (await page.getByRole('link', { name: 'Open the task' }).getAttribute('href')) ?? '';
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Approvals' }).click();
+    const asked = page.getByRole('article', { name: 'demo asks' }).filter({ has: page.locator(`a[href="${task}"]`) });
+    await asked.getByRole('button', { name: 'Yes, make it' }).click();
+    await page.getByText('Answered.').waitFor();
+    await page.goBack();
+    await page.locator('.by-agent').getByText('Answered: Yes, make it').waitFor();
+    await page.locator('.by-agent').getByText('Thank you.').waitFor();
+    expect(await page.getByRole('button', { name: 'Yes, make it' }).count()).toBe(0);
+    await page.getByRole('textbox', { name: /Message to/ }).fill('half of a message');
+    await send('demo', 'stream', { contextId });
+    await page.locator('.by-agent').last().getByText('They called it a parley').waitFor();
+    expect(await page.locator('.by-user').last().textContent()).toContain('stream');
+    expect(await page.getByRole('textbox', { name: /Message to/ }).inputValue()).toBe('half of a message');
+  });
+
+  it('shows calls over gRPC-Web in words, with how they ended', async () => {
+    const { page } = watched;
+    await page.goto('/console/agents/echo');
+    await page.locator('.interfaces tr', { hasText: 'GRPC' }).getByText('answers').waitFor();
+    await page.goto('/console/wire');
+    const requests = page.getByRole('list', { name: 'Requests, newest first' });
+    await requests
+      .getByRole('button', { name: /NOT_FOUND.*gRPC lf\.a2a\.v1 GetTask/s })
+      .first()
+      .click();
+    const exchange = page.getByRole('region', { name: 'Exchange' });
+    await exchange.getByText(/^a protobuf message of \d+ bytes$/).waitFor();
+    await exchange.getByText('grpc-message: there is no task').waitFor();
+    await exchange.getByText('gRPC NOT_FOUND').waitFor();
+  });
+
+  it('begins what a search found at a word, and keeps a very long artifact in a box', async () => {
+    const { page } = watched;
+    const { id } = await send('echo', `The parcel number seventeen of the marmalade. ${'It is late. '.repeat(800)}`);
+    await page.goto('/console/tasks?q=marmalade');
+    const found = page.getByRole('list', { name: 'Tasks' }).locator('.t-words');
+    await found.locator('mark', { hasText: 'marmalade' }).waitFor();
+    expect(await found.textContent()).toMatch(/^…(?:seventeen )?of the marmalade\. It is late/);
+    await page.locator('.task-head').getByText('Where it was found').waitFor();
+    await page.goto(`/console/tasks/${id}`);
+    const box = page.locator('.artifact-long').first();
+    await box.waitFor();
+    expect(await box.evaluate((node) => [node.clientHeight < innerHeight, node.scrollHeight > node.clientHeight])).toEqual([true, true]);
+    expect(await seriousFaults(page)).toEqual([]);
   });
 
   it('caused no errors and no policy violations', () => {

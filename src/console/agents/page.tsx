@@ -6,6 +6,7 @@ import { Usage } from '../ops/slowest.tsx';
 import { NODE } from '../prefix.ts';
 import { path, rest } from '../route.ts';
 import { credentials } from '../session.ts';
+import { useSubject } from '../title.ts';
 import { Copy, Empty, Problem } from '../ui/basic.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Check, Interfaces } from './checkup.tsx';
@@ -76,6 +77,7 @@ function Elsewhere() {
 
 /** The page of one agent. */
 function One({ name }: { readonly name: string }) {
+  useSubject(name);
   return (
     <div class="page">
       <p class="crumb">

@@ -22,13 +22,13 @@ export function SignedIn() {
   return (
     <main class="signed-in">
       {state === 'late' ? (
-        <Empty title="No page waits for this sign-in">
+        <Empty title="No page waits for this sign-in" isPage>
           <p>
             It was started in a page that is closed, or too long ago. <a href="/console/agents">Start again</a>
           </p>
         </Empty>
       ) : (
-        <Empty title={state === 'heard' ? 'The console has the answer' : 'One moment …'}>
+        <Empty title={state === 'heard' ? 'The console has the answer' : 'One moment …'} isPage>
           <p role="status">{state === 'heard' ? 'You can close this window.' : 'The answer of the server goes to the console.'}</p>
         </Empty>
       )}

@@ -26,12 +26,12 @@ function ToList() {
   );
 }
 
-/** Above a conversation that has no message yet, on a narrow screen: the way back. */
-export function NewChatHead({ agent }: { readonly agent: string }) {
+/** Above a conversation that is not in the node's list. A new one needs it only on a narrow screen, for the way back. */
+export function NewChatHead({ agent, words }: { readonly agent: string; readonly words: string }) {
   return (
-    <div class="chat-head new">
+    <div class={words === '' ? 'chat-head new' : 'chat-head'}>
       <ToList />
-      <h2>New conversation</h2>
+      {words === '' ? <h2>New conversation</h2> : <h1>{words}</h1>}
       <AgentLink name={agent} />
     </div>
   );
@@ -63,7 +63,7 @@ export function ChatHead({ conversation, chat }: ChatHeadProps) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: F2 works where the focus is, on the button */}
       <div class="chat-head" onKeyDown={onKeyDown}>
         <ToList />
-        {field ?? <h2>{titleOfConversation(conversation)}</h2>}
+        {field ?? <h1>{titleOfConversation(conversation)}</h1>}
         {button}
         <AgentLink name={conversation.agent} />
         <Menu label="More" name="More about this conversation">

@@ -42,9 +42,18 @@ export async function loadOlder(): Promise<void> {
 }
 
 /** Loads the conversations whose name contains a text. */
-export async function loadNamed(text: string): Promise<void> {
-  const { conversations: named } = await admin.conversations(new URLSearchParams({ name: text }));
-  const all = joined(conversations.value ?? [], named);
+export function loadNamed(text: string): Promise<void> {
+  return loadMore({ name: text });
+}
+
+/** Loads a conversation that is older than the loaded ones. */
+export function loadContext(contextId: string): Promise<void> {
+  return loadMore({ contextId });
+}
+
+async function loadMore(filter: Readonly<Record<string, string>>): Promise<void> {
+  const { conversations: found } = await admin.conversations(new URLSearchParams(filter));
+  const all = joined(conversations.value ?? [], found);
   conversations.value = [...all].sort((one, other) => other.statusAt.localeCompare(one.statusAt));
 }
 

@@ -1,18 +1,20 @@
 import { useEffect } from 'preact/hooks';
+import type { AdminConversation } from '#protocol';
 import type { ChatTarget } from '../agents/known.ts';
 import { agents, agentsProblem, loadAgents, targetNamed, titleOf } from '../agents/known.ts';
 import { RemoteForm } from '../agents/remote-form.tsx';
 import { chatWith, mesh, refreshMesh } from '../mesh/state.ts';
 import { go, path, query } from '../route.ts';
+import { useSubject } from '../title.ts';
 import { Empty, Problem } from '../ui/basic.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationList } from './conversations.tsx';
 import { ChatHead, NewChatHead } from './head.tsx';
 import { Hints } from './hints.tsx';
-import { conversations } from './listed.ts';
-import { restoreChat } from './restore.ts';
+import { conversations, loadContext } from './listed.ts';
+import { catchUp, restoreChat } from './restore.ts';
 import type { ChatSession } from './store.ts';
-import { chatKey, chatLabel, chats, openChat } from './store.ts';
+import { chatKey, chatLabel, chats, firstWordsIn, openChat } from './store.ts';
 import { addressOf, besideIn, idsBeside, Tabs } from './tabs.tsx';
 import { Transcript } from './transcript.tsx';
 import './chat.css';
@@ -26,6 +28,7 @@ export function ChatPage() {
   const wanted = query.value.get('with');
   const open = chats.value.find((chat) => chat.id === wanted || chatKey(chat) === wanted);
   useOpened(name, wanted, open);
+  useSubject(open === undefined ? '' : chatLabel(open));
   const isKnown = name.startsWith('mesh:') || (agents.value?.some((agent) => agent.name === name) ?? false);
   const beside = open === undefined ? [] : besideIn(query.value, open);
   const isNowhere = name !== '' && open === undefined && !isKnown && agents.value !== undefined && wanted === null;
@@ -75,7 +78,7 @@ function useOpened(name: string, wanted: string | null, open: ChatSession | unde
 
 function NoAgent({ name }: { readonly name: string }) {
   return (
-    <Empty title={`There is no agent ${name} here`}>
+    <Empty title={`There is no agent ${name} here`} isPage>
       <p>
         <a href="/console/chat">Choose another</a>, or give its address.
       </p>
@@ -83,15 +86,29 @@ function NoAgent({ name }: { readonly name: string }) {
   );
 }
 
+/** What the node's list says about the conversation of a chat. It is loaded if it is an old one. */
+function useListed(chat: ChatSession): AdminConversation | undefined {
+  const context = chat.contextId.value ?? '';
+  const known = conversations.value?.find(({ contextId }) => contextId === context);
+  const isMissing = known === undefined && conversations.value !== undefined && context !== '' && chat.target.url === undefined;
+  useEffect(() => {
+    if (isMissing) void loadContext(context).catch(() => undefined); // the chat can do without
+  }, [isMissing, context]);
+  useEffect(() => {
+    if (known !== undefined) void catchUp(chat, known);
+  }, [known?.statusAt, chat.isBusy.value]);
+  return known;
+}
+
 function ChatColumn({ chat, isAlone }: { readonly chat: ChatSession; readonly isAlone: boolean }) {
   const { restored } = chat;
-  const known = conversations.value?.find(({ contextId }) => contextId === chat.contextId.value);
+  const known = useListed(chat);
   return (
     <section class="chat-body" aria-label={`Chat ${chatLabel(chat)}`}>
       {known !== undefined ? (
         <ChatHead conversation={known} chat={chat} />
       ) : isAlone ? (
-        <NewChatHead agent={chat.title.value ?? ''} />
+        <NewChatHead agent={chat.title.value ?? ''} words={firstWordsIn(chat)} />
       ) : (
         <h2>{chatLabel(chat)}</h2>
       )}

@@ -1,4 +1,4 @@
-import type { AdminEvent, AdminTask, Message } from '#protocol';
+import type { AdminConversation, AdminEvent, AdminTask, Message } from '#protocol';
 import { isDataPart, isInterrupted, isTerminal, surfaceActionIn } from '#protocol';
 import type { ChatTarget } from '../agents/known.ts';
 import { targetNamed, titleOf } from '../agents/known.ts';
@@ -22,9 +22,18 @@ export function restoreChat(target: ChatTarget, contextId: string): ChatSession 
   return chat;
 }
 
+/** Reads a conversation again that went on elsewhere: by an answer on the page of approvals, or by a message from another browser. */
+export async function catchUp(chat: ChatSession, { contextId, statusAt }: AdminConversation): Promise<void> {
+  const turns = (chat.entries.value ?? []).flatMap((entry) => (entry.by === 'agent' ? [entry.turn] : []));
+  const known = turns.map(({ changedAt }) => Date.parse(changedAt)).filter((ms) => !Number.isNaN(ms));
+  if (chat.isBusy.value === true || chat.restored.value !== '' || Date.parse(statusAt) <= Math.max(0, ...known)) return;
+  await fill(chat, contextId);
+}
+
 /** Reads the tasks of the context, and follows the newest one if it still runs. */
 async function fill(chat: ChatSession, contextId: string): Promise<void> {
   const { signal } = chat.leaving;
+  const before = chat.entries.value;
   try {
     const { tasks } = await admin.tasks(new URLSearchParams({ contextId, pageSize: '100' }), signal);
     const newest = tasks[0];
@@ -38,6 +47,7 @@ async function fill(chat: ChatSession, contextId: string): Promise<void> {
     chat.target = targetNamed(newest.agent);
     chat.title.value = titleOf(chat.target);
     const logs = await Promise.all(own.map((task) => logOf(task, signal)));
+    if (chat.entries.value !== before) return; // the user has sent a message meanwhile
     const last = logs[0]?.at(-1)?.seq ?? 0;
     logs.sort((one, other) => startOf(one).localeCompare(startOf(other)));
     chat.entries.value = logs.flatMap((log) => entriesOf(log, newest.agent));

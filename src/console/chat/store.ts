@@ -70,10 +70,16 @@ export function chatKey(chat: ChatSession): string {
   return chat.contextId.value || chat.id;
 }
 
+/** How the chat began. Empty without a message. */
+export function firstWordsIn(chat: ChatSession): string {
+  const first = (chat.entries.value ?? []).find((entry) => entry.by === 'user');
+  const text = first?.by === 'user' ? first.parts.map((part) => part.text ?? '').join(' ') : '';
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
 /** The chat in words: its name, or how it began. */
 export function chatLabel(chat: ChatSession): string {
-  const first = (chat.entries.value ?? []).find((entry) => entry.by === 'user');
-  const text = (first?.by === 'user' ? first.parts.map((part) => part.text ?? '').join(' ') : '').replaceAll(/\s+/g, ' ').trim();
+  const text = firstWordsIn(chat);
   const agent = chat.title.value ?? 'agent';
   const name = conversations.value?.find(({ contextId }) => contextId === chat.contextId.value)?.name;
   if (name !== undefined) return `${agent}: ${name}`;

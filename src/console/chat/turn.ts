@@ -70,6 +70,8 @@ export interface ChatTurn {
   isLeft: boolean;
   endedMs: number | undefined;
   events: number;
+  /** Time of the last status, as the node wrote it. */
+  changedAt: string;
 }
 
 /** A turn without any events. */
@@ -92,6 +94,7 @@ export function newTurn(own = ''): ChatTurn {
     isLeft: false,
     endedMs: undefined,
     events: 0,
+    changedAt: '',
   };
 }
 
@@ -126,8 +129,9 @@ function takeTask(turn: ChatTurn, task: Task, before: ReadonlySet<string>): void
 
 /** Applies a status. Messages during the work become steps; a final one is the answer. */
 function takeStatus(turn: ChatTurn, task: Pick<Task, 'id' | 'status'>, metadata: Task['metadata']): void {
-  const { state, message } = task.status;
+  const { state, message, timestamp } = task.status;
   turn.state = state;
+  turn.changedAt = timestamp ?? turn.changedAt;
   ask(turn, questionOf(task));
   if (message === undefined) return;
   if (isTerminal(state)) turn.closing = message;

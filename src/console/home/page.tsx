@@ -12,6 +12,7 @@ import { approvals, commits, health } from '../ops/watch.ts';
 import { taskWords, wantCauses } from '../tasks/words.ts';
 import { Ago, Problem } from '../ui/basic.tsx';
 import { causeIn } from '../ui/cause.ts';
+import { withoutCode } from '../ui/plain.ts';
 import './home.css';
 
 const SHOWN = 5;
@@ -75,7 +76,7 @@ export function HomePage() {
             {approvals.value.slice(0, SHOWN).map(({ id, agent, question, statusAt }) => (
               <li key={id} class="home-item">
                 <a href={`/console/approvals/${encodeURIComponent(id)}`}>
-                  {question === undefined ? `${agent} waits for input` : getTextFromMessage(question).slice(0, CAUSE_MAX)}
+                  {question === undefined ? `${agent} waits for input` : withoutCode(getTextFromMessage(question)).slice(0, CAUSE_MAX)}
                 </a>
                 <span class="dim">
                   {agent}, <Ago at={statusAt} />

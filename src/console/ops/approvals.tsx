@@ -7,6 +7,7 @@ import { path, rest } from '../route.ts';
 import { wantWords } from '../tasks/words.ts';
 import { Ago, Empty, took } from '../ui/basic.tsx';
 import { moveBy, usePlainKeys } from '../ui/keys.ts';
+import { withoutCode } from '../ui/plain.ts';
 import { Approval } from './question.tsx';
 import { allowNotifications, approvals, isNotifying } from './watch.ts';
 import './ops.css';
@@ -102,7 +103,7 @@ const LINE_CHARS = 160;
 function lineOf(message: Message): string {
   const data = message.parts.find(isDataPart)?.data;
   const option = typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as JsonObject)['optionId'] : undefined;
-  const text = getTextFromMessage(message).replaceAll(/\s+/g, ' ').trim();
+  const text = withoutCode(getTextFromMessage(message)).replaceAll(/\s+/g, ' ').trim();
   const words = text === '' && typeof option === 'string' ? option : text;
   return words.length > LINE_CHARS ? `${words.slice(0, LINE_CHARS - 1)}…` : words;
 }

@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { AdminHealth, AdminLogLine, AdminSample } from '#protocol';
+import { isObject } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
 import { usePolling } from '../poll.ts';
 import { query } from '../route.ts';
 import { Problem, sized, took, when } from '../ui/basic.tsx';
+import { causeIn } from '../ui/cause.ts';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Plot } from './plot.tsx';
 import { Slowest } from './slowest.tsx';
@@ -98,17 +100,25 @@ function Plots({ samples }: { readonly samples: readonly AdminSample[] }) {
 
 const SHORT_CHARS = 60;
 /** They are links, or say nothing to a reader. */
-const UNSAID: ReadonlySet<string> = new Set(['task', 'context', 'request', 'trace', 'span', 'stack']);
+const UNSAID: ReadonlySet<string> = new Set(['task', 'context', 'request', 'trace', 'span', 'stack', 'reason', 'cause']);
+const WHY_CHARS = 200;
+
+/** Why something failed, in a sentence. */
+function whyIn({ reason, cause }: Readonly<Record<string, unknown>>): string {
+  const said = typeof reason === 'string' ? causeIn(reason) : isObject(cause) ? String(cause['message'] ?? '') : '';
+  return said.length > WHY_CHARS ? `${said.slice(0, WHY_CHARS - 1)}…` : said;
+}
 
 /** A log line: what happened, the short facts, and the rest on request. */
 function LogWords({ message, fields = {} }: { readonly message: string; readonly fields: AdminLogLine['fields'] | undefined }) {
   const { task } = fields;
+  const why = whyIn(fields);
   const facts = Object.entries(fields).filter(
     ([name, value]) => !UNSAID.has(name) && ['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= SHORT_CHARS,
   );
   return (
     <>
-      <span class="log-message">{message}</span>{' '}
+      <span class="log-message">{message}</span> {why === '' ? null : <strong class="log-why">{why}</strong>}{' '}
       {facts.map(([name, value]) => (
         <span key={name} class="log-fact">
           <span class="dim">{name}</span> {String(value)}

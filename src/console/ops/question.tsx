@@ -17,6 +17,11 @@ function wishOf({ kind, choices }: AdminApproval, data: JsonObject | undefined):
   return choices.length === 0 ? 'for an answer' : 'to decide';
 }
 
+/** The options are buttons below. */
+function withoutOptions(details: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(details).filter(([name]) => name !== 'options'));
+}
+
 interface ApprovalProps {
   readonly approval: AdminApproval;
   readonly isWanted?: boolean;
@@ -60,7 +65,7 @@ export function Approval({ approval, isWanted = false, isOnTask = false }: Appro
       <Markdown text={words === '' ? 'The agent waits for input and does not say which.' : words} />
       {details !== undefined && 'tool' in details ? (
         <div class="tree-box">
-          <JsonTree value={details} open={2} />
+          <JsonTree value={withoutOptions(details)} open={3} />
         </div>
       ) : null}
       <Problem text={problem} />

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { AdminTask } from '#protocol';
 import { isTerminal } from '#protocol';
 import { admin, wordsFor } from '../api.ts';
@@ -10,11 +11,13 @@ interface BulkProps {
 
 /** What can be done with the selected tasks at once. */
 export function Bulk({ picked, onDone }: BulkProps) {
+  const [doing, setDoing] = useState('');
   if (picked.length === 0) return null;
   const run = async (what: string, tasks: readonly AdminTask[], act: (id: string) => Promise<unknown>): Promise<void> => {
     let problem = '';
     let done = 0;
-    for (const { id } of tasks) {
+    for (const [at, { id }] of tasks.entries()) {
+      setDoing(`${what}: ${at} of ${tasks.length} …`);
       try {
         await act(id);
         done += 1;
@@ -22,6 +25,7 @@ export function Bulk({ picked, onDone }: BulkProps) {
         problem = wordsFor(thrown);
       }
     }
+    setDoing('');
     say(problem === '' ? `${what}: ${done}` : `${what}: ${done} of ${tasks.length}. ${problem}`);
     onDone();
   };
@@ -30,13 +34,14 @@ export function Bulk({ picked, onDone }: BulkProps) {
   return (
     <div class="bulk" role="toolbar" aria-label="Selected tasks">
       <strong>{picked.length} selected</strong>
-      <button type="button" disabled={running.length === 0} onClick={() => void run('Canceled', running, admin.cancel)}>
+      {doing === '' ? null : <span role="status">{doing}</span>}
+      <button type="button" disabled={running.length === 0 || doing !== ''} onClick={() => void run('Canceled', running, admin.cancel)}>
         Cancel {running.length > 0 ? running.length : ''}
       </button>
-      <button type="button" disabled={ended.length === 0} onClick={() => void run('Sent again', ended, admin.retry)}>
+      <button type="button" disabled={ended.length === 0 || doing !== ''} onClick={() => void run('Sent again', ended, admin.retry)}>
         Retry {ended.length > 0 ? ended.length : ''}
       </button>
-      <Sure label={`Delete ${picked.length}`} onYes={() => void run('Deleted', picked, admin.remove)} />
+      {doing === '' ? <Sure label={`Delete ${picked.length}`} onYes={() => void run('Deleted', picked, admin.remove)} /> : null}
       <button type="button" class="quiet" onClick={onDone}>
         Clear the selection
       </button>

@@ -30,8 +30,8 @@ export function Compare({ one, other }: { readonly one: string; readonly other: 
       <h1>{titleFor(requestOf(left), requestOf(right), other)}</h1>
       {other === '' ? <Choose one={one} /> : null}
       <div class="compare">
-        <Run log={left} lines={mine} spans={spans} lengthMs={lengthMs} />
-        {other === '' ? null : <Run log={right} lines={theirs} spans={others} lengthMs={lengthMs} />}
+        <Run order="First" log={left} lines={mine} spans={spans} lengthMs={lengthMs} />
+        {other === '' ? null : <Run order="Second" log={right} lines={theirs} spans={others} lengthMs={lengthMs} />}
       </div>
     </div>
   );
@@ -78,6 +78,7 @@ function lengthOf(spans: readonly Span[]): number {
 }
 
 interface RunProps {
+  readonly order: 'First' | 'Second';
   readonly log: TaskLog;
   readonly lines: Side;
   readonly spans: readonly Span[];
@@ -85,12 +86,12 @@ interface RunProps {
   readonly lengthMs: number;
 }
 
-function Run({ log, lines, spans, lengthMs }: RunProps) {
+function Run({ order, log, lines, spans, lengthMs }: RunProps) {
   const about = log.about.value;
   if (about === undefined) return <Problem text={log.problem.value} />;
   const isAllOwn = lines.every(({ text, isOwn }) => isOwn || text === '');
   return (
-    <section aria-label={`Run of ${about.agent}`}>
+    <section aria-label={`${order} run of ${about.agent}`}>
       <h2 class="row">
         <StateBadge state={about.state} /> <a href={`/console/tasks/${encodeURIComponent(about.id)}`}>{about.agent}</a>
         <span class="run-size">
@@ -99,6 +100,7 @@ function Run({ log, lines, spans, lengthMs }: RunProps) {
       </h2>
       <p class="request">{requestOf(log) ?? ''}</p>
       <Waterfall
+        label={`Timeline of the ${order.toLowerCase()} run`}
         spans={spans}
         lengthMs={lengthMs}
         shownUpTo={Number.POSITIVE_INFINITY}

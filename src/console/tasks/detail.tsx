@@ -4,6 +4,7 @@ import { getTextFromMessage, isDataPart, isInterrupted, isTerminal } from '#prot
 import { admin } from '../api.ts';
 import { Approval } from '../ops/question.tsx';
 import { approvals } from '../ops/watch.ts';
+import { useSubject } from '../title.ts';
 import { Empty, Problem, StateBadge } from '../ui/basic.tsx';
 import { FailureBox } from '../ui/failure.tsx';
 import { plainData } from '../ui/plain.ts';
@@ -34,10 +35,12 @@ export function TaskDetail({ id }: { readonly id: string }) {
   const isPast = at !== undefined && at < events.length;
   const task = useMemo(() => (isPast ? taskAt(events, shownUpTo) : about?.task), [isPast, events, shownUpTo, about]);
   const spans = useSpans(log);
+  const said = about === undefined ? '' : wordsIn(about.task);
+  useSubject(said);
   const speakers = useMemo(() => speakersIn(events, about?.agent), [events, about?.agent]);
   if (log.isGone.value) {
     return (
-      <Empty title="Task not found">
+      <Empty title="Task not found" isPage>
         <p>
           It may have been deleted, or its retention time is over. <a href="/console/tasks">All tasks</a>
         </p>
@@ -45,7 +48,6 @@ export function TaskDetail({ id }: { readonly id: string }) {
     );
   }
   if (about === undefined) return log.problem.value === '' ? <p class="loading" /> : <Problem text={log.problem.value} />;
-  const said = wordsIn(about.task);
   return (
     <div class="page task">
       <p class="crumb">

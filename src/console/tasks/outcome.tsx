@@ -1,4 +1,4 @@
-import type { Message, Task } from '#protocol';
+import type { Artifact, Message, Task } from '#protocol';
 import { getChoicesFromMessage, isDataPart, isObject, isTerminal, isTextPart } from '#protocol';
 import { Parts } from '../ui/parts.tsx';
 import type { Speakers } from './speakers.ts';
@@ -21,7 +21,14 @@ export function Outcome({ task, speakers = new Map() }: OutcomeProps) {
       {artifacts.map((artifact) => (
         <div key={artifact.artifactId} class="panel artifact-panel">
           <h3>{artifact.name ?? artifact.artifactId}</h3>
-          <Parts parts={artifact.parts} />
+          {isLong(artifact) ? (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+            <section class="artifact-long" aria-label={artifact.name ?? artifact.artifactId} tabIndex={0}>
+              <Parts parts={artifact.parts} />
+            </section>
+          ) : (
+            <Parts parts={artifact.parts} />
+          )}
         </div>
       ))}
       <h2>History</h2>
@@ -42,6 +49,13 @@ export function Outcome({ task, speakers = new Map() }: OutcomeProps) {
       )}
     </>
   );
+}
+
+const LONG_CHARS = 6000;
+
+/** So long that the rest of the page would be out of reach below it. */
+function isLong({ parts }: Artifact): boolean {
+  return parts.reduce((sum, { text = '' }) => sum + text.length, 0) > LONG_CHARS;
 }
 
 /** What an agent said and made, without headings: for a fold with its name. */

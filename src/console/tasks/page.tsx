@@ -121,7 +121,7 @@ function List() {
         <Nothing isFiltered={filters.agent + status + principal + contextId + text !== ''} />
       ) : (
         <>
-          <TaskHead isAll={isAll} onAll={() => setPicked(new Set(isAll ? [] : all.map(({ id }) => id)))} />
+          <TaskHead isAll={isAll} isFound={text !== ''} onAll={() => setPicked(new Set(isAll ? [] : all.map(({ id }) => id)))} />
           <Virtual
             label="Tasks"
             count={count}

@@ -45,12 +45,12 @@ export const TaskRow = memo(function TaskRow({ task, snippet, isPicked, onPick }
   );
 });
 
-const LEAD_CHARS = 16;
+const LEAD_CHARS = 20;
 
 /** A piece of text, with what was found marked. */
 function Snippet({ snippet: { text, marks } }: { readonly snippet: AdminSnippet }) {
   // What was found must be visible, also in a narrow column.
-  const skipped = Math.max(0, (marks[0]?.[0] ?? 0) - LEAD_CHARS);
+  const skipped = startOf(text, marks[0]?.[0] ?? 0);
   const ends = [skipped, ...marks.map(([, end]) => end)];
   return (
     <>
@@ -66,20 +66,34 @@ function Snippet({ snippet: { text, marks } }: { readonly snippet: AdminSnippet 
   );
 }
 
+/** Where to begin, so that the place is visible: at a word, a few words before it. */
+function startOf(text: string, found: number): number {
+  if (found <= LEAD_CHARS) return 0;
+  const space = text.indexOf(' ', found - LEAD_CHARS);
+  return space === -1 || space >= found ? found - LEAD_CHARS : space + 1;
+}
+
 function durationOf({ state, statusAt }: AdminTask, startedAt: string | undefined): string {
   if (startedAt === undefined) return '';
   const until = isTerminal(state) ? Date.parse(statusAt) : Date.now();
   return took(Math.max(0, until - Date.parse(startedAt)));
 }
 
+interface TaskHeadProps {
+  readonly isAll: boolean;
+  /** The rows are those of a search. */
+  readonly isFound: boolean;
+  readonly onAll: () => void;
+}
+
 /** The names of the columns. Screen readers hear the rows as links. */
-export function TaskHead({ isAll, onAll }: { readonly isAll: boolean; readonly onAll: () => void }) {
+export function TaskHead({ isAll, isFound, onAll }: TaskHeadProps) {
   return (
     <div class="task-row task-head">
       <input type="checkbox" aria-label="Select all that are loaded" checked={isAll} onChange={onAll} />
       <div aria-hidden="true">
         <span>State</span>
-        <span>First words</span>
+        <span>{isFound ? 'Where it was found' : 'First words'}</span>
         {columnsNow().map(({ id, title }) => (
           <span key={id} class={`t-more t-${id}`}>
             {title}

@@ -10,6 +10,7 @@ import {
   ORIGIN_NOTE,
 } from '#protocol';
 import { voiceIn } from '../delegated.ts';
+import { withoutCode } from '../ui/plain.ts';
 
 /** What a bar of the waterfall is about. */
 export type SpanKind = 'turn' | 'question' | 'tool' | 'delegation' | 'output' | 'note' | 'webhook';
@@ -45,8 +46,7 @@ export function timeOf(event: TaskEvent): string | undefined {
 const LABEL_CHARS = 140;
 
 function oneLine(text: string): string {
-  const line = text
-    .slice(0, 4 * LABEL_CHARS)
+  const line = withoutCode(text.slice(0, 4 * LABEL_CHARS))
     .replaceAll(/\s+/g, ' ')
     .trim();
   return line.length > LABEL_CHARS ? `${line.slice(0, LABEL_CHARS - 1)}…` : line;
@@ -78,8 +78,8 @@ class SpanBuilder {
   #question: Draft | undefined;
   #asked: Message | undefined;
   #note: Draft | undefined;
-  #output: (Draft & { readonly name?: string }) | undefined;
-  #outputId = '';
+  /** Outputs since the last status, by the id of the artifact. */
+  readonly #outputs = new Map<string, Draft>();
   #delegation: Draft | undefined;
   readonly #tools = new Map<string, Draft>();
   /** Agents that work for this one, by the id of the delegation. */
@@ -139,7 +139,8 @@ class SpanBuilder {
   #tick(ms: number): void {
     this.#clock = Math.max(this.#clock, ms);
     this.#note = this.#close(this.#note);
-    this.#output = this.#close(this.#output);
+    for (const output of this.#outputs.values()) this.#close(output);
+    this.#outputs.clear();
   }
 
   #begin(words: string, isAnswer: boolean): void {
@@ -174,12 +175,9 @@ class SpanBuilder {
   }
 
   #chunk(id: string, name: string | undefined): void {
-    if (this.#output !== undefined && this.#outputId === id) {
-      this.#output.count += 1;
-      return;
-    }
-    this.#output = this.#open('output', name ?? id, { isRough: true });
-    this.#outputId = id;
+    const known = this.#outputs.get(id);
+    if (known === undefined) this.#outputs.set(id, this.#open('output', name ?? id, { isRough: true }));
+    else known.count += 1;
   }
 
   #progress(state: TaskState, message: Message | undefined, metadata: Metadata | undefined): void {

@@ -45,7 +45,7 @@ export function Waterfall({ spans, shownUpTo, onPick, label = 'Timeline', length
   return (
     <section class="waterfall" aria-label={label}>
       <div class="spread">
-        <h2>{label}</h2>
+        <h2>Timeline</h2>
         <p class="dim">
           worked <strong>{took(workMs)}</strong>
           {waitMs === 0 ? null : (

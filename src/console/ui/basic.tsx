@@ -26,11 +26,18 @@ export function StateBadge({ state }: { readonly state: TaskState | string }) {
   return <span class={`badge badge-${STATES[state]?.[1] ?? 'dim'}`}>{stateWord(state)}</span>;
 }
 
+interface EmptyProps {
+  readonly title: string;
+  /** It is all that the page has, so its title is that of the page. */
+  readonly isPage?: boolean;
+  readonly children?: ComponentChildren;
+}
+
 /** Shown where a list has nothing. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+export function Empty({ title, isPage = false, children }: EmptyProps) {
   return (
     <div class="empty">
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children}
     </div>
   );

@@ -27,9 +27,24 @@ export function failureIn(text: string): FailureWords {
 
 /** The text without the note at its end, and without the place in the code before that. */
 function withoutPlace(text: string): { readonly words: string; readonly place: string } {
-  if (!text.endsWith(NOTE)) return { words: text, place: '' };
+  if (!text.endsWith(NOTE)) return { words: withoutCutPlace(text), place: '' };
   const told = text.slice(0, -NOTE.length);
   const at = told.lastIndexOf(', at ');
   if (at === -1 || told.includes('\n', at)) return { words: told, place: '' };
   return { words: told.slice(0, at), place: told.slice(at + 2) };
 }
+
+/** Lists have the start of the text only: what is left of the note and of the place at its end. */
+function withoutCutPlace(text: string): string {
+  if (!text.endsWith('…')) return text;
+  const told = text.slice(0, -1);
+  const note = Array.from({ length: NOTE.length - 1 }, (_, at) => NOTE.slice(0, NOTE.length - 1 - at)).find((start) =>
+    told.endsWith(start),
+  );
+  const cut = note === undefined || note.length < NOTE_CHARS_MIN ? told : told.slice(0, -note.length);
+  const at = cut.search(/, at [^,]*(?:file:\/\/|node:|\()[^,]*$/);
+  return at !== -1 ? cut.slice(0, at) : cut === told ? text : cut;
+}
+
+/** A shorter start of the note may be the end of any sentence. */
+const NOTE_CHARS_MIN = 6;

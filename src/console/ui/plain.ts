@@ -16,3 +16,8 @@ export function plainWords(text: string): string {
     return text; // it only looks like JSON, or its end was cut off
   }
 }
+
+/** Markdown on one line shows its marks. Those of code are the ones that questions have. */
+export function withoutCode(text: string): string {
+  return text.replaceAll(/`([^`\n]+)`/g, '$1');
+}

@@ -8,8 +8,8 @@ export interface ConsoleExchange {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
   status: number;
-  /** How a call over gRPC ended. Only in the traffic of the node. */
-  readonly grpcStatus?: string;
+  /** How a call over gRPC ended. */
+  grpcStatus?: string;
   answerHeaders: readonly (readonly [string, string])[];
   /** The response, or the frames of a stream so far. */
   answer: string;

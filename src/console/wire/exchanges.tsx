@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { health } from '../ops/watch.ts';
 import { go, path, query } from '../route.ts';
 import { Copy, took } from '../ui/basic.tsx';
@@ -139,13 +140,14 @@ function Headers({ of }: { readonly of: ConsoleExchange['headers'] }) {
   );
 }
 
-const FRAMES_SHOWN = 200;
+const FRAMES_STEP = 200;
 
 /** The frames of a stream, with the time of each. */
 function Frames({ frames }: { readonly frames: ConsoleExchange['frames'] }) {
+  const [shown, setShown] = useState(FRAMES_STEP);
   return (
     <ol class="frames" aria-label="Frames">
-      {frames.slice(0, FRAMES_SHOWN).map(({ atMs, text }, at) => {
+      {frames.slice(0, shown).map(({ atMs, text }, at) => {
         const data = text
           .split('\n')
           .filter((line) => line.startsWith('data:'))
@@ -162,7 +164,13 @@ function Frames({ frames }: { readonly frames: ConsoleExchange['frames'] }) {
           </li>
         );
       })}
-      {frames.length > FRAMES_SHOWN ? <li class="dim">… {frames.length - FRAMES_SHOWN} more frames</li> : null}
+      {frames.length > shown ? (
+        <li>
+          <button type="button" class="small" onClick={() => setShown(shown + FRAMES_STEP)}>
+            Show more of {frames.length.toLocaleString('en')} frames
+          </button>
+        </li>
+      ) : null}
     </ol>
   );
 }

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { Interceptor } from '#client';
 import type { ConsoleExchange } from './exchange.ts';
+import { grpcBodyIn, isGrpc } from './grpc-body.ts';
 import { forgetExchanges, keepExchanges, keptExchanges } from './kept.ts';
 
 const KEPT = 200;
@@ -30,7 +31,7 @@ export function recording(to: string): Interceptor {
         return response;
       }
       const [ours, theirs] = response.body.tee();
-      void listen(exchange, ours, began);
+      void (isGrpc(response.headers.get('content-type')) ? listenToGrpc : listen)(exchange, ours, began);
       return new Response(theirs, response);
     } catch (thrown) {
       exchange.problem = thrown instanceof Error ? thrown.message : String(thrown);
@@ -52,7 +53,7 @@ async function begin(to: string, request: Request): Promise<ConsoleExchange> {
     method: request.method,
     url: request.url,
     headers: [...request.headers].map(([name, value]) => [name, HIDDEN.test(name) ? '•••' : value] as const),
-    body: hasBody ? await request.clone().text() : '',
+    body: hasBody ? await bodyOf(request.clone()) : '',
     status: 0,
     answerHeaders: [],
     answer: '',
@@ -64,6 +65,23 @@ async function begin(to: string, request: Request): Promise<ConsoleExchange> {
   };
   exchanges.value = [exchange, ...exchanges.value.slice(0, KEPT - 1)];
   return exchange;
+}
+
+async function bodyOf(request: Request): Promise<string> {
+  return isGrpc(request.headers.get('content-type')) ? grpcBodyIn(new Uint8Array(await request.arrayBuffer())).text : await request.text();
+}
+
+/** Reads our copy of a response of gRPC-Web, which is binary. */
+async function listenToGrpc(exchange: ConsoleExchange, body: ReadableStream<Uint8Array>, began: number): Promise<void> {
+  try {
+    const { text, status } = grpcBodyIn(new Uint8Array(await new Response(body).arrayBuffer()));
+    exchange.answer = text.slice(0, TEXT_MAX);
+    if (status !== undefined) exchange.grpcStatus = status;
+  } catch (thrown) {
+    exchange.problem = thrown instanceof Error ? thrown.message : String(thrown);
+  }
+  exchange.endedMs = performance.now() - began;
+  touch();
 }
 
 /** Reads our copy of the response, up to `TEXT_MAX` characters. */

@@ -24,6 +24,8 @@ describe('conversations for operators', () => {
     const page = await engine.admin.conversations({ pageSize: 1 });
     const rest = await engine.admin.conversations({ pageSize: 1, pageToken: page.nextPageToken });
     expect([...page.conversations, ...rest.conversations].map(({ contextId: id }) => id)).toEqual([first.contextId, other.contextId]);
+    const alone = await engine.admin.conversations({ contextId: contextId(other.contextId ?? '') });
+    expect(alone).toEqual({ conversations: [conversations[1]], nextPageToken: '' });
     await expect(engine.admin.conversations({ pageSize: 101 })).rejects.toMatchObject({ kind: 'INVALID_PARAMS' });
   });
 
@@ -67,6 +69,8 @@ describe('conversations for operators', () => {
     expect(named).toMatchObject({ contextId: id, name: 'Quarterly report', words: 'Where is the report?' });
     expect((await engine.admin.conversations({})).conversations).toEqual([named]);
     expect((await engine.admin.conversations({ name: 'QUARTER' })).conversations).toEqual([named]);
+    expect((await engine.admin.conversations({ name: 'quarter', contextId: id })).conversations).toEqual([named]);
+    expect((await engine.admin.conversations({ name: 'quarter', contextId: contextId('other') })).conversations).toEqual([]);
     expect((await engine.admin.conversations({ name: 'where' })).conversations).toEqual([]);
     expect((await engine.admin.exportData({ principal: 'alice' })).conversationNames).toEqual([
       { contextId: id, name: 'Quarterly report' },

@@ -26,16 +26,18 @@ const FIRST_AMONG = 200;
 export function createAdminConversations(parts: AdminConversationParts): AdminConversations {
   return {
     rename: async (request) => await conversationOf(parts, await rename(parts, request)),
-    conversations: async ({ agent, name, pageSize = PAGE_DEFAULT, pageToken = '' }) => {
+    conversations: async ({ agent, contextId, name, pageSize = PAGE_DEFAULT, pageToken = '' }) => {
       if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_MAX) {
         throw new A2AError('INVALID_PARAMS', `pageSize must be from 1 to ${PAGE_MAX}`, { field: 'pageSize' });
       }
       if (name !== undefined) {
-        const rows = (await namedLike(parts, name)).filter((row) => agent === undefined || row.agent === agent).slice(0, PAGE_MAX);
+        const fits = (row: TaskRow): boolean => [undefined, row.agent].includes(agent) && [undefined, row.contextId].includes(contextId);
+        const rows = (await namedLike(parts, name)).filter(fits).slice(0, PAGE_MAX);
         return { conversations: await conversationsOf(parts, rows), nextPageToken: '' };
       }
       const filter: Mutable<ListFilter> = { owner: parts.scope };
       if (agent !== undefined) filter.agent = agent;
+      if (contextId !== undefined) filter.contextId = contextId;
       const { newest, token } = await newestRows(parts, filter, { pageSize, pageToken });
       return { conversations: await conversationsOf(parts, newest), nextPageToken: token };
     },

@@ -3,7 +3,7 @@ import type { AdminConversationsRequest, AdminRenameRequest, AdminService, Conte
 import { A2AError, contextId, taskId, tenantId } from '#protocol';
 import { type MethodHandlers, numberIn, objectIn, shown } from './responses.ts';
 
-const FILTERS = ['agent', 'name', 'pageSize', 'pageToken'];
+const FILTERS = ['agent', 'contextId', 'name', 'pageSize', 'pageToken'];
 
 /** `/conversations` and `/words`: what tasks are about. Undefined for another path. */
 export function conversationRoutes(admin: AdminService, path: string, request: HttpRequest): MethodHandlers | undefined {
@@ -41,6 +41,8 @@ function requestIn(query: URLSearchParams): AdminConversationsRequest {
   const out: Mutable<AdminConversationsRequest> = {};
   const [agent, pageToken] = [query.get('agent'), query.get('pageToken')];
   if (agent !== null && agent !== '') out.agent = agent;
+  const context = query.get('contextId');
+  if (context !== null && context !== '') out.contextId = contextId(context);
   const name = query.get('name');
   if (name !== null && name !== '') out.name = name;
   if (pageToken !== null && pageToken !== '') out.pageToken = pageToken;
