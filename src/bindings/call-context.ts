@@ -26,16 +26,20 @@ export function contextOf(httpRequest: HttpRequest, { dialect, caller, operation
   const { elsewhere } = httpRequest;
   if (elsewhere !== undefined) {
     ctx.retryKey = elsewhere.key;
-    ctx.onElsewhere = (cell, agent) => {
+    const onElsewhere: CallContext['onElsewhere'] = (cell, agent) => {
       elsewhere.cell = cell;
       elsewhere.agent ??= agent;
     };
+    ctx.onElsewhere = onElsewhere;
     if (elsewhere.agent !== undefined) ctx.forAgent = elsewhere.agent;
   }
   const trace = traceOf(httpRequest);
   if (trace !== undefined) ctx.trace = trace;
   // Only the delivery of a send's response matters. A closure for each of thousands of subscribers would cost memory for nothing.
-  if (httpRequest.onDelivered !== undefined && operation !== 'subscribe') ctx.onDelivered = (mark) => httpRequest.onDelivered?.(mark);
+  if (httpRequest.onDelivered !== undefined && operation !== 'subscribe') {
+    const onDelivered = (mark: () => void): void => httpRequest.onDelivered?.(mark);
+    ctx.onDelivered = onDelivered;
+  }
   return ctx;
 }
 

@@ -43,10 +43,11 @@ export class IdleTimer {
    */
   extend(idleMs: number | undefined, close: () => void): void {
     const before = this.#close;
-    this.#close = () => {
+    const both = (): void => {
       before();
       close();
     };
+    this.#close = both;
     this.#allow(idleMs);
   }
 

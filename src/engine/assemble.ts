@@ -15,6 +15,7 @@ import { LargeReads } from './read/large-reads.ts';
 import type { RecentSends } from './send/idempotency.ts';
 import { endReservations, newRecentSends } from './send/idempotency.ts';
 import type { ServiceParts } from './service.ts';
+import { ShortLivedMap } from './short-lived-map.ts';
 import { createKeys } from './tasks/key-ranges.ts';
 import type { LiveTask } from './tasks/live-task.ts';
 import type { RetentionParts } from './tasks/retention.ts';
@@ -126,7 +127,7 @@ function runParts(options: EngineOptions, { limits, clock, report }: Pick<DrainP
     slots: createSlots(limits.runningTasksMax, limits.queuedTasksMax),
     quotas: createQuotas(options.runningTasksMaxOf, options.runningElsewhere),
     conversations: createConversations({ clock, openMax: limits.openContextsMax, msMax: limits.openContextMsMax, report }),
-    runs: new Map(),
+    runs: new ShortLivedMap(),
   };
 }
 

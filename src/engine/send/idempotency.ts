@@ -1,6 +1,7 @@
 import type { Message, SendRequest } from '#protocol';
 import { A2AError } from '#protocol';
 import type { MaybePromise, SendRecord, Store } from '../ports.ts';
+import { ShortLivedMap } from '../short-lived-map.ts';
 import { scopedKey } from '../tasks/keys.ts';
 import type { AcceptedMessage } from '../tasks/live-task.ts';
 import type { AdmitParts, SendIdentity } from './admit.ts';
@@ -21,13 +22,13 @@ interface Reservation {
 /** What the engine remembers of sends between commits. */
 export interface RecentSends {
   /** Sends that are being accepted, by key. */
-  readonly reservations: Map<string, Reservation>;
+  readonly reservations: ShortLivedMap<string, Reservation>;
   /** Sends whose answers went out since the last commit. */
-  readonly delivered: Set<string>;
+  readonly delivered: ShortLivedMap<string, true>;
 }
 
 export function newRecentSends(): RecentSends {
-  return { reservations: new Map(), delivered: new Set() };
+  return { reservations: new ShortLivedMap(), delivered: new ShortLivedMap() };
 }
 
 /** What recognising a repeated send needs of the engine. */
@@ -181,7 +182,7 @@ export function deliveryMark(parts: IdempotencyParts, call: SendCall, identity: 
   const { delivered } = parts.recentSends;
   return () => {
     if (delivered.has(key)) return;
-    delivered.add(key);
+    delivered.set(key, true);
     parts.commits.addLazily({ kind: 'delivered', name: { owner, agent, token } }, () => delivered.delete(key));
   };
 }

@@ -1,6 +1,7 @@
 import type { ExternalId, TaskId } from '#protocol';
 import type { OwnCells } from '../cells/own-cells.ts';
 import type { Owner, Store, TaskKey, TaskRow, TaskScope } from '../ports.ts';
+import { ShortLivedMap } from '../short-lived-map.ts';
 import { isIn, scopedKey } from './keys.ts';
 import type { LiveTask } from './live-task.ts';
 import { TaskInMemory } from './task-in-memory.ts';
@@ -59,7 +60,7 @@ class Table implements TaskTable {
   readonly #parts: TaskParts;
   readonly #store: Pick<Store, 'task'>;
   readonly #cells: OwnCells | undefined;
-  readonly #tasks = new Map<TaskId, LiveTask>();
+  readonly #tasks = new ShortLivedMap<TaskId, LiveTask>();
   /** By owner, agent and the caller's name. */
   readonly #named = new Map<string, LiveTask>();
   readonly #loading = new Map<TaskId, Promise<unknown>>();

@@ -8,6 +8,7 @@ import type { AroundRun, EngineOptions } from '../options.ts';
 import type { Store } from '../ports.ts';
 import type { LogParts } from '../read/fold.ts';
 import type { ReportFailure } from '../report.ts';
+import type { ShortLivedMap } from '../short-lived-map.ts';
 import type { DirectMessageParts } from '../tasks/direct-message.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
 import type { WaitingTasks } from '../tasks/waiting-tasks.ts';
@@ -21,7 +22,7 @@ export interface RunCounts {
   readonly slots: Slots;
   readonly quotas: Quotas;
   /** Runs that have not ended, including stopped ones whose agent has not returned. */
-  readonly runs: Map<AgentRun, LiveTask>;
+  readonly runs: ShortLivedMap<AgentRun, LiveTask>;
   readonly clock: EngineClock;
 }
 

@@ -54,10 +54,12 @@ export function startTurn(parts: TurnParts, task: LiveTask, start: TurnStart): v
   };
   const { delayMs = 0, alone } = 'again' in start ? start : {};
   const queue = (): void => {
-    run.cancelStart = () => {
+    // Not assigned at once: V8 puts a function that is assigned to a member into the old generation, and with it everything that it refers to.
+    const cancel = (): void => {
       slots.leave(begin);
       alone?.restarts.next();
     };
+    run.cancelStart = cancel;
     // A queued run counts as not started until its attempt is on disk, even though its message already is.
     isLate = !slots.take(begin) || isLate;
   };

@@ -122,9 +122,10 @@ function waitForAnswer({ clock, quotas, slots }: TurnParts, task: LiveTask, { ru
     };
     signal.addEventListener('abort', stop, { once: true });
     withdrawal?.addEventListener('abort', withdraw, { once: true });
-    run.answer = (message) => {
+    const answer = (message: Message): void => {
       goOn();
       resolve(message);
     };
+    run.answer = answer;
   });
 }

@@ -58,8 +58,9 @@ export class NodeHttpRequest implements HttpRequest {
       this.#left = new AbortController();
       if (this.#outgoing.destroyed) this.abort();
       else {
-        this.#onClose = () => this.abort();
-        this.#outgoing.on('close', this.#onClose);
+        const onClose = (): void => this.abort();
+        this.#onClose = onClose;
+        this.#outgoing.on('close', onClose);
       }
     }
     return this.#left.signal;

@@ -66,11 +66,11 @@ class ServedCall {
       signal: this.#left.signal,
       onAdmitted: (task) => this.#tellAdmitted({ admitted: task }),
     };
-    if (this.#call.reportsDelivery)
-      ctx.onDelivered = (mark) => {
-        this.#reportsDelivery = true;
-        this.#host.keepMark(this.#call.key, mark);
-      };
+    const onDelivered = (mark: () => void): void => {
+      this.#reportsDelivery = true;
+      this.#host.keepMark(this.#call.key, mark);
+    };
+    if (this.#call.reportsDelivery) ctx.onDelivered = onDelivered;
     const items = openCall(service, this.#call, ctx);
     try {
       for (let next = await items.next(); next.done !== true; next = await items.next()) {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { ShortLivedMap } from '../../../short-lived-map.ts';
 
 /** The name of a send with its hash. */
 export interface HashedName {
@@ -24,7 +25,7 @@ const NAMES_MAX = 8192;
 
 /** Forgets all names when there are many. They are only remembered to save time. */
 export function createRecentSteps(namesMax: number = NAMES_MAX): RecentSteps {
-  const names = new Map<string, HashedName>();
+  const names = new ShortLivedMap<string, HashedName>();
   return {
     of: (realm, token) => {
       const text = `${realm} ${token}`;
