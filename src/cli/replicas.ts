@@ -31,6 +31,7 @@ async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
   const url = textOf(flags, 'store') ?? (await settingsFor({ settings: new Map(), config: undefined })).store;
   if (url === undefined) throw new CliError('which database?', { hint: 'name it with --store postgres://…, or in PARLEY_STORE', exit: 2 });
+  if (!/^postgres(ql)?:\/\//.test(url)) throw new CliError('store must be a URL that starts with postgres://', { exit: 2 });
   try {
     const rows = await listReplicas(url);
     process.stdout.write(

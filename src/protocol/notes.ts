@@ -19,11 +19,14 @@ export const LLM_NOTE = 'urn:parley:a2a:llm:v1:';
 /** The id of the trace that a task belongs to, on nodes with the setting `traceUrl`. */
 export const TRACE_NOTE = 'urn:parley:a2a:trace:v1';
 
+/** The conversation of a task has a session of a coding agent, which is on the node that ran the task. */
+export const SESSION_NOTE = 'urn:parley:a2a:session:v1';
+
 function isNote(name: string): boolean {
   return OWN.has(name) || name.startsWith(LLM_NOTE);
 }
 
-const OWN: ReadonlySet<string> = new Set([ORIGIN_NOTE, MESH_NOTE, SUMMARY_NOTE, TRACE_NOTE]);
+const OWN: ReadonlySet<string> = new Set([ORIGIN_NOTE, MESH_NOTE, SUMMARY_NOTE, TRACE_NOTE, SESSION_NOTE]);
 
 /** The metadata without Parley's own members; undefined when nothing else is left. */
 export function withoutNotes(metadata: Metadata | undefined): Metadata | undefined {

@@ -221,6 +221,18 @@ describe('a session', () => {
     expect(JSON.stringify(task.history)).toContain('The earlier session is lost');
   });
 
+  it('that another node has fails each message with the reason, and continues on its node', async () => {
+    const [here, there] = [world(), world()];
+    const store = memoryStore();
+    const on = async (node: typeof here, text: string): Promise<Task> => {
+      const talk = await talkTo(node.agent(), { store });
+      return talk.task(text, inContext).finally(talk.stop);
+    };
+    await on(here, 'hello');
+    for (const text of ['what', 'what else']) expect(statusText(await on(there, text))).toContain('is on another node, or was deleted');
+    expect(answer(await on(here, 'what'))).toBe('you said: hello | what');
+  });
+
   it.each([
     ['y', 'again yes-once'],
     ['n', undefined],

@@ -1,7 +1,11 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
+import { scratchFolder } from '../support/scratch.ts';
 import { HOME, run } from './run.ts';
+
+const folder = scratchFolder();
 
 let script: Parley;
 beforeAll(async () => {
@@ -30,6 +34,26 @@ const MISTAKES: readonly (readonly [name: string, args: readonly string[], messa
     'example: --history 10',
   ],
 ];
+
+/** Nobody listens there. */
+const DEAD = 'postgres://parley@127.0.0.1:1/parley';
+
+describe('a mistake in the settings of nodes on one database', () => {
+  it.each([
+    ['serve script --advertise 127.0.0.1', 2, 'advertise works with a Postgres database only'],
+    [`serve script --store ${DEAD} --advertise http://10.0.0.5:7000`, 2, 'advertise must be HOST or HOST:PORT, as 10.0.0.5'],
+    [`serve script --store ${DEAD} --advertise 10.0.0.5:70000`, 2, 'advertise must be HOST or HOST:PORT, as 10.0.0.5'],
+    ['serve script --blobs s3://bucket', 2, 'blobs works with a Postgres database only'],
+    ['serve script --workers 2', 2, '--workers needs a Postgres database'],
+    ['serve script --store mysql://localhost/x', 2, 'store must be a URL that starts with postgres://'],
+    ['replicas --store mysql://localhost/x', 2, 'store must be a URL that starts with postgres://'],
+    [`serve script --store ${DEAD}`, 1, 'connect ECONNREFUSED 127.0.0.1:1. Start the server, or correct the host and port'],
+    [`replicas --store ${DEAD}`, 1, 'connect ECONNREFUSED 127.0.0.1:1. Start the server, or correct the host and port'],
+  ])('parley %s', async (line, code, message) => {
+    const ran = await run([...line.split(' '), ...(line.startsWith('serve') ? ['--data', join(folder, 'data'), '--port', '0'] : [])]);
+    expect([ran.code, ran.err]).toEqual([code, expect.stringContaining(message)]);
+  });
+});
 
 describe('a mistake on the command line', () => {
   it.each(MISTAKES)('%s is wrong usage, with a hint', async (_, args, message, hint) => {

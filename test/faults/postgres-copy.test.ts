@@ -244,8 +244,16 @@ suiteNeeding('Postgres', hasPostgres, 'parley store copy', () => {
       [[`sqlite:${empty}`, to], 1, 'has no tasks'],
       [[`sqlite:${join(empty, 'note.txt')}`, to], 1, 'is not the database of a node'],
       [[`sqlite:${data}`, 'postgres://parley@127.0.0.1:1/x'], 1, 'ECONNREFUSED'],
-      [[`sqlite:${data}`, to.replace('parley@', 'stranger@')], 1, 'role "stranger" does not exist'],
-      [[`sqlite:${data}`, to.replace(/\/wrong$/, '/missing')], 1, 'database "missing" does not exist'],
+      [
+        [`sqlite:${data}`, to.replace('parley@', 'stranger@')],
+        1,
+        'role "stranger" does not exist. Correct the URL of the store, or create the role',
+      ],
+      [
+        [`sqlite:${data}`, to.replace(/\/wrong$/, '/missing')],
+        1,
+        'database "missing" does not exist. Correct the URL of the store, or create the database',
+      ],
     ];
     for (const [args, code, words] of cases) {
       const ran = await run(['store', 'copy', ...args], { env });

@@ -19,7 +19,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Where Debian keeps the programs of the newest server. */
+/** The folder with the programs of the server: `PARLEY_POSTGRES_BIN`, or Debian's newest. */
 export function postgresPrograms(): string {
   const bin = programs();
   if (bin === undefined) throw new Error('Postgres is not installed');
@@ -27,6 +27,8 @@ export function postgresPrograms(): string {
 }
 
 function programs(): string | undefined {
+  const named = process.env['PARLEY_POSTGRES_BIN'];
+  if (named !== undefined) return named;
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((left, right) => Number(right) - Number(left)) : [];
   return versions.map((version) => join(root, version, 'bin')).find((folder) => existsSync(join(folder, 'initdb')));
@@ -50,6 +52,12 @@ export interface PostgresProcess {
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
+/** The packages of npm have no programs of clients. */
+function isReadyProgram(bin: string): string {
+  const own = join(bin, 'pg_isready');
+  return existsSync(own) ? own : 'pg_isready';
+}
+
 /** Runs a server on a folder that has its data. Resolves when it answers. */
 export async function runPostgres(data: string, port: number): Promise<PostgresProcess> {
   const bin = postgresPrograms();
@@ -58,7 +66,7 @@ export async function runPostgres(data: string, port: number): Promise<PostgresP
   const child = spawn(join(bin, 'postgres'), flags, { ...options, stdio: 'ignore' });
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
   await eventually(() => {
-    const ready = spawnSync(join(bin, 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)], options);
+    const ready = spawnSync(isReadyProgram(bin), ['-h', '127.0.0.1', '-p', String(port)], options);
     if (ready.status !== 0 && isRunning()) throw new Error(`the server is not ready: ${ready.stdout}`);
   });
   if (!isRunning()) throw new Error(`the server has ended with ${child.exitCode ?? child.signalCode}`);

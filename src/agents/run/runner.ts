@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Agent, AgentOutput, Turn } from '#protocol';
-import { isA2AError, linkSignals } from '#protocol';
+import { isA2AError, isObject, linkSignals, SESSION_NOTE } from '#protocol';
 import { ask, fail, reject, status } from '../outputs.ts';
 import type { Environment } from '../process/environment.ts';
 import { openLedger } from '../process/ledger.ts';
@@ -24,7 +24,7 @@ import { createOpenQuestions } from './questions.ts';
 import type { RequestSettings } from './request.ts';
 import { settingsIn } from './request.ts';
 import type { RunSettings } from './work.ts';
-import { work } from './work.ts';
+import { sessionNote, work } from './work.ts';
 
 /** `RunOptions` with all defaults filled in. */
 export interface RunnerOptions {
@@ -57,7 +57,7 @@ export interface RunnerOptions {
 }
 
 /** The parts of an `Agent` that a runner provides. */
-export type Runner = Pick<Agent, 'run'> & Required<Pick<Agent, 'keepsWaiting' | 'forget'>>;
+export type Runner = Pick<Agent, 'run' | 'open'> & Required<Pick<Agent, 'keepsWaiting' | 'forget'>>;
 
 /** Shared by all agents that start programs: folders, queue, sessions, shutdown. */
 export function createRunner(options: RunnerOptions): Runner {
@@ -72,6 +72,8 @@ export function createRunner(options: RunnerOptions): Runner {
     run: (turn) => run(runner, turn),
     keepsWaiting: async (holder) => (await sessions.get(holder))?.isResumable === true,
     forget: (holder) => sessions.delete(holder),
+    // An open conversation keeps its cell, and so its session, on this node while several nodes share a database.
+    ...(options.driver.resumes ? { open: () => Promise.resolve(undefined) } : {}),
   };
 }
 
@@ -93,6 +95,12 @@ async function* run(runner: Running, turn: Turn): AsyncGenerator<AgentOutput> {
   const session = await usableSession(runner, holder);
   if (late !== undefined && session === undefined) {
     yield fail('The server was stopped while the agent waited for an answer, and its session can’t be resumed. Send the request again.');
+    return;
+  }
+  if (await isElsewhere(runner, turn, holder)) {
+    // The next message of the conversation has to know it, too.
+    yield { kind: 'status', metadata: sessionNote(runner.driver.name) };
+    yield fail(ELSEWHERE);
     return;
   }
   await runner.reaped;
@@ -153,6 +161,16 @@ async function prepare({ defaults, folders }: Running, turn: Turn): Promise<Prep
 async function usableSession({ sessions, driver }: Running, holder: Holder): Promise<Session | undefined> {
   const session = await sessions.get(holder);
   return session?.adapter === driver.name && session.isResumable ? session : undefined;
+}
+
+const ELSEWHERE =
+  'The session of this conversation is on another node, or was deleted, so the agent does not know what was said before. Start that node again, or begin a new conversation.';
+
+/** Whether the conversation has a session that this node does not have: it was taken over from another node. */
+async function isElsewhere({ sessions, driver }: Running, turn: Turn, holder: Holder): Promise<boolean> {
+  if (!driver.resumes || (await sessions.get(holder)) !== undefined) return false;
+  const noted = turn.task.metadata?.[SESSION_NOTE] ?? (await turn.before())?.metadata?.[SESSION_NOTE];
+  return isObject(noted) && noted['adapter'] === driver.name;
 }
 
 interface Arriving {

@@ -1,5 +1,5 @@
-import type { AgentOutput, Turn } from '#protocol';
-import { createDataPart, getTextFromMessage } from '#protocol';
+import type { AgentOutput, Metadata, Turn } from '#protocol';
+import { createDataPart, getTextFromMessage, SESSION_NOTE } from '#protocol';
 import { artifact, complete, fail, reject, status } from '../outputs.ts';
 import type { Child } from '../process/child.ts';
 import type { Baseline } from '../workspace/git.ts';
@@ -62,7 +62,7 @@ export async function* work(bench: RunSettings, task: Work): AsyncGenerator<Agen
   try {
     // The record of this run is on disk before its program starts (docs/faults.md, E3).
     await turn.durable();
-    yield* follow(bench, task, { watch, children, baseline });
+    yield* follow(bench, task, { watch, children, baseline, hasSession: task.session !== undefined });
   } catch (thrown) {
     if (watch.why === undefined) throw thrown;
     yield fail(watch.why);
@@ -77,16 +77,19 @@ interface Following {
   readonly watch: RunTimer;
   readonly children: Set<Child>;
   readonly baseline: Baseline | undefined;
+  /** The run continues a session, or its program has reported one that it can resume. */
+  hasSession: boolean;
 }
 
 /** Reads the driver's events until its result, and answers permission requests on the way. */
-async function* follow(bench: RunSettings, task: Work, { watch, children, baseline }: Following): AsyncGenerator<AgentOutput> {
+async function* follow(bench: RunSettings, task: Work, following: Following): AsyncGenerator<AgentOutput> {
   const { turn, folder, late } = task;
+  const { watch, children, baseline } = following;
   const { driver, policy, approvalMs } = bench;
   const telling = startTelling({ adapter: driver.name, suffix: suffixFor(turn), outputBytesMax: bench.outputBytesMax });
   const redact = redactor(bench.env, driver.environment);
   const granted = new Set(late?.isAllowed === true ? [late.fingerprint] : []);
-  for await (const event of eventsOf(bench, task, { watch, children, baseline })) {
+  for await (const event of eventsOf(bench, task, following)) {
     if (event.kind === 'approval') {
       yield* telling.flush();
       watch.pause();
@@ -98,7 +101,10 @@ async function* follow(bench: RunSettings, task: Work, { watch, children, baseli
       await endAll(children);
       yield* ending(event, { telling, baseline, redact });
       return;
-    } else yield* telling.tell(redacted(event, redact));
+    } else {
+      const told = telling.tell(redacted(event, redact));
+      yield* event.kind === 'init' && following.hasSession ? told.map((output) => withSession(output, driver.name)) : told;
+    }
   }
   yield* telling.flush();
   yield fail(watch.why ?? 'The agent ended without a result.');
@@ -130,12 +136,9 @@ async function* eventsOf(bench: RunSettings, task: Work, following: Following): 
 }
 
 /** The run as its driver sees it. */
-function jobFor(
-  bench: RunSettings,
-  { turn, folder, writable, settings, late, session, holder }: Work,
-  { watch, children }: Following,
-): Job {
+function jobFor(bench: RunSettings, { turn, folder, writable, settings, late, session, holder }: Work, following: Following): Job {
   const { driver, policy, sessions, isTrusted } = bench;
+  const { watch, children } = following;
   return {
     ...{ message: turn.message, folder, settings, session, isTrusted, signal: watch.signal },
     prompt: late === undefined ? getTextFromMessage(turn.message) : afterRestart(late),
@@ -147,8 +150,21 @@ function jobFor(
       children.add(child);
       return child;
     },
-    keepSession: (id, isResumable) => sessions.set(holder, { id, folder, adapter: driver.name, isResumable }),
+    keepSession: async (id, isResumable) => {
+      await sessions.set(holder, { id, folder, adapter: driver.name, isResumable });
+      following.hasSession = isResumable;
+    },
   };
+}
+
+/** Notes the session in the task: a node that does not have the session knows that there is one. */
+function withSession(output: AgentOutput, adapter: string): AgentOutput {
+  return output.kind === 'status' ? { ...output, metadata: { ...output.metadata, ...sessionNote(adapter) } } : output;
+}
+
+/** Metadata of a task that has a session of this adapter. */
+export function sessionNote(adapter: string): Metadata {
+  return { [SESSION_NOTE]: { adapter } };
 }
 
 async function endAll(children: ReadonlySet<Child>): Promise<void> {

@@ -13,6 +13,7 @@ import type { SharedKeys } from './postgres/shared-keys.ts';
 import { sharedKeysOn } from './postgres/shared-keys.ts';
 import type { PostgresStore } from './postgres/store.ts';
 import { openStoreOn } from './postgres/store.ts';
+import { whyUnusable } from './postgres/unusable.ts';
 import { StoreError } from './shared/store-error.ts';
 
 export type { CopyNote, CopyPlace } from './postgres/copy-place.ts';
@@ -25,6 +26,7 @@ export type { SharedKey, SharedKeys } from './postgres/shared-keys.ts';
 export type { PostgresStore } from './postgres/store.ts';
 export { openStoreOn } from './postgres/store.ts';
 export type { NodeUsage, SharedUsage } from './postgres/usage.ts';
+export { StoreError } from './shared/store-error.ts';
 
 const READERS = 8;
 
@@ -101,7 +103,7 @@ function cannotUse(url: string, thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
   const why = cause instanceof Error ? cause.message || String(cause.cause ?? cause.name) : String(cause);
-  return new StoreError('failed', `the database at ${placeOf(url)} can't be used: ${why}`, thrown);
+  return new StoreError('failed', `the database at ${placeOf(url)} can't be used: ${whyUnusable(cause, why)}`, thrown);
 }
 
 /** A database's URL without its password. */

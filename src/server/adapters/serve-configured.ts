@@ -28,6 +28,7 @@ import { databaseKeys } from './node-api-keys.ts';
 import { createOutbound } from './outbound.ts';
 import type { ReloadReport } from './reload.ts';
 import { createReload, replaceableAuth } from './reload.ts';
+import { checkAdvertise } from './replicas/advertise.ts';
 import type { AgentTurns } from './replicas/agent-turns.ts';
 import { turnsOf } from './replicas/agent-turns.ts';
 import type { NodeReplicaOptions } from './replicas/replica.ts';
@@ -103,6 +104,7 @@ export async function serveConfigured(
   settings: Settings,
   { log, metrics = createMetrics(), fetch: get, console: files, docs, repeats, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
+  checkAdvertise(settings);
   const { url, allowedHosts, card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets } = settings;
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);

@@ -4,7 +4,7 @@ import { openBlobs } from '../../engine/adapters/blobs.ts';
 import { ConfigError } from '../config/read-value.ts';
 import type { ListContent } from './content-sweep.ts';
 import { listFolderContent } from './folder-content.ts';
-import { makeFolder } from './folders.ts';
+import { fileProblem, makeFolder } from './folders.ts';
 import { S3Error, s3Bucket, s3OptionsIn } from './s3.ts';
 import { listS3Content, s3Blobs } from './s3-blobs.ts';
 
@@ -56,6 +56,10 @@ function inFolder(place: string, id: string): Required<SharedBlobs> {
   if (scheme !== undefined && place.includes('//'))
     throw new ConfigError(`blobs: ${scheme}:// is not supported; use s3://BUCKET/PREFIX, a folder that all nodes share, or postgres`);
   const folder = join(resolve(place), id);
-  makeFolder(folder);
+  try {
+    makeFolder(folder);
+  } catch (thrown) {
+    throw new ConfigError(`blobs: ${fileProblem(thrown) ?? String(thrown)}; name a folder that this user may write to`);
+  }
   return { ...openBlobs(folder), list: listFolderContent(folder) };
 }

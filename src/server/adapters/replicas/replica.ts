@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { StoreCells } from '#engine';
 import type { A2AService, AdminReplica } from '#protocol';
 import type { ReplicaAccess, ReplicaAddress, ReplicaRow } from '../../../engine/adapters/postgres.ts';
+import { StoreError } from '../../../engine/adapters/postgres.ts';
 import { DEFAULT_SERVER_LIMITS } from '../../limits.ts';
 import type { Log } from '../../observability/log.ts';
 import { METRICS } from '../../observability/metric-table.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ReplicaState } from '../../options.ts';
 import type { NodeServer, ServeOptions } from '../node.ts';
+import { linkPlaceOf } from './advertise.ts';
 import { createDeliveryReports } from './delivery-reports.ts';
 import { createElsewhere } from './elsewhere.ts';
 import type { ReplicaErasePeers } from './erase-peers.ts';
@@ -101,13 +103,12 @@ class Replicated implements NodeReplica {
     const { serving, advertise, leaseMs, log } = this.#options;
     const { publicKey } = this.#keys;
     const secret = Buffer.from(await shared.sharedSecret('replica-link', randomBytes(32).toString('base64url')), 'base64url');
-    const place = new URL(`tcp://${advertise ?? '127.0.0.1'}`);
+    const { host, port, shown } = linkPlaceOf(advertise);
     const members = watchMembers(shared, publicKey, (rows) => this.#links?.keepOnly(rows));
     this.#members = members;
     this.#shared = shared;
     this.#links = createLinks({ secret, keys: this.#keys, silentMsMax: leaseMs });
     const limits = { ...DEFAULT_SERVER_LIMITS, ...serving.limits };
-    const [host, port] = [place.hostname.replace(/^\[|\]$/g, ''), Number(place.port)];
     const serviceOf = (agent: string): A2AService | undefined => this.#services.get(agent);
     const figures = (): string => JSON.stringify(this.#figures.shown());
     const give = async (cell: number, to: string): Promise<boolean> => {
@@ -117,8 +118,15 @@ class Replicated implements NodeReplica {
     this.#host = await openLinkHost({
       ...{ host, port, secret, publicKey, members: () => members, limits, log, figures, serviceOf, give },
       erase: this.#erasePeers.here,
+    }).catch((thrown: unknown) => {
+      const why = thrown instanceof Error ? thrown.message : String(thrown);
+      throw new StoreError(
+        'failed',
+        `the node can't listen for other nodes: ${why}. Name an address of this machine with --advertise`,
+        thrown,
+      );
     });
-    return { link: `${place.hostname}:${this.#host.port}`, publicKey };
+    return { link: `${shown}:${this.#host.port}`, publicKey };
   }
 
   tookOver(cells: number): void {

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { linkPlaceOf } from './advertise.ts';
+
+it.each([
+  [undefined, { shown: '127.0.0.1', host: '127.0.0.1', port: 0 }],
+  ['10.0.0.5', { shown: '10.0.0.5', host: '10.0.0.5', port: 0 }],
+  ['node-1.example.org:7000', { shown: 'node-1.example.org', host: 'node-1.example.org', port: 7000 }],
+  ['[::1]:7000', { shown: '[::1]', host: '::1', port: 7000 }],
+])('reads %s', (given, expected) => {
+  expect(linkPlaceOf(given)).toEqual(expected);
+});
+
+it.each(['http://10.0.0.5:7000', '10.0.0.5:99999', ':7000', '::1', '', 'a b', '10.0.0.5:', '10.0.0.5/x'])('refuses %j', (given) => {
+  expect(() => linkPlaceOf(given)).toThrow(`advertise must be HOST or HOST:PORT, as 10.0.0.5 or 10.0.0.5:7000, and not "${given}"`);
+});

@@ -1,0 +1,28 @@
+import { ConfigError } from '../../config/read-value.ts';
+import type { Settings } from '../../config/settings.ts';
+
+/** Where other replicas reach this one. */
+export interface LinkPlace {
+  /** As others use it: an IPv6 address is in brackets. */
+  readonly shown: string;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+/** Reads the setting `advertise`. Throws a ConfigError that says what to type. */
+export function linkPlaceOf(advertise = '127.0.0.1'): LinkPlace {
+  const [, shown = '', port = '0'] = /^([^:/@\s]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i.exec(advertise) ?? [];
+  if (shown === '' || Number(port) > 65_535)
+    throw new ConfigError(`advertise must be HOST or HOST:PORT, as 10.0.0.5 or 10.0.0.5:7000, and not ${JSON.stringify(advertise)}`);
+  return { shown, host: shown.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+/** Throws a ConfigError before anything is opened. */
+export function checkAdvertise({ store, advertise }: Pick<Settings, 'store' | 'advertise'>): void {
+  if (advertise !== undefined && store === undefined)
+    throw new ConfigError(
+      'advertise works with a Postgres database only: other nodes reach this one for its tasks there. Remove it, or set store',
+    );
+  linkPlaceOf(advertise);
+}
