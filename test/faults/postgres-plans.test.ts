@@ -1,9 +1,11 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TaskKey } from '#engine';
+import { LIST_NAMES } from '../../src/engine/adapters/postgres/commit-lists.ts';
 import type { NameMode } from '../../src/engine/adapters/postgres/commit-sql.ts';
 import { commitSql, sessionOf } from '../../src/engine/adapters/postgres/commit-sql.ts';
 import type { Sql } from '../../src/engine/adapters/postgres/database.ts';
+import { freshSql } from '../../src/engine/adapters/postgres/fresh-sql.ts';
 import { unfinishedIn } from '../../src/engine/adapters/postgres/lists.ts';
 import { openPgDatabase } from '../../src/engine/adapters/postgres/pg-database.ts';
 import { quoted } from '../../src/engine/adapters/postgres/schema.ts';
@@ -60,7 +62,11 @@ suiteNeeding('postgresql', hasPostgres, 'the plans of a commit', () => {
       await client.query(sessionOf(5000));
       const found: string[] = [];
       for (const mode of ['replace', 'claim'] satisfies readonly NameMode[])
-        found.push(...wholeReads(await planOf(client, commitSql(quoted(schema), mode, { pushes: false, outbox: false, deletes: false }))));
+        for (const sql of [
+          commitSql(quoted(schema), mode, { pushes: false, outbox: false, deletes: false }),
+          freshSql(quoted(schema), mode, LIST_NAMES),
+        ])
+          found.push(...wholeReads(await planOf(client, sql)));
       return found;
     } finally {
       await client.end();
@@ -120,15 +126,15 @@ suiteNeeding('postgresql', hasPostgres, 'the plans of a commit', () => {
       await store.commit([aTask(1, {}, 1), aTask(2, {}, 1)]);
       await client.query('BEGIN');
       const { text } = searchStatements(quoted(schema)).put;
-      const words = [1, 2].map((task) => ({ task, last: 1, words: "'word':1" }));
-      expect((await client.query(text, [JSON.stringify(words)])).rowCount).toBe(2);
+      const values = [[1, 2], [1, 1], ["'word':1", "'word':1"], 'off'];
+      expect((await client.query(text, values)).rowCount).toBe(2);
       const deleted = store.commit([{ kind: 'forget', task: 1 as TaskKey }]);
       const waiting = 'SELECT FROM pg_stat_activity WHERE wait_event_type = $1';
       await eventually(async () => expect((await client.query(waiting, ['Lock'])).rowCount).toBe(1));
       await client.query('COMMIT');
       await deleted;
       expect((await client.query('SELECT task FROM waiting.said')).rows).toEqual([{ task: '2' }]);
-      expect((await client.query(text, [JSON.stringify(words)])).rows).toEqual([{ task: '2' }]);
+      expect((await client.query(text, values)).rows).toEqual([{ task: '2' }]);
     } finally {
       await client.end();
       await store.close();

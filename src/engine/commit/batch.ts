@@ -8,6 +8,8 @@ export interface Saveable {
   readonly row: ContextFilter;
   /** The size of its unsaved changes. */
   readonly pending: { readonly entries: { readonly length: number }; readonly bytes: number };
+  /** Its changes in the current commit. */
+  readonly saving: { readonly onSent?: () => void };
   /** Adds its changes to a commit. Later changes go into the commit after this one. */
   writeTo(batch: Write[]): void;
   /** The commit is durable, without what needed a name that another process has taken. */

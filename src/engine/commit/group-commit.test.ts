@@ -62,6 +62,35 @@ describe('the window of a run and the tail of a task', () => {
   });
 });
 
+it('a run fills its window again while a commit is under way, and no more than that', async () => {
+  const kept = memoryStore();
+  const { wait, open } = gate();
+  const sizes: number[] = [];
+  const store: Store = {
+    ...kept,
+    commit: async (batch) => {
+      for (const write of batch) if (write.kind === 'task') sizes.push(write.entries.length);
+      await wait;
+      await kept.commit(batch);
+    },
+  };
+  let made = 0;
+  const { service } = await world(
+    async function* () {
+      for (; made < 100; made += 1) yield { kind: 'text', text: 'x' };
+    },
+    { store, limits: { windowEvents: 10 } },
+  );
+  const sent = service.send(request('go'), ctx());
+  await quiet(20);
+  expect(sizes).toEqual([10]);
+  // The first commit also has the message.
+  expect(made).toBe(18);
+  open();
+  await sent;
+  expect(made).toBe(100);
+});
+
 describe('group commit', () => {
   it('writes the changes of all tasks in one commit, one commit at a time', async () => {
     const kept = memoryStore();

@@ -183,6 +183,10 @@ class GroupCommit implements Commits {
     }
     this.#count += 1;
     if (committed instanceof Promise) {
+      // Runs gather the next commit while this one is under way. Not before the store has sent it: that takes the rest of this turn.
+      this.#options.timers.soon(() => {
+        for (const { saving } of taken.tasks) saving.onSent?.();
+      });
       committed.then(
         (names) => this.#done(taken, names),
         (cause: unknown) => this.#failed(taken, writes, cause),

@@ -11,12 +11,15 @@ export interface Unsaved {
   readonly reserved: string[];
   /** The direct message is among the writes. */
   hasDirect: boolean;
+  onSent?: () => void;
 }
 
 /** What other parts see of it. */
 export interface UnsavedEntries {
   readonly entries: readonly LogEntry[];
   readonly bytes: number;
+  /** Called when a commit with it is on its way, if that takes a while: `nextRoom` sets it. */
+  onSent?: () => void;
 }
 
 /** Nothing to save. All tasks share this object, so it is never changed. */

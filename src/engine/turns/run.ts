@@ -10,6 +10,7 @@ import { readTurn } from '../read/replay.ts';
 import type { CallOrigin } from '../report.ts';
 import { answerDirectly, mayAnswerDirectly } from '../tasks/direct-message.ts';
 import type { LiveTask } from '../tasks/live-task.ts';
+import { nextRoom } from '../tasks/room.ts';
 import type { AgentRun, TurnInput } from './agent-run.ts';
 import { freeSlot, newRun } from './agent-run.ts';
 import type { ConversationLease } from './conversations.ts';
@@ -149,7 +150,7 @@ async function readOutputs(parts: TurnParts, task: LiveTask, { run, outputs, str
     if (task.run !== run) return;
     const isLast = apply(parts, task, { run, outputs, output });
     if (isLast === true || (isLast !== false && (await isLast))) return;
-    while (isWindowFull(parts, task) && task.run === run) await task.nextCommit();
+    while (isWindowFull(parts, task) && task.run === run) await nextRoom(task);
     count += 1;
     if (count % LOOK_EVERY > 0 || clock.ticks() < turnEnd) continue;
     await new Promise<void>((resolve) => timers.soon(resolve));

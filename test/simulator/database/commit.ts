@@ -1,5 +1,6 @@
 import { parseOwnJson } from '#protocol';
-import { LISTS } from '../../../src/engine/adapters/postgres/commit-sql.ts';
+import type { List } from '../../../src/engine/adapters/postgres/commit-lists.ts';
+import { FRESH_LISTS, LISTS } from '../../../src/engine/adapters/postgres/commit-lists.ts';
 import type { StoredOutbox, StoredTaskRow } from '../../../src/engine/adapters/postgres/records.ts';
 import { ServerError } from './errors.ts';
 import type { NameRow, SegmentRow, Tables } from './tables.ts';
@@ -36,6 +37,8 @@ interface NamedRow {
 /** The parameters of a commit statement, as `commit-values.ts` makes them. */
 export interface CommitRequest {
   readonly mode: 'replace' | 'claim';
+  /** The statement for new names, as `fresh-sql.ts` makes it. */
+  readonly isFresh: boolean;
   readonly writer: number;
   readonly cells: readonly number[];
   readonly made: readonly NewTask[];
@@ -63,20 +66,17 @@ const text = (value: unknown): string => {
   return value;
 };
 
-/** The names of the columns of each list. */
-const COLUMNS = {
-  made: Object.keys(LISTS.made),
-  changed: Object.keys(LISTS.changed),
-  sends: Object.keys(LISTS.sends),
-  marks: Object.keys(LISTS.marks),
-} as const;
+/** Columns that the statement for new names has not got. */
+const WITHOUT_FRESH = { made: { alias: null, named: false, namer: null, follows: null }, sends: { was: null, free: false } };
 
-/** Reads the parameters by the name of the statement, `commit-MODE-PUSHES OUTBOX DELETES`. */
+/** Reads the parameters by the name of the statement: `commit-MODE-PUSHES OUTBOX DELETES`, or `commit-MODE-fresh-LIST-LIST`. */
 export function commitRequest(name: string, values: readonly unknown[]): CommitRequest {
-  const [, mode, flags = ''] = name.split('-');
+  const [, mode, kind = '', ...lists] = name.split('-');
+  const isFresh = kind === 'fresh';
+  const flags = isFresh ? '' : kind;
   const [hasPushes, hasOutbox, hasDeletes] = [...flags].map((flag) => flag === '1');
   let at = 0;
-  const json = <T>(isThere = true): readonly T[] => {
+  const json = <T>(isThere = false): readonly T[] => {
     if (!isThere) return [];
     at += 1;
     return parseOwnJson<readonly T[]>(text(values[at]));
@@ -87,9 +87,11 @@ export function commitRequest(name: string, values: readonly unknown[]): CommitR
     if (!Array.isArray(value)) throw new Error('a parameter is not an array');
     return value;
   };
-  const rows = <T>(columns: readonly string[]): readonly T[] => {
+  const rows = <T>(list: List, more: object = {}): readonly T[] => {
+    if (isFresh && !lists.includes(list)) return [];
+    const columns = Object.keys((isFresh ? FRESH_LISTS : LISTS)[list]);
     const arrays = columns.map(() => array());
-    const made: Record<string, unknown>[] = (arrays[0] ?? []).map(() => ({}));
+    const made: Record<string, unknown>[] = (arrays[0] ?? []).map(() => ({ ...more }));
     for (const [n, column] of columns.entries()) for (const [row, each] of made.entries()) each[column] = arrays[n]?.[row];
     return made as readonly unknown[] as readonly T[];
   };
@@ -98,12 +100,14 @@ export function commitRequest(name: string, values: readonly unknown[]): CommitR
   };
   const request = {
     mode: mode === 'claim' ? ('claim' as const) : ('replace' as const),
+    isFresh,
     writer: Number(values[0]),
     cells: array() as readonly number[],
-    made: rows<NewTask>(COLUMNS.made),
-    changed: rows<ChangedTask>(COLUMNS.changed),
-    sends: rows<PutSend>(COLUMNS.sends),
-    marks: rows<NamedRow>(COLUMNS.marks),
+    realms: array(),
+    made: rows<NewTask>('made', WITHOUT_FRESH.made),
+    changed: rows<ChangedTask>('changed'),
+    sends: rows<PutSend>('sends', WITHOUT_FRESH.sends),
+    marks: rows<NamedRow>('marks'),
     pushes: json<PutPush>(hasPushes),
     dropped: json<CommitRequest['dropped'][number]>(hasPushes),
     outbox: json<CommitRequest['outbox'][number]>(hasOutbox),
@@ -147,7 +151,7 @@ export function applyCommit(
 ): CommitEffect {
   for (const { key, was } of request.changed)
     if (tables.tasks.get(key)?.last !== was && comparesLast) throw notWhole(`task ${key} is not at ${was}`);
-  for (const { id } of request.made) if (tables.ids.has(id)) throw new ServerError('23505', `the id ${id} exists`);
+  checkNew(tables, request, claimsOnce);
   const names =
     request.mode === 'claim' && claimsOnce
       ? claimed(tables, request, claimsAliases)
@@ -161,6 +165,12 @@ export function applyCommit(
   }
   applyRare(tables, request);
   return { made: names.made, taken: names.taken };
+}
+
+function checkNew(tables: Tables, { made, sends, isFresh }: CommitRequest, claimsOnce: boolean): void {
+  for (const { id } of made) if (tables.ids.has(id)) throw new ServerError('23505', `the id ${id} exists`);
+  for (const { realm, name } of isFresh && claimsOnce ? sends : [])
+    if (tables.sends.has(nameKey(realm, name))) throw new ServerError('23505', `the name ${name} exists`);
 }
 
 const notWhole = (why: string): ServerError => new ServerError('22012', `division by zero: ${why}`);

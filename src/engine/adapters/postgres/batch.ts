@@ -67,6 +67,11 @@ export function* realmsOf({ tasks, sends }: NetBatch): Generator<RealmName> {
   for (const change of sends.values()) yield change.kind === 'put' ? change.record : change.name;
 }
 
+/** The keys of the tasks that the batch makes. */
+export function newTasks({ tasks }: NetBatch): readonly TaskKey[] {
+  return [...tasks.values()].filter(({ isNew }) => isNew).map(({ row }) => row.key);
+}
+
 function apply(net: NetBatch, write: Write): void {
   switch (write.kind) {
     case 'task':
@@ -173,7 +178,8 @@ function forgetOwner(net: NetBatch, owner: Owner): void {
   }
 }
 
-function nameKey({ owner, agent, token }: SendName): string {
+/** Names a send in memory. */
+export function nameKey({ owner, agent, token }: SendName): string {
   return JSON.stringify([owner.tenant, owner.principal, agent, token]);
 }
 

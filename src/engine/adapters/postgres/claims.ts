@@ -2,7 +2,8 @@ import type { TakenNames } from '../../commit/outcome.ts';
 import type { SendRecord, TaskKey } from '../../ports.ts';
 import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
-import { SEND_NAME } from './commit-sql.ts';
+import { newTasks } from './batch.ts';
+import { SEND_NAME } from './commit-parts.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
 import type { PostgresRealms } from './realms.ts';
@@ -86,10 +87,6 @@ function puts({ sends }: NetBatch): readonly SendRecord[] {
 
 function answered(net: NetBatch): readonly SendRecord[] {
   return puts(net).filter(({ task }) => task === undefined);
-}
-
-function newTasks({ tasks }: NetBatch): readonly TaskKey[] {
-  return [...tasks.values()].filter(({ isNew }) => isNew).map(({ row }) => row.key);
 }
 
 /** The batch without some of its new tasks, and without everything that belongs to them. */

@@ -1,3 +1,5 @@
+import { LISTS, numberLists } from './commit-lists.ts';
+import { ALIAS_NAME, CHANGE, FENCED, heldSql, marksSql, SEND_NAME, sharedFence, soleFence } from './commit-parts.ts';
 import type { Sql } from './database.ts';
 import type { SchemaName } from './schema.ts';
 
@@ -14,10 +16,6 @@ export interface RareParts {
   readonly deletes: boolean;
 }
 
-/** Kinds of names. */
-export const SEND_NAME = 1;
-export const ALIAS_NAME = 2;
-
 /**
  * The plan is made once for all parameters. The tables may be small or never analysed then, so the
  * planner must not choose to read a whole table. No commit waits long for a lock.
@@ -27,61 +25,7 @@ export const sessionOf = (
 ): string => `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
   SET jit = off; SET statement_timeout = ${Math.trunc(commitMsMax)}; SET synchronous_commit = on`;
 
-/** Columns of a list of rows, with their types. Each one is an array parameter. */
-export type Columns = Readonly<Record<string, 'bigint' | 'int' | 'smallint' | 'text' | 'boolean'>>;
-
-const CHANGED = {
-  key: 'bigint',
-  state: 'smallint',
-  status_at: 'bigint',
-  last: 'int',
-  turn: 'int',
-  attempt: 'int',
-  bytes: 'bigint',
-} as const;
-const SEGMENT = { words: 'text', chunks: 'text' } as const;
-const NAMED = { realm: 'int', name: 'text' } as const;
-
-/** New tasks, changed tasks, names of sends, and delivered sends. */
-type List = 'made' | 'changed' | 'sends' | 'marks';
-
-/** The lists of a commit, in the order of their parameters. */
-export const LISTS: Readonly<Record<List, Columns>> = {
-  made: {
-    ...CHANGED,
-    ...{ cell: 'int', id: 'text', realm: 'int', context: 'text', dialect: 'text', alias: 'text' },
-    ...{ named: 'boolean', namer: 'bigint', follows: 'bigint' },
-    ...SEGMENT,
-  },
-  changed: { ...CHANGED, was: 'int', ...SEGMENT },
-  sends: {
-    ...NAMED,
-    ...{ token: 'text', task: 'bigint', seq: 'int', fingerprint: 'text', at: 'bigint', delivered: 'boolean', answer: 'text' },
-    ...{ was: 'bigint', free: 'boolean' },
-  },
-  marks: NAMED,
-};
-
-/** Parameters 1 and 2 are the writer and the cells. */
-const FIRST_LIST = 3;
-
-function firstOf(list: List): number {
-  let at = FIRST_LIST;
-  for (const [name, columns] of Object.entries(LISTS)) {
-    if (name === list) return at;
-    at += Object.keys(columns).length;
-  }
-  return at;
-}
-
-const FIRST_PART = firstOf('marks') + Object.keys(LISTS.marks).length;
-
-/** A list as rows. Arrays are cheaper for the server than JSON, which it reads twice. */
-function rowsOf(list: List, alias: string): string {
-  const columns = Object.entries(LISTS[list]);
-  const arrays = columns.map(([, type], at) => `$${firstOf(list) + at}::${type}[]`);
-  return `unnest(${arrays.join(', ')}) AS ${alias}(${columns.map(([name]) => name).join(', ')})`;
-}
+const PARAMETERS = numberLists(LISTS);
 
 const PUSH_COLUMNS = 'task bigint, id text, dialect text, after int, config text, sealed text, moved boolean';
 const OUTBOX_COLUMNS =
@@ -89,7 +33,7 @@ const OUTBOX_COLUMNS =
 
 /**
  * The statement of a commit: it writes everything or nothing, in one round trip. The parameters, in this
- * order: writer, cells, and the columns of `LISTS`; then as JSON, if the part is there, pushes and
+ * order: writer, cells, realms, and the columns of `LISTS`; then as JSON, if the part is there, pushes and
  * dropped pushes; outbox rows and dropped numbers; forgotten tasks, dropped names, the time for
  * `forgetSends`, and the realms of forgotten owners; and for a claim with one of these parts, the keys of
  * their tasks.
@@ -98,35 +42,32 @@ const OUTBOX_COLUMNS =
  * statement, or this statement finds nothing and writes nothing. Names are inserted in sorted order, so
  * that two writers never wait for each other. A claim writes nothing if the replica does not own all of
  * its cells (`away`). `whole` divides by zero if a changed task is not as the writer believes, which
- * cancels the statement. Delivered sends are found by LATERAL with a limit, so that the server looks each
- * one up in the index: a join would read all names at each commit while the plan is from an empty table.
+ * cancels the statement.
  */
 export function commitSql(s: SchemaName, mode: NameMode, parts: RareParts): Sql {
   const numbers = numberParameters(parts);
   const isClaim = mode === 'claim';
-  const text = `WITH held AS (SELECT replica FROM ${s}.writers WHERE writer = $1 FOR KEY SHARE),
- x AS MATERIALIZED (SELECT * FROM ${rowsOf('made', 'x')}),
- z AS MATERIALIZED (SELECT * FROM ${rowsOf('changed', 'z')}),
- y AS MATERIALIZED (SELECT * FROM ${rowsOf('sends', 'y')}),
- ${isClaim ? sharedFence(s, parts, numbers) : soleFence(s)},
+  const text = `WITH ${heldSql(s)},
+ x AS MATERIALIZED (SELECT * FROM ${PARAMETERS.rows('made', 'x')}),
+ z AS MATERIALIZED (SELECT * FROM ${PARAMETERS.rows('changed', 'z')}),
+ y AS MATERIALIZED (SELECT * FROM ${PARAMETERS.rows('sends', 'y')}),
+ ${isClaim ? sharedFence(s, rareCells(s, parts, numbers)) : soleFence(s)},
  ${namesSql(s, mode)},
  t AS (INSERT INTO ${s}.tasks (key, cell, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes)
    SELECT key, cell, id, realm, context, dialect, alias, state, status_at, last, turn, attempt, bytes FROM x WHERE (SELECT yes FROM ok)
    ${isClaim ? CLAIMED : ''} RETURNING key),
- u AS (UPDATE ${s}.tasks k SET state = z.state, status_at = z.status_at, last = z.last, turn = z.turn, attempt = z.attempt, bytes = z.bytes
+ u AS (UPDATE ${s}.tasks k SET ${CHANGE}
    FROM z WHERE k.key = z.key AND k.last = z.was AND (SELECT yes FROM ok) RETURNING k.key),
  e AS (INSERT INTO ${s}.segments (task, first, last, words, chunks)
    SELECT key, 1, last, words, chunks FROM x WHERE last > 0 AND ${hashed('key IN (SELECT key FROM t)')}
    UNION ALL SELECT key, was + 1, last, words, chunks FROM z WHERE last > was AND ${hashed('key IN (SELECT key FROM u)')}),
- d AS (UPDATE ${s}.names n SET delivered = true FROM ${rowsOf('marks', 'm')}
-   CROSS JOIN LATERAL (SELECT o.ctid AS place FROM ${s}.names o WHERE o.realm = m.realm AND o.kind = ${SEND_NAME} AND o.name = m.name LIMIT 1) AS o
-   WHERE n.ctid = o.place AND NOT n.delivered AND (SELECT yes FROM ok)
+ ${marksSql(s, PARAMETERS.rows('marks', 'm'))}
    ${parts.deletes ? unlessDeleted(numbers.deletes) : ''})
  ${parts.pushes ? pushesSql(s, numbers.pushes) : ''}${parts.outbox ? outboxSql(s, numbers.outbox, parts.pushes ? numbers.pushes : undefined) : ''}${
    parts.deletes ? deletesSql(s, numbers.deletes, parts.outbox ? numbers.outbox : undefined) : ''
  }
-SELECT EXISTS (SELECT 1 FROM held) AS held, (SELECT json_agg(key) FROM t) AS made,${isClaim ? ` ${TAKEN} AS taken, ${AWAY} AS away, EXISTS (SELECT 1 FROM forgotten) AS "isForgotten",` : ''}
- 1 / CASE WHEN NOT (SELECT yes FROM ok) OR ((SELECT count(*) FROM u) = cardinality($${firstOf('changed')}::bigint[])
+SELECT EXISTS (SELECT 1 FROM held) AS held, (SELECT json_agg(key) FROM t) AS made,${isClaim ? ` ${TAKEN} AS taken, ${FENCED},` : ''}
+ 1 / CASE WHEN NOT (SELECT yes FROM ok) OR ((SELECT count(*) FROM u) = cardinality($${PARAMETERS.first('changed')}::bigint[])
    AND ${isClaim ? ORPHANS : '(SELECT n FROM mine) = cardinality($2::int[])'}) THEN 1 ELSE 0 END AS whole`;
   return { name: `commit-${mode}-${Number(parts.pushes)}${Number(parts.outbox)}${Number(parts.deletes)}`, text };
 }
@@ -140,34 +81,18 @@ interface Numbers {
 
 /** The number of the first parameter of each part. */
 function numberParameters({ pushes, outbox, deletes }: RareParts): Numbers {
-  const first = FIRST_PART;
+  const first = PARAMETERS.end;
   const atOutbox = first + (pushes ? 2 : 0);
   const atDeletes = atOutbox + (outbox ? 2 : 0);
   return { pushes: first, outbox: atOutbox, deletes: atDeletes, keys: atDeletes + (deletes ? 4 : 0) };
 }
 
-/** For a replica that owns all cells. That the cells are its own is an assertion, and not the fence. */
-function soleFence(s: SchemaName): string {
-  return `ok AS (SELECT count(*) = 1 AS yes FROM held),
- mine AS (SELECT count(*) AS n FROM ${s}.cells WHERE cell = ANY ($2::int[])
-   AND replica = (SELECT replica FROM held))`;
-}
-
-/**
- * For a replica beside others. Another one may have deleted an owner that this one knows by its number (`forgotten`). It gives cells up only between two of its commits, so a cell that it has now is its own until this one
- * ends.
- */
-function sharedFence(s: SchemaName, { pushes, outbox, deletes }: RareParts, numbers: Numbers): string {
+/** Cells of what the rare parts of a claim change. */
+function rareCells(s: SchemaName, { pushes, outbox, deletes }: RareParts, numbers: Numbers): string {
   const ofTasks = `UNION SELECT k.cell FROM ${s}.tasks k WHERE k.key IN (SELECT v::bigint FROM json_array_elements_text($${numbers.keys}::json) AS v)`;
   const ofQueues = `UNION SELECT k.cell FROM ${s}.outbox q JOIN ${s}.tasks k ON k.key = q.task
    WHERE q.n IN (SELECT v::bigint FROM json_array_elements_text($${numbers.outbox + 1}::json) AS v)`;
-  return `need AS MATERIALIZED (SELECT cell FROM unnest($2::int[]) AS v(cell)
-   ${pushes || outbox || deletes ? ofTasks : ''} ${outbox ? ofQueues : ''}),
- away AS MATERIALIZED (SELECT cell FROM need
-   WHERE cell NOT IN (SELECT cell FROM ${s}.cells WHERE replica = (SELECT replica FROM held))),
- forgotten AS MATERIALIZED (SELECT realm FROM (SELECT realm FROM x UNION SELECT realm FROM y) AS used
-   WHERE NOT EXISTS (SELECT 1 FROM ${s}.realms r WHERE r.realm = used.realm)),
- ok AS (SELECT EXISTS (SELECT 1 FROM held) AND NOT EXISTS (SELECT 1 FROM away) AND NOT EXISTS (SELECT 1 FROM forgotten) AS yes)`;
+  return `${pushes || outbox || deletes ? ofTasks : ''} ${outbox ? ofQueues : ''}`;
 }
 
 /** A statement that updates a row can't delete it, so a mark on a deleted send is left out. */
@@ -188,8 +113,6 @@ const CLAIMED = `AND (alias IS NULL OR namer IN (SELECT task FROM a))
    AND ${hashed(`key NOT IN (SELECT y.task FROM y WHERE y.seq = 1 AND y.task IS NOT NULL AND ${UNCLAIMED})`)}`;
 /** An alias whose task was not made, because its send was known. The caller leaves that task out and tries again. */
 const ORPHANS = 'NOT EXISTS (SELECT 1 FROM a WHERE a.task NOT IN (SELECT key FROM t))';
-/** Cells of the batch that the replica does not own. */
-const AWAY = '(SELECT json_agg(cell) FROM away)';
 /** Answered sends without a task whose name was taken. */
 const TAKEN = `(SELECT json_agg(json_build_object('realm', y.realm, 'name', y.name)) FROM y WHERE y.task IS NULL AND ${UNCLAIMED})`;
 

@@ -1,30 +1,61 @@
 import type { NetBatch, SendChange } from './batch.ts';
 import { pushKeyOf } from './batch.ts';
 import { cellOf } from './cells.ts';
-import type { Columns, NameMode, RareParts } from './commit-sql.ts';
-import { LISTS } from './commit-sql.ts';
+import type { Columns, List } from './commit-lists.ts';
+import { FRESH_LISTS, LIST_NAMES, LISTS } from './commit-lists.ts';
+import type { NameMode, RareParts } from './commit-sql.ts';
 import type { PostgresRealms } from './realms.ts';
 import { segmentOf, storedOutbox, storedTask } from './records.ts';
 import { toIndexed, toText } from './text.ts';
 
 /** A batch as the parameters of its statement. */
 export interface CommitValues {
-  readonly parts: RareParts;
+  readonly parts: CommitParts;
   readonly mode: NameMode;
   /** Everything but the writer, which is parameter 1. */
   readonly values: readonly unknown[];
+  /** What to send if the store has one of the names after all. */
+  readonly otherwise?: () => CommitValues;
 }
+
+/** Which statement it is: that for all commits, or that for new names, with the lists that it has. */
+export type CommitParts = RareParts | { readonly fresh: readonly List[] };
 
 interface ValueParts {
   readonly realms: PostgresRealms;
   readonly cells: number;
   /** Realms of forgotten owners. */
   readonly forgotten: readonly number[];
+  /** Keys of sends whose names this process has seen in the store. */
+  readonly seen: ReadonlySet<string>;
 }
 
 /** The parameters of a batch whose realms are known. */
-export function valuesOf(net: NetBatch, mode: NameMode, { realms, cells, forgotten }: ValueParts): CommitValues {
-  const parts: RareParts = {
+export function valuesOf(net: NetBatch, mode: NameMode, parts: ValueParts): CommitValues {
+  const rare = rareParts(net, parts);
+  const { cells, ...rows } = rowsOf(net, parts);
+  const realms = new Set([...rows.made, ...rows.sends].map(({ realm }) => realm));
+  const first = [cells, [...realms]];
+  const otherwise = (): CommitValues => ({
+    ...{ parts: rare, mode },
+    values: [...first, ...LIST_NAMES.flatMap((list) => columnsOf(rows[list], LISTS[list])), ...rareValues(net, mode, parts)],
+  });
+  if (rare.pushes || rare.outbox || rare.deletes || !hasNewNames(net, parts.seen)) return otherwise();
+  const fresh = LIST_NAMES.filter((list) => rows[list].length > 0);
+  const values = [...first, ...fresh.flatMap((list) => columnsOf(rows[list], FRESH_LISTS[list]))];
+  return { parts: { fresh }, mode, values, otherwise };
+}
+
+/** Whether the batch replaces no name, as far as this process knows. */
+function hasNewNames({ tasks, sends }: NetBatch, seen: ReadonlySet<string>): boolean {
+  for (const { isNew, row } of tasks.values()) if (isNew && row.alias !== undefined) return false;
+  for (const [key, change] of sends)
+    if (change.kind === 'put' && (change.was !== undefined || change.isFree === true || seen.has(key))) return false;
+  return true;
+}
+
+function rareParts(net: NetBatch, { forgotten }: Pick<ValueParts, 'forgotten'>): RareParts {
+  return {
     pushes: net.pushes.size > 0,
     outbox: net.outbox.size > 0 || [...net.pushes.values()].some(({ kind }) => kind === 'drop'),
     deletes:
@@ -32,16 +63,20 @@ export function valuesOf(net: NetBatch, mode: NameMode, { realms, cells, forgott
       net.sendsBefore !== undefined ||
       [...net.sends.values()].some(({ kind }) => kind === 'drop'),
   };
-  const values: unknown[] = [...taskValues(net, { realms, cells }), ...sendValues(net, realms)];
-  if (parts.pushes) values.push(...pushValues(net));
-  if (parts.outbox) values.push(...outboxValues(net));
-  if (parts.deletes) {
-    const names = named(net, realms, 'drop');
+}
+
+function rareValues(net: NetBatch, mode: NameMode, parts: ValueParts): readonly unknown[] {
+  const { pushes, outbox, deletes } = rareParts(net, parts);
+  const values: unknown[] = [];
+  if (pushes) values.push(...pushValues(net));
+  if (outbox) values.push(...outboxValues(net));
+  if (deletes) {
+    const names = named(net, parts.realms, 'drop');
     const before = bounded(net.sendsBefore ?? Number.NEGATIVE_INFINITY);
-    values.push(JSON.stringify([...net.forgotten]), JSON.stringify(names), before, JSON.stringify(forgotten));
+    values.push(JSON.stringify([...net.forgotten]), JSON.stringify(names), before, JSON.stringify(parts.forgotten));
   }
-  if (mode === 'claim' && (parts.pushes || parts.outbox || parts.deletes)) values.push(JSON.stringify(rareTasks(net)));
-  return { parts, mode, values };
+  if (mode === 'claim' && (pushes || outbox || deletes)) values.push(JSON.stringify(rareTasks(net)));
+  return values;
 }
 
 /** Tasks that the rare parts name by their keys. */
@@ -64,7 +99,10 @@ function columnsOf(rows: readonly Row[], columns: Columns): readonly (readonly u
   return Object.keys(columns).map((name) => rows.map((row) => row[name] ?? null));
 }
 
-function taskValues(net: NetBatch, { realms, cells }: Pick<ValueParts, 'realms' | 'cells'>): readonly unknown[] {
+type Rows = Readonly<Record<List, readonly Row[]>>;
+
+/** The rows of all lists, and the cells of the tasks. */
+function rowsOf(net: NetBatch, { realms, cells }: ValueParts): Rows & { readonly cells: readonly number[] } {
   const made: Row[] = [];
   const changed: Row[] = [];
   const used = new Set<number>();
@@ -78,7 +116,7 @@ function taskValues(net: NetBatch, { realms, cells }: Pick<ValueParts, 'realms' 
       made.push({ ...stored, cell: cellOf(row, cells), named: chain?.namer === row.key, namer: chain?.namer, follows: chain?.follows });
     else changed.push({ ...stored, was });
   }
-  return [[...used], ...columnsOf(made, LISTS.made), ...columnsOf(changed, LISTS.changed)];
+  return { cells: [...used], made, changed, sends: sendRows(net, realms), marks: named(net, realms, 'mark') };
 }
 
 /**
@@ -105,7 +143,7 @@ function chainsOf(net: NetBatch, realms: PostgresRealms): ReadonlyMap<string, Al
   return chains;
 }
 
-function sendValues(net: NetBatch, realms: PostgresRealms): readonly unknown[] {
+function sendRows(net: NetBatch, realms: PostgresRealms): readonly Row[] {
   const puts: Row[] = [];
   for (const change of net.sends.values()) {
     if (change.kind !== 'put') continue;
@@ -125,7 +163,7 @@ function sendValues(net: NetBatch, realms: PostgresRealms): readonly unknown[] {
       answer: record.answer === undefined ? undefined : JSON.stringify(record.answer),
     });
   }
-  return [...columnsOf(puts, LISTS.sends), ...columnsOf(named(net, realms, 'mark'), LISTS.marks)];
+  return puts;
 }
 
 function named({ sends }: NetBatch, realms: PostgresRealms, kind: Exclude<SendChange['kind'], 'put'>): readonly Row[] {

@@ -3,7 +3,7 @@ import { dialectId, parseOwnJson, seq, taskId } from '#protocol';
 import type { OutboxEntry, PushRow, SendName, SendRecord, Store, TaskRow } from '../../ports.ts';
 import { taskKey } from '../../ports.ts';
 import { isIn } from '../../search/is-listed.ts';
-import { ALIAS_NAME, SEND_NAME } from './commit-sql.ts';
+import { ALIAS_NAME, SEND_NAME } from './commit-parts.ts';
 import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
 import { gathered } from './gathered.ts';

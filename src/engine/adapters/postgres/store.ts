@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { CellsLostError } from '../../cells.ts';
 import type { KeyRange, TakenNames } from '../../commit/outcome.ts';
-import type { Blobs, ContextFilter, Store, TaskKey, Write } from '../../ports.ts';
+import type { Blobs, ContextFilter, SendName, SendRecord, Store, TaskKey, Write } from '../../ports.ts';
 import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
-import { netOf, realmsOf } from './batch.ts';
+import { nameKey, netOf, realmsOf } from './batch.ts';
 import { createPostgresBlobs } from './blobs.ts';
 import type { CellWriting } from './cell-owner-options.ts';
 import { cellOf } from './cells.ts';
@@ -87,13 +87,15 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   await member.begin();
   const sql = statements(s);
 
-  const send = createSending({ writer, realms, history, cells: meta.cells, report });
+  const seen = new Set<string>();
+  const send = createSending({ writer, realms, history, seen, cells: meta.cells, report });
   const claim = createClaims({ database, schema: s, realms, send: (net, replica, look) => send(net, 'claim', { replica, look }) });
   const { read, rows, ...reads } = createPostgresReads(database, s, realms);
   const sought = { schema: s, realms, read, rows, entries: reads.entries, isShared: share !== 'all', report };
   const searching = search ? createPostgresSearch(sought) : undefined;
   return {
     ...reads,
+    send: noting(reads.send, seen),
     names: createPostgresTitles(database, s),
     ...(searching === undefined ? {} : { search: searching.search }),
     commit: async (batch) => {
@@ -203,6 +205,19 @@ function replicaAccess(database: PostgresDatabase, s: SchemaName): ReplicaAccess
   };
 }
 
+/** Names that a read finds cost a commit less if it knows of them before. Others are found by the commit. */
+const SEEN_MAX = 10_000;
+
+function noting(read: Store['send'], seen: Set<string>): (name: SendName) => Promise<SendRecord | undefined> {
+  return async (name) => {
+    const record = await read(name);
+    if (record === undefined) return undefined;
+    if (seen.size >= SEEN_MAX) seen.clear();
+    seen.add(nameKey(name));
+    return record;
+  };
+}
+
 interface SendingParts {
   readonly writer: Writer;
   readonly realms: PostgresRealms;
@@ -210,18 +225,20 @@ interface SendingParts {
   /** Number of cells. */
   readonly cells: number;
   readonly report: ReplicaOptions['report'];
+  /** Keys of sends that reads have found. */
+  readonly seen: ReadonlySet<string>;
 }
 
 type Send = (net: NetBatch, mode: NameMode, claimed?: ClaimedCommit) => Promise<CommitResult>;
 
 /** Sends batches with the numbers of their realms. */
-function createSending({ writer, realms, history, cells, report }: SendingParts): Send {
+function createSending({ writer, realms, history, seen, cells, report }: SendingParts): Send {
   const dropRealms = realmDropper(realms, report);
   const send: Send = async (net, mode, claimed) => {
     await realms.obtain(realmsOf(net));
     const forgotten: number[] = [];
     for (const owner of net.owners) forgotten.push(...(await realms.within(owner, undefined)));
-    const result = await writer.commit(valuesOf(net, mode, { realms, cells, forgotten }), net, claimed);
+    const result = await writer.commit(valuesOf(net, mode, { realms, cells, forgotten, seen }), net, claimed);
     history.acknowledged(net, result.made);
     await dropRealms(forgotten);
     return result;

@@ -3,10 +3,12 @@ import type { TakenNames } from '../../commit/outcome.ts';
 import { CommitUnknownError } from '../../commit/outcome.ts';
 import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
+import { newTasks } from './batch.ts';
 import { commitSql, sessionOf } from './commit-sql.ts';
 import type { CommitValues } from './commit-values.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
-import { DIVISION_BY_ZERO, FOREIGN_KEY, fateOf, sqlState, unavailable } from './errors.ts';
+import { DIVISION_BY_ZERO, FOREIGN_KEY, fateOf, sqlState, UNIQUE, unavailable } from './errors.ts';
+import { freshSql } from './fresh-sql.ts';
 import type { SchemaName } from './schema.ts';
 
 /** The connection that commits. It has a row in `writers`, which fences it. */
@@ -75,7 +77,8 @@ interface Open {
 
 interface CommitAnswer {
   readonly held: boolean;
-  readonly made: readonly number[] | null;
+  /** Undefined: all new tasks. */
+  readonly made?: readonly number[] | null;
   readonly taken?: readonly StoredName[] | null;
   readonly away?: readonly number[] | null;
   readonly isForgotten?: boolean;
@@ -111,13 +114,14 @@ class FencedWriter implements Writer {
     this.#parts = parts;
   }
 
-  async commit({ parts, mode, values }: CommitValues, net: NetBatch, claim?: ClaimedCommit): Promise<CommitResult> {
+  async commit({ parts, mode, values, otherwise }: CommitValues, net: NetBatch, claim?: ClaimedCommit): Promise<CommitResult> {
     const open = await this.#opened(claim?.replica);
     const sql = this.#statementOf(mode, parts);
     let answer: CommitAnswer | undefined;
     try {
       [answer] = await open.connection.query<CommitAnswer>(sql, [open.writer, ...values]);
     } catch (thrown) {
+      if (otherwise !== undefined && sqlState(thrown) === UNIQUE) return await this.commit(otherwise(), net, claim);
       if (fateOf(thrown) !== 'lost') throw refusal(thrown);
       this.#dropConnection(thrown);
       const verdict = async (): Promise<boolean | TakenNames> =>
@@ -125,16 +129,16 @@ class FencedWriter implements Writer {
       throw new CommitUnknownError(verdict, { cause: thrown });
     }
     if (answer === undefined) throw new StoreError('failed', 'a commit got no answer');
-    if (answer.held) return this.#resultOf(answer);
+    if (answer.held) return this.#resultOf(answer, net);
     // The replica was buried. Nothing was written; a new row needs a new replica.
     this.#dropConnection(undefined);
     if (claim !== undefined) await this.#parts.replica.gone(claim.replica);
     throw unavailable(new Error('the lease of this node has ended'));
   }
 
-  #resultOf({ made, taken, away, isForgotten }: CommitAnswer): CommitResult {
+  #resultOf({ made, taken, away, isForgotten }: CommitAnswer, net: NetBatch): CommitResult {
     if (isForgotten === true && !(away?.length ?? 0)) throw new ForgottenRealmError('an owner of the batch was deleted');
-    if (away === undefined || away === null) return { made: made ?? [], taken: taken ?? [] };
+    if (away === undefined || away === null) return { made: (made === undefined ? newTasks(net) : made) ?? [], taken: taken ?? [] };
     this.#parts.replica.missing(away);
     throw new CellsLostError(away);
   }
@@ -251,10 +255,11 @@ class FencedWriter implements Writer {
   }
 
   #statementOf(mode: CommitValues['mode'], parts: CommitValues['parts']): Sql {
-    const key = `${mode} ${parts.pushes} ${parts.outbox} ${parts.deletes}`;
+    const key = `${mode} ${'fresh' in parts ? parts.fresh : `${parts.pushes} ${parts.outbox} ${parts.deletes}`}`;
     const known = this.#statements.get(key);
     if (known !== undefined) return known;
-    const made = commitSql(this.#parts.schema, mode, parts);
+    const s = this.#parts.schema;
+    const made = 'fresh' in parts ? freshSql(s, mode, parts.fresh) : commitSql(s, mode, parts);
     this.#statements.set(key, made);
     return made;
   }

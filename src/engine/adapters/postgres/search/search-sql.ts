@@ -49,12 +49,13 @@ export function searchStatements(s: SchemaName): Readonly<Record<'find' | 'compa
     },
     /**
      * Skips tasks that a commit deletes at this moment: waiting for several of them could block that commit. A deletion waits for the locks of
-     * this statement, and then deletes the words, too.
+     * this statement, and then deletes the words, too. Without a sync, the server may lose words in a crash: a sweep finds that.
      */
     put: {
       name: 'search-put',
-      text: `INSERT INTO ${s}.said AS old (task, last, words) SELECT r.task, r.last, r.words::tsvector
-          FROM json_to_recordset($1::json) AS r (task bigint, last integer, words text)
+      text: `WITH unsynced AS MATERIALIZED (SELECT set_config('synchronous_commit', $4, true))
+        INSERT INTO ${s}.said AS old (task, last, words) SELECT r.task, r.last, r.words::tsvector
+          FROM unsynced, unnest($1::bigint[], $2::int[], $3::text[]) AS r (task, last, words)
           CROSS JOIN LATERAL (SELECT FROM ${s}.tasks WHERE key = r.task LIMIT 1 FOR KEY SHARE SKIP LOCKED) AS k ORDER BY r.task
         ON CONFLICT (task) DO UPDATE SET last = EXCLUDED.last, words = EXCLUDED.words WHERE old.last <= EXCLUDED.last RETURNING old.task`,
     },

@@ -39,7 +39,12 @@ const DELAY_MS = 500;
 const RETRY_MS = 5000;
 /** Between two portions, for other work of this process. */
 const PAUSE_MS = 20;
-const PORTION = 50;
+/** A statement for many tasks costs the server a third less for each. */
+const PORTION = 200;
+/** After this many tasks other work of this process goes first. */
+const TASKS_A_TURN = 50;
+/** A statement has no more text than this, and one task. */
+const PUT_CHARS = 1_048_576;
 const PAGE = 1000;
 /** Logs up to this size are read together. Most tasks have less. */
 const SHORT_BYTES = 65_536;
@@ -172,14 +177,42 @@ interface SearchDoc {
 async function indexSome(parts: SearchParts, { sql, kept }: IndexParts, keys: readonly number[]): Promise<readonly number[]> {
   const docs: SearchDoc[] = [];
   const unread: number[] = [];
-  for (const key of keys) {
+  for (const [at, key] of keys.entries()) {
+    if (at % TASKS_A_TURN === TASKS_A_TURN - 1) await new Promise((resolve) => setImmediate(resolve));
     const log = kept.take(key);
     if (log === undefined) unread.push(key);
     else docs.push(await docOf(key, log.last, (range) => log.entries.filter((entry) => entry.seq > range.after)));
   }
-  const gone = unread.length === 0 ? [] : await readDocs(parts, sql, { keys: unread, docs });
-  if (docs.length === 0) return gone;
-  return [...gone, ...(await parts.read<{ task: number }>(sql.put, [JSON.stringify(docs)])).map(({ task }) => task)];
+  const done = [...(await putDocs(parts, sql, docs))];
+  for (let from = 0; from < unread.length; from += TASKS_A_TURN) {
+    const read: SearchDoc[] = [];
+    done.push(...(await readDocs(parts, sql, { keys: unread.slice(from, from + TASKS_A_TURN), docs: read })));
+    done.push(...(await putDocs(parts, sql, read)));
+  }
+  return done;
+}
+
+/** Returns the tasks whose words are stored. */
+async function putDocs({ read, isShared }: SearchParts, sql: Statements, docs: readonly SearchDoc[]): Promise<readonly number[]> {
+  const done: number[] = [];
+  for (let from = 0; from < docs.length; ) {
+    const some = docs.slice(from, from + fitting(docs.slice(from)));
+    from += some.length;
+    // Only several processes look for words that a crash of the server has lost.
+    const values = [some.map(({ task }) => task), some.map(({ last }) => last), some.map(({ words }) => words), isShared ? 'off' : 'on'];
+    for (const { task } of await read<{ task: number }>(sql.put, values)) done.push(task);
+  }
+  return done;
+}
+
+/** How many documents go into one statement. */
+function fitting(docs: readonly SearchDoc[]): number {
+  let chars = 0;
+  const over = docs.findIndex(({ words }) => {
+    chars += words.length;
+    return chars > PUT_CHARS;
+  });
+  return over === -1 ? docs.length : Math.max(over, 1);
 }
 
 async function docOf(key: number, last: number, entries: Parameters<typeof textOfTask>[1]): Promise<SearchDoc> {
