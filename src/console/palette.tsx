@@ -124,25 +124,40 @@ export function Palette() {
               if (event.key === 'Enter') choose(places[at]);
             }}
           />
-          <div id="places" class="places" role="listbox" aria-label="Places">
-            {places.map((place, index) => (
-              <div
-                key={place.to}
-                id={`place-${index}`}
-                role="option"
-                aria-selected={index === at}
-                tabIndex={-1}
-                onClick={() => choose(place)}
-                onKeyDown={() => choose(place)}
-              >
-                {place.label}
-              </div>
-            ))}
-          </div>
+          <Places places={places} at={at} choose={choose} />
         </>
       ) : null}
       {mode === 'keys' ? <Keys /> : null}
     </dialog>
+  );
+}
+
+/** What was found. The field above it keeps the focus. */
+function Places({
+  places,
+  at,
+  choose,
+}: {
+  readonly places: readonly Place[];
+  readonly at: number;
+  readonly choose: (place: Place) => void;
+}) {
+  return (
+    <div id="places" class="places" role="listbox" aria-label="Places">
+      {places.map((place, index) => (
+        <div
+          key={place.to}
+          id={`place-${index}`}
+          role="option"
+          aria-selected={index === at}
+          tabIndex={-1}
+          onClick={() => choose(place)}
+          onKeyDown={() => choose(place)}
+        >
+          {place.label}
+        </div>
+      ))}
+    </div>
   );
 }
 
