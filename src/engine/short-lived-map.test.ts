@@ -20,7 +20,7 @@ describe('ShortLivedMap', () => {
     expect([ours.size, ours.get('k0'), [...ours]]).toEqual([0, undefined, []]);
   });
 
-  it('goes on with a loop that removes entries and adds one', () => {
+  it('continues a loop that removes entries and adds one', () => {
     const map = new ShortLivedMap<number, number>();
     for (let at = 0; at < 10; at += 1) map.set(at, at);
     const seen: number[] = [];

@@ -1,3 +1,5 @@
+import type { Mutable } from './json.ts';
+
 /** A signal that combines several reasons to stop. */
 export interface Linked {
   readonly signal: AbortSignal;
@@ -22,7 +24,6 @@ export function linkSignals(others: readonly (AbortSignal | undefined)[], ms?: n
   const controller = new AbortController();
   const sources = others.filter((each) => each !== undefined);
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let isLate = false;
   const release = (): void => {
     clearTimeout(timer);
     for (const source of sources) source.removeEventListener('abort', stop);
@@ -31,13 +32,7 @@ export function linkSignals(others: readonly (AbortSignal | undefined)[], ms?: n
     release();
     controller.abort(this.reason);
   }
-  const linked: Linked = {
-    signal: controller.signal,
-    get isLate() {
-      return isLate;
-    },
-    release,
-  };
+  const linked: Mutable<Linked> = { signal: controller.signal, isLate: false, release };
   const first = sources.find(({ aborted }) => aborted);
   if (first !== undefined) {
     controller.abort(first.reason);
@@ -46,7 +41,7 @@ export function linkSignals(others: readonly (AbortSignal | undefined)[], ms?: n
   for (const source of sources) source.addEventListener('abort', stop, { once: true });
   if (ms !== undefined && ms <= TIMER_MS_MAX) {
     timer = setTimeout(() => {
-      isLate = true;
+      linked.isLate = true;
       release();
       controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
     }, ms);
