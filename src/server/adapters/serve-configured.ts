@@ -127,24 +127,22 @@ export async function serveConfigured(
   const schedule = backup && place && local && backup.scheduleBackups({ place, ...settings.backup, ...local, log, metrics });
   try {
     if (folder !== undefined && settings.audit) opened.audit = await openConfiguredAudit(folder, settings, log);
-    const served = await serve(
-      found.map(({ agent }) => agent),
-      {
-        ...hosting,
-        ...replica?.serving(),
-        ...{ card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets },
-        tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !settings.insecureBehindProxy,
-        missingAgents: 'wait',
-        agUi: { onHangUp: settings.agUiOnHangUp },
-        metrics: folder === undefined ? metrics : withStoreSize(metrics, folder),
-        ...kept,
-        ...storeFilesWith(kept.storeFiles, schedule),
-        ...(replica === undefined ? {} : { replicas: () => replica.shown() }),
-        ...opened,
-        ...passedOn,
-        ...pagesOf({ console: files, docs }, settings),
-      },
-    );
+    const agents = found.map(({ agent }) => agent);
+    const served = await serve(agents, {
+      ...hosting,
+      ...replica?.serving(),
+      ...{ card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets },
+      tellCauses: secured.auth === undefined && url === undefined && allowedHosts.length === 0 && !settings.insecureBehindProxy,
+      missingAgents: 'wait',
+      agUi: { onHangUp: settings.agUiOnHangUp },
+      metrics: folder === undefined ? metrics : withStoreSize(metrics, folder),
+      ...kept,
+      ...storeFilesWith(kept.storeFiles, schedule),
+      ...(replica === undefined ? {} : { replicas: () => replica.shown() }),
+      ...opened,
+      ...passedOn,
+      ...pagesOf({ console: files, docs }, settings),
+    });
     replica?.serve(served, kept.store?.cells);
     opened.audit?.append({ principal: '', action: 'server.start', object: served.url, decision: 'allowed', reason: methodsIn(secured) });
     const forget = noteServed(served, settings.authFolder, folder);
