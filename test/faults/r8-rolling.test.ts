@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { run } from '../cli/run.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import { NGINX } from '../support/nginx.ts';
 import type { PostgresServer } from '../support/postgres.ts';
@@ -49,6 +50,8 @@ suiteNeeding('postgresql and nginx', hasPostgres && NGINX !== undefined, 'R8: no
     const fleet = await startFleet(postgres, { database: 'rolled', data, running: 1, around: lameDuck, leaseMs: 10_000 });
     await fleet.allReady();
     const front = await startBalancer(fleet, { folder: join(data, 'nginx') });
+    // The card that callers read through nginx names the address of nginx.
+    expect(await run(['ask', front.url, 'chunks=1'])).toMatchObject({ code: 0, err: '' });
     const load = startLoad({ front: () => front.url });
     await roll(fleet, load, 'SIGTERM');
     await load.stop();

@@ -164,7 +164,7 @@ async function usableSession({ sessions, driver }: Running, holder: Holder): Pro
 }
 
 const ELSEWHERE =
-  'The session of this conversation is on another node, or was deleted, so the agent does not know what was said before. Start that node again, or begin a new conversation.';
+  'The session of this conversation is on another node, or was deleted, so the agent does not know the earlier messages. Start that node again, or begin a new conversation.';
 
 /** Whether the conversation has a session that this node does not have: it was taken over from another node. */
 async function isElsewhere({ sessions, driver }: Running, turn: Turn, holder: Holder): Promise<boolean> {

@@ -28,7 +28,7 @@ import { databaseKeys } from './node-api-keys.ts';
 import { createOutbound } from './outbound.ts';
 import type { ReloadReport } from './reload.ts';
 import { createReload, replaceableAuth } from './reload.ts';
-import { checkAdvertise } from './replicas/advertise.ts';
+import { checkLink } from './replicas/advertise.ts';
 import type { AgentTurns } from './replicas/agent-turns.ts';
 import { turnsOf } from './replicas/agent-turns.ts';
 import type { NodeReplicaOptions } from './replicas/replica.ts';
@@ -104,8 +104,7 @@ export async function serveConfigured(
   settings: Settings,
   { log, metrics = createMetrics(), fetch: get, console: files, docs, repeats, ...passedOn }: ServeConfiguredOptions,
 ): Promise<ConfiguredServer> {
-  checkAdvertise(settings);
-  const { url, allowedHosts, card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets } = settings;
+  const { url, allowedHosts, card, publisher, idempotency, versionRequired, allowedTargets, allowLoopbackTargets } = checkLink(settings);
   const opened: { audit?: AuditLog } = {};
   const onKeys = (before: readonly KeyRecord[], after: readonly KeyRecord[]): void => noteKeys(opened.audit, before, after);
   const [issuer, onKeyFile] = [watchIssuer(settings.jwt.issuer, { log, metrics }), keyFileWatch(log, metrics)];

@@ -18,11 +18,13 @@ export function linkPlaceOf(advertise = '127.0.0.1'): LinkPlace {
   return { shown, host: shown.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
 
-/** Throws a ConfigError before anything is opened. */
-export function checkAdvertise({ store, advertise }: Pick<Settings, 'store' | 'advertise'>): void {
+/** Throws a ConfigError before anything is opened. Returns the settings. */
+export function checkLink(settings: Settings): Settings {
+  const { store, advertise } = settings;
   if (advertise !== undefined && store === undefined)
     throw new ConfigError(
       'advertise works with a Postgres database only: other nodes reach this one for its tasks there. Remove it, or set store',
     );
   linkPlaceOf(advertise);
+  return settings;
 }
