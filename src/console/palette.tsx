@@ -73,14 +73,13 @@ function placesFor(text: string): readonly Place[] {
   return [...found, ...id, { label: `Search all tasks for “${given}”`, to: `/tasks?q=${encodeURIComponent(given)}` }];
 }
 
-/** The dialog of Ctrl-K and `?`. */
+/** The dialog of Ctrl-K and `?`. It opens before the next key: what is typed right after Ctrl-K belongs into it. */
 export function Palette() {
   useKeys();
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const mode = isOpen.value;
-  // Before the next key: what is typed right after Ctrl+K belongs into the dialog.
   useLayoutEffect(() => {
     setText('');
     setAt(0);

@@ -29,14 +29,22 @@ export function grpcBodyIn(bytes: Uint8Array): GrpcBody {
     const payload = bytes.subarray(from + HEAD_BYTES, from + HEAD_BYTES + length);
     if ((view.getUint8(from) & IS_TRAILER) === 0) lines.push(`a protobuf message of ${length.toLocaleString('en')} bytes`);
     else {
-      const trailers = new TextDecoder().decode(payload).trim();
-      const code = /^grpc-status: *(\d+)/im.exec(trailers)?.[1];
+      const trailers = trailersIn(new TextDecoder().decode(payload));
+      const code = trailers.find(([name]) => name === 'grpc-status')?.[1];
       if (code !== undefined) status = NAMES[Number(code)] ?? code;
-      lines.push(trailers.replaceAll(/^grpc-message: *(.*)$/gim, (_, words: string) => `grpc-message: ${readable(words)}`));
+      lines.push(...trailers.map(([name, value]) => `${name}: ${name === 'grpc-message' ? readable(value) : value}`));
     }
     from += HEAD_BYTES + length;
   }
   return { text: lines.join('\n'), ...(status === undefined ? {} : { status }) };
+}
+
+/** The names of trailers, in lower case, and their values. */
+function trailersIn(text: string): readonly (readonly [name: string, value: string])[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    const colon = line.indexOf(':');
+    return colon === -1 ? [] : [[line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()] as const];
+  });
 }
 
 /** The message of a status is percent-encoded. */
