@@ -86,7 +86,6 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   const writer = createWriter({ database: history.database, schema: s, replica: member.replica, commitMsMax, report, verdicts });
   await member.begin();
   const sql = statements(s);
-
   const seen = new Set<string>();
   const send = createSending({ writer, realms, history, seen, cells: meta.cells, report });
   const claim = createClaims({ database, schema: s, realms, send: (net, replica, look) => send(net, 'claim', { replica, look }) });
@@ -108,8 +107,7 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
       if (range === undefined) throw new StoreError('failed', 'no keys were reserved');
       return { first: range.first, last: range.first + KEYS_A_RANGE - 1 };
     },
-    existing: async (tasks) =>
-      new Set((await reading(() => database.read<{ key: TaskKey }>(sql.existing, [JSON.stringify(tasks)]))).map(({ key }) => key)),
+    existing: existingIn(database, sql.existing),
     tableUse: () => reading(() => readTableUse(database, s)),
     // Commits wait here, and not at the server, which would cancel them.
     compact: () => inTurn(() => rewriteTables(database, s)),
@@ -203,6 +201,11 @@ function replicaAccess(database: PostgresDatabase, s: SchemaName): ReplicaAccess
       return stored.value;
     },
   };
+}
+
+function existingIn(database: PostgresDatabase, sql: Sql): PostgresStore['existing'] {
+  return async (tasks) =>
+    new Set((await reading(() => database.read<{ key: TaskKey }>(sql, [JSON.stringify(tasks)]))).map(({ key }) => key));
 }
 
 /** Names that a read finds cost a commit less if it knows of them before. Others are found by the commit. */
