@@ -123,6 +123,15 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the console in use', () => {
     const frames = page.getByRole('list', { name: 'Frames' });
     await frames.getByText('artifact “chunk 1').waitFor();
     await frames.getByText('completed:').waitFor();
+    await page.goto('/console/chat/script');
+    await page.getByRole('textbox', { name: /Message to/ }).fill('chunks=230');
+    await page.keyboard.press('Enter');
+    await page.locator('.by-agent').getByText('completed').waitFor();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Wire' }).click();
+    await page.getByRole('button', { name: 'SendStreamingMessage' }).first().click();
+    expect(await frames.getByText('completed:').count()).toBe(0);
+    await frames.getByRole('button', { name: 'Show more of 232 frames' }).click();
+    await frames.getByText('completed:').waitFor();
   });
 
   it('says the same about an interface in the check and in the table', async () => {

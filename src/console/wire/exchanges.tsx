@@ -126,7 +126,8 @@ function ExchangeView({ exchange }: { readonly exchange: ConsoleExchange }) {
         </p>
       )}
       <Headers of={exchange.answerHeaders} />
-      {isStream ? <Frames frames={frames} /> : <Body text={answer} />}
+      {/* A copy: a stream adds frames in place, and a component with state is drawn again only for another list. */}
+      {isStream ? <Frames frames={[...frames]} /> : <Body text={answer} />}
     </section>
   );
 }
