@@ -4,30 +4,49 @@ import { describe, expect, it } from 'vitest';
 
 const SOURCE = fileURLToPath(new URL('../../src/cli/serve/heap-limit.ts', import.meta.url));
 
-/** Keeps a third of a million objects alive, and prints the size of V8's young generation. */
-function youngBytes(flags: readonly string[], isBound: boolean): number {
+/** Keeps a third of a million objects alive, and returns the size of V8's young generation: after that, after V8 shrank it, and after the same work again. */
+function youngBytes(flags: readonly string[], isBound: boolean): readonly [grown: number, shrunk: number, again: number] {
   const script = `
     import { getHeapSpaceStatistics } from 'node:v8';
     import { boundYoungHeap } from ${JSON.stringify(SOURCE)};
     if (${isBound}) boundYoungHeap();
-    const kept = [];
-    for (let turn = 0; turn < 60; turn += 1) {
-      for (let at = 0; at < 50_000; at += 1) kept[(turn * 50_000 + at) % 300_000] = { at, both: [at, turn] };
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    console.log(getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size);`;
-  const args = ['--disable-warning=ExperimentalWarning', ...flags, '--input-type=module', '--eval', script];
-  return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+    const young = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size;
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const work = async () => {
+      const kept = [];
+      for (let turns = 0; turns < 60; turns += 1) {
+        for (let at = 0; at < 50_000; at += 1) kept[(turns * 50_000 + at) % 300_000] = { at, both: [at, turns] };
+        await turn();
+      }
+      return young();
+    };
+    const grown = await work();
+    gc({ type: 'major', execution: 'sync', flavor: 'last-resort' }); // as for a process without work
+    await turn();
+    const shrunk = young();
+    await turn();
+    console.log(JSON.stringify([grown, shrunk, await work()]));`;
+  const args = ['--disable-warning=ExperimentalWarning', '--expose-gc', ...flags, '--input-type=module', '--eval', script];
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as [number, number, number];
 }
+
+const MIB = 2 ** 20;
 
 describe('V8’s young generation', () => {
   it('stays small in a server, and grows without the limit', () => {
-    const bound = youngBytes([], true);
-    expect(bound).toBeLessThanOrEqual(34 * 2 ** 20);
-    expect(youngBytes([], false)).toBeGreaterThan(bound);
+    const [bound] = youngBytes([], true);
+    expect(bound).toBeLessThanOrEqual(34 * MIB);
+    expect(youngBytes([], false)[0]).toBeGreaterThan(bound);
+  });
+
+  it('grows to the limit again after V8 has shrunk it', () => {
+    const [grown, shrunk, again] = youngBytes([], true);
+    expect(shrunk).toBeLessThan(grown / 2);
+    expect(again).toBeGreaterThanOrEqual(16 * MIB);
+    expect(again).toBeLessThanOrEqual(34 * MIB);
   });
 
   it('keeps a size that the user has set', () => {
-    expect(youngBytes(['--max-semi-space-size=64', '--min-semi-space-size=32'], true)).toBeGreaterThan(34 * 2 ** 20);
+    expect(youngBytes(['--max-semi-space-size=64', '--min-semi-space-size=32'], true)[0]).toBeGreaterThan(34 * MIB);
   });
 });
