@@ -1,4 +1,5 @@
 const NOTE = '. Only callers on this machine see the cause.';
+const AT = ', at ';
 
 /** What an agent threw, without the words around it: for lists. The page of the task shows all of it. */
 export function causeIn(text: string): string {
@@ -29,7 +30,7 @@ export function failureIn(text: string): FailureWords {
 function withoutPlace(text: string): { readonly words: string; readonly place: string } {
   if (!text.endsWith(NOTE)) return { words: withoutCutPlace(text), place: '' };
   const told = text.slice(0, -NOTE.length);
-  const at = told.lastIndexOf(', at ');
+  const at = told.lastIndexOf(AT);
   if (at === -1 || told.includes('\n', at)) return { words: told, place: '' };
   return { words: told.slice(0, at), place: told.slice(at + 2) };
 }
@@ -42,8 +43,10 @@ function withoutCutPlace(text: string): string {
     told.endsWith(start),
   );
   const cut = note === undefined || note.length < NOTE_CHARS_MIN ? told : told.slice(0, -note.length);
-  const at = cut.search(/, at [^,]*(?:file:\/\/|node:|\()[^,]*$/);
-  return at !== -1 ? cut.slice(0, at) : cut === told ? text : cut;
+  const at = cut.lastIndexOf(AT);
+  const place = at === -1 ? '' : cut.slice(at + AT.length);
+  const isPlace = !place.includes(',') && ['file://', 'node:', '('].some((sign) => place.includes(sign));
+  return isPlace ? cut.slice(0, at) : cut === told ? text : cut;
 }
 
 /** A shorter start of the note may be the end of any sentence. */
