@@ -5,11 +5,11 @@ type Figures = Readonly<Record<string, (benchmarks: string) => string>>;
 
 const FIGURES: Figures = {
   dialects: () => String(DIALECTS.length),
-  durableSends: (page) => measured(page, /^\| blocking send, durable[^|]*\| ([\d,]+)\/s/m),
-  memorySends: (page) => measured(page, /^\| blocking send, store in memory \| ([\d,]+)\/s/m),
-  sdkSends: (page) => measured(page, /SDK in memory on Express ([\d,]+)\/s/),
-  goSends: (page) => measured(page, /^\| `a2a-go`[^|]*first look \| ([\d,]+)/m),
-  pythonSends: (page) => measured(page, /^\| `a2a-sdk`[^|]*first look \| ([\d,]+)/m),
+  durableSends: (page) => measured(page, /^\| Parley, durable \| ([\d,]+) sends\/s/m),
+  memorySends: (page) => measured(page, /^\| Parley, in memory \| ([\d,]+) sends\/s/m),
+  sdkSends: (page) => measured(page, /^\| `@a2a-js\/sdk`[^|]*\| ([\d,]+) sends\/s/m),
+  goSends: (page) => measured(page, /^\| `a2a-go`[^|]*\| ([\d,]+) sends\/s/m),
+  pythonSends: (page) => measured(page, /^\| `a2a-sdk`[^|]*\| ([\d,]+) sends\/s/m),
   streamed: (page) => measured(page, /^\| one stream of 64,000 chunks, durable \| ([\d,]+) /m),
   sdkStreamed: (page) => measured(page, /^\| one stream, the SDK, in memory \|.*4,000 chunks: ([\d,]+)\/s/m),
 };
