@@ -69,7 +69,9 @@ export async function send({ url, method, headers, body }: LinkRequest, options:
   try {
     const common = { method, headers, signal: ended.signal, redirect: 'manual' } as const;
     const init: DirectInit = body === undefined ? common : { ...common, body };
-    const response = await (options.direct === undefined ? options.fetch(kept(new Request(url, init))) : options.direct(url, init));
+    const response = await (options.direct === undefined
+      ? options.fetch(kept(new Request(url, init), ended.signal))
+      : options.direct(url, init));
     return { response, timer };
   } catch (cause) {
     timer.stop();

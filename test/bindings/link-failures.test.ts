@@ -1,9 +1,14 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { LinkOptions } from '#bindings';
 import type { A2AService, Fetch } from '#protocol';
 import { callContext, errorOf } from '../support/calls.ts';
 import { ctx, ID, LINKS } from '../support/links.ts';
 import { streamOf } from '../support/streams.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 for (const [name, open] of Object.entries(LINKS)) {
   describe(`a ${name} link to an unreachable peer`, () => {
@@ -23,6 +28,15 @@ for (const [name, open] of Object.entries(LINKS)) {
     it('waits no longer than its timeout', async () => {
       const error = await errorOf(failing(silent, { timeoutMs: 5 }).get({ id: ID }, ctx));
       expect([error.kind, error.message]).toEqual(['UNAVAILABLE', 'no answer within 5 ms']);
+    });
+
+    it('waits no longer than its timeout if nothing else keeps the request in memory', async () => {
+      const waiting = errorOf(failing(silent, { timeoutMs: 200 }).get({ id: ID }, ctx));
+      for (let turn = 0; turn < 10; turn += 1) {
+        await new Promise((next) => setTimeout(next, 2));
+        collectGarbage();
+      }
+      expect((await waiting).message).toBe('no answer within 200 ms');
     });
 
     it('waits no longer than its caller', async () => {

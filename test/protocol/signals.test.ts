@@ -51,6 +51,18 @@ describe('a request that kept() has tied to its signal', () => {
     expect(collected(fetched(made))).toBe('lost');
   });
 
+  it('is aborted by the signal it was made with, even if its fetch holds only a listener; the control is not', () => {
+    const listening = (made: string): string =>
+      `(() => {
+        const linked = linkSignals([], 100);
+        const request = ${made};
+        return new Promise((resolve) => request.signal.addEventListener('abort', () => resolve('stopped')));
+      })()`;
+    const made = 'new Request(url, { signal: linked.signal })';
+    expect(collected(listening(`kept(${made}, linked.signal)`))).toBe('stopped');
+    expect(collected(listening(`kept(${made})`))).toBe('lost');
+  });
+
   it('is the same request', () => {
     const request = new Request('http://agent.example/');
     expect(kept(request)).toBe(request);

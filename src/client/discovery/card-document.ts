@@ -96,7 +96,7 @@ async function get(url: string, headers: Readonly<Record<string, string>>, optio
   const linked = linkSignals([options.signal], options.timeoutMs);
   const { signal } = linked;
   try {
-    return await options.http.fetch(kept(new Request(url, { headers, signal, redirect: 'manual' })));
+    return await options.http.fetch(kept(new Request(url, { headers, signal, redirect: 'manual' }), signal));
   } catch (thrown) {
     if (isA2AError(thrown)) throw explain(thrown, url);
     throw aborted(url, options) ?? (linked.isLate ? tooLate(url, options) : explain(thrown, url));

@@ -41,7 +41,7 @@ export async function lookForCard(url: string, options: CardSearchOptions): Prom
       redirect: 'manual',
       signal: limit.signal,
     });
-    response = await options.fetch(kept(request));
+    response = await options.fetch(kept(request, limit.signal));
   } catch (thrown) {
     const found = networkFinding(thrown, url) ?? error('unreachable', `${url} can't be reached`, { why: String(thrown), url });
     return { findings: [found], ends: true };

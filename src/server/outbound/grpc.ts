@@ -22,7 +22,7 @@ export function guardedGrpc(options: OutboundConnectOptions): GuardedGrpc {
     fetchWithin: (limits) => async (request) => {
       const deadline = linkSignals([request.signal], limits.msMax);
       try {
-        const response = await fetch(kept(new Request(request, { signal: deadline.signal })));
+        const response = await fetch(kept(new Request(request, { signal: deadline.signal }), deadline.signal));
         return limited(response, limits.bytesMax, () => deadline.release());
       } catch (thrown) {
         deadline.release();
