@@ -47,6 +47,8 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
   const pool = new pg.Pool({ ...base, ...reading });
   // A connection that breaks while it is idle is replaced by the pool.
   pool.on('error', () => {});
+  // The pool listens while a connection is idle or has a query, but not during `verify`. Without a listener Node would end the process.
+  pool.on('connect', (client) => void client.on('error', () => {}));
   return {
     connect: async (patience) => {
       const socket = new Socket();
