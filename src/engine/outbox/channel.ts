@@ -6,9 +6,9 @@ import type { QueueChange } from './schedule.ts';
 
 /**
  * `gone`: the receiver or the task no longer exists. `aborted`: the attempt was stopped and does not
- * count.
+ * count. `unread`: the store could not be read for the moment, and nothing was sent.
  */
-export type Attempted = { readonly outcome: DeliveryOutcome; readonly seq: Seq } | 'gone' | 'aborted';
+export type Attempted = { readonly outcome: DeliveryOutcome; readonly seq: Seq } | 'gone' | 'aborted' | 'unread';
 
 /** What differs between the kinds of deliveries. The dispatcher does the rest. */
 export interface DeliveryChannel {

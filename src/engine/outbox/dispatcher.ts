@@ -1,3 +1,4 @@
+import { isUnavailable } from '../commit/outcome.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { ReportFailure } from '../report.ts';
 import type { Timers } from '../timers.ts';
@@ -8,7 +9,7 @@ import { createDestinations } from './destinations.ts';
 import type { DeliveryQueue } from './queue.ts';
 import { dropReadAhead, hasWork, isComplete, notePending, reportedOf } from './queue.ts';
 import type { SavedRows } from './saved-rows.ts';
-import { LOOK_AGAIN_MS } from './schedule.ts';
+import { LOOK_AGAIN_MS, LOOK_SOON_MS } from './schedule.ts';
 
 /** What the dispatcher needs of the outbox. */
 export interface DispatcherParts {
@@ -190,8 +191,9 @@ export class Dispatcher {
       if (destination === undefined) this.#finish(queue);
       else lane.destinations.queue(queue, destination);
     } catch (thrown) {
-      this.#parts.report('the push config of a webhook could not be read', thrown);
-      if (queue.phase === 'ready') this.#wait(lane, queue, LOOK_AGAIN_MS);
+      const isSoon = isUnavailable(thrown);
+      if (!isSoon) this.#parts.report('the push config of a webhook could not be read', thrown);
+      if (queue.phase === 'ready') this.#wait(lane, queue, isSoon ? LOOK_SOON_MS : LOOK_AGAIN_MS);
     }
   }
 
@@ -215,6 +217,7 @@ export class Dispatcher {
     if (queue.phase !== 'sending') return;
     queue.phase = 'idle';
     if (attempted === 'gone') this.#finish(queue);
+    else if (attempted === 'unread') this.#wait(lane, queue, LOOK_SOON_MS);
     else if (attempted !== 'aborted') this.#settle(lane, queue, attempted);
   }
 

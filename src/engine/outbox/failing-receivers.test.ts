@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { DeliveryOutcome } from '#engine';
-import { pushConfigId } from '#protocol';
+import type { DeliveryOutcome, Store } from '#engine';
+import { A2AError, pushConfigId } from '#protocol';
 import { ctx, echo, fakeSender, gate, quiet, request, taskOf, world } from '../../../test/support/engine.ts';
 import { counting, FAILED, HOOK, HOUR, inline, shortOf } from '../../../test/support/webhooks.ts';
+import { memoryStore } from '../adapters/memory.ts';
 
 /** These tests pass days of fake time: a tick every second would take most of the run time. */
 const FEW_TICKS = { limits: { tickMs: 600_000 } };
@@ -24,6 +25,36 @@ describe('W1: a receiver that fails', () => {
     expect(shortOf(sender)).toEqual(['1', '1', '1', '2', '3', 'COMPLETED']);
     await time.advance(1000);
     expect(await store.outbox({ limit: 10 })).toEqual([]);
+  });
+
+  it('is not blamed for a store that can not be read: its events come a second after the store is back', async () => {
+    const sender = fakeSender(() => ({ kind: 'delivered' }));
+    const memory = memoryStore();
+    let isDown = false;
+    const unlessDown = <T>(read: () => T): T => {
+      if (isDown) throw new A2AError('UNAVAILABLE', 'the database restarts');
+      return read();
+    };
+    const store: Store = {
+      ...memory,
+      pushConfigs: (task) => unlessDown(() => memory.pushConfigs(task)),
+      entries: (task, range) => unlessDown(() => memory.entries(task, range)),
+    };
+    const { service, time, reports } = await world(counting(2), { sender, store });
+    isDown = true;
+    await service.send(request('go', inline()), ctx());
+    for (let second = 0; second < 40; second += 1) {
+      await time.advance(1000);
+      await quiet(5);
+    }
+    expect(sender.sent).toEqual([]);
+    isDown = false;
+    for (let step = 0; step < 6; step += 1) {
+      await time.advance(500);
+      await quiet(20);
+    }
+    expect(shortOf(sender)).toEqual(['1', '2', 'COMPLETED']);
+    expect(reports).toEqual([]);
   });
 
   it('is tried again after a delay that the given source of randomness decides', async () => {

@@ -23,8 +23,10 @@ const REFUSED_ATTEMPTS_MAX = 4;
 const RETRY_AFTER_MS_MAX: number = HOUR;
 /** The longest possible wait. */
 export const DELAY_MS_MAX: number = 24 * HOUR * (1 + JITTER);
-/** The wait after the store could not return a push config. */
+/** The wait after the store could not return a push config, because its file is damaged for example. */
 export const LOOK_AGAIN_MS: number = 5 * MINUTE;
+/** The same while the store is not available: a database that restarts. */
+export const LOOK_SOON_MS: number = SECOND;
 /** Maximum length of a stored failure text. */
 const PROBLEM_CHARS_MAX = 200;
 

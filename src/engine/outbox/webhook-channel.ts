@@ -1,5 +1,6 @@
 import { seqAfter } from '#protocol';
 import type { Agents } from '../agents.ts';
+import { isUnavailable } from '../commit/outcome.ts';
 import type { EngineClock } from '../engine-clock.ts';
 import type { EngineLimits } from '../limits.ts';
 import type { PushRow, Store } from '../ports.ts';
@@ -49,6 +50,7 @@ export function webhookChannel(parts: WebhookChannelParts, sender: WebhookSender
         return { outcome: await sender.send(delivery, signal), seq };
       } catch (thrown) {
         if (signal.aborted) return 'aborted';
+        if (isUnavailable(thrown)) return 'unread';
         report(`an event of task ${queue.task.id} could not be delivered`, thrown, reportedOf(queue));
         const seq = queue.head ?? seqAfter(queue.row.done);
         return { outcome: { kind: 'failed', problem: 'the delivery could not be composed; see the log of the server' }, seq };
