@@ -1,4 +1,4 @@
-import type { Frame, Logged, StreamWriter, Task, TaskEvent, TaskId } from '#protocol';
+import type { Frame, Logged, StreamWriter, Task, TaskEvent, TaskId, Waiter } from '#protocol';
 import { jsonChars } from '#protocol';
 import { encodeBatch } from './encode-batch.ts';
 import type { HttpResponse, ResponseStream } from './http.ts';
@@ -47,7 +47,7 @@ const STEP = 16;
 const NONE: readonly Logged[] = [];
 
 /** Fetches a batch of events when the client is ready to read, and writes it in a few large pieces. */
-class EventResponseStream implements ResponseStream, KeepAliveStream {
+class EventResponseStream implements ResponseStream, KeepAliveStream, Waiter {
   readonly #rest: OpenStream['rest'];
   readonly #wire: EventWire;
   #first: OpenStream['first'] | undefined;
@@ -56,9 +56,8 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
   #batch = NONE;
   #at = 0;
   #prefix: string;
-  /** Resolves the pending `next()`. */
-  #wake: ((text: string | undefined) => void) | undefined;
-  /** A piece that was finished while no `next()` was pending. */
+  /** The reader that waits for the next piece. */
+  #reader: Waiter | undefined;
   #ready: string | undefined;
   #listener: ((flow: ResponseStream) => void) | undefined;
   /** The next batch, or the task at the end, is being fetched. */
@@ -88,19 +87,30 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
   }
 
   next(): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const reader: Waiter = { wake: () => resolve(this.#take()) };
+      if (!this.waitsFor(reader)) reader.wake();
+    });
+  }
+
+  waitsFor(reader: Waiter): boolean {
     this.#ready ??= this.#pieces?.next();
     if (this.#ready === undefined && !this.#isOver && !this.#isPulling) {
       this.#startKeepAlive();
       this.#pull();
     }
-    if (this.#ready !== undefined) return Promise.resolve(this.#take());
+    if (this.#ready !== undefined) return false;
     if (this.#isClosed || (this.#isOver && !this.#isPulling)) {
       this.#close();
-      return Promise.resolve(undefined);
+      return false;
     }
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
+    this.#reader = reader;
+    return true;
+  }
+
+  /** The events have something new. */
+  wake(): void {
+    if (!this.#isClosed) this.#fetch();
   }
 
   cancel(): void {
@@ -113,7 +123,7 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
     const last = encodeFrames(this.#wire.lastFrames?.() ?? []);
     const end = typeof last === 'string' ? last + text : text;
     this.#leave();
-    if (this.#wake === undefined) this.#ready = `${this.#ready ?? ''}${end}`;
+    if (this.#reader === undefined) this.#ready = `${this.#ready ?? ''}${end}`;
     else this.#say(end);
   }
 
@@ -123,7 +133,7 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
 
   /** Called twice per `keepAliveMs`, so that a silence never exceeds it. Sends nothing while the client has not read the last piece. */
   tick(): void {
-    const isDue = this.#wake !== undefined && this.#isQuiet;
+    const isDue = this.#reader !== undefined && this.#isQuiet;
     if (isDue) this.#say(KEEP_ALIVE);
     this.#isQuiet = !isDue;
   }
@@ -135,9 +145,11 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
   }
 
   #say(text: string | undefined): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.(text);
+    const reader = this.#reader;
+    if (reader === undefined) return;
+    this.#reader = undefined;
+    this.#ready = text;
+    reader.wake();
   }
 
   #take(): string | undefined {
@@ -164,7 +176,7 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
     const first = this.#first;
     this.#first = undefined;
     if (first !== undefined) this.#arrive(first);
-    else
+    else if (this.#rest.waitsFor?.(this) !== true)
       this.#rest.next().then(
         (next) => this.#arrive(next),
         (thrown: unknown) => this.#fail(thrown),
@@ -218,7 +230,7 @@ class EventResponseStream implements ResponseStream, KeepAliveStream {
     if (text === '') {
       this.#close();
       this.#say(undefined);
-    } else if (this.#wake === undefined) this.#ready = text;
+    } else if (this.#reader === undefined) this.#ready = text;
     else this.#say(text);
   }
 

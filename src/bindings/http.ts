@@ -1,3 +1,4 @@
+import type { Waiter } from '#protocol';
 import { kept } from '#protocol';
 import { readBytes } from './body.ts';
 
@@ -98,6 +99,8 @@ export interface HttpResponse {
 export interface ResponseStream {
   /** The next piece of text. Undefined: the stream has ended. Must not be called again before it resolves. */
   next(): Promise<string | undefined>;
+  /** See `Waiter`. The reader calls `next` or `waitsFor` again when it is woken. */
+  waitsFor?(waiter: Waiter): boolean;
   /** The reader has disconnected. */
   cancel(): void;
   /** Sends a last piece of text and ends the stream, for a server that shuts down. */

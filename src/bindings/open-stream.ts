@@ -1,4 +1,4 @@
-import type { A2AService, CallContext, EventStream, Logged, SendRequest } from '#protocol';
+import type { A2AService, BatchIterator, CallContext, EventStream, Logged, SendRequest } from '#protocol';
 import { isA2AError } from '#protocol';
 
 type Batch = readonly Logged[];
@@ -6,7 +6,7 @@ type Batch = readonly Logged[];
 /** A stream whose first batch has arrived. A failure before that becomes an error response instead of a stream. */
 export interface OpenStream {
   readonly first: IteratorResult<Batch, unknown>;
-  readonly rest: AsyncIterator<Batch, unknown>;
+  readonly rest: BatchIterator;
 }
 
 /** Waits for the first batch, so that a failure before it can still become an error response. */

@@ -41,10 +41,15 @@ export interface IncomingCall {
   readonly env: ReadEnv;
 }
 
-/** How a binding writes results, streams and errors. */
+/** How a binding writes results and streams. */
 export interface ResponseWriter {
   result(value: Json, headers: Record<string, string>): HttpResponse;
-  openStream(): StreamWriter;
+  openStream(): StreamFrames;
+}
+
+/** How a binding writes one stream. It stays in memory as long as the stream, so it keeps nothing else of the request. */
+export interface StreamFrames {
+  readonly writer: StreamWriter;
   errorFrame(error: A2AError): Frame;
 }
 
@@ -112,13 +117,13 @@ async function stream(incoming: IncomingCall, operation: StreamOperation, respon
   const disconnect = disconnectSignal(httpRequest);
   const ctx = contextOf(httpRequest, incoming, disconnect.signal);
   try {
-    const writer = responseWriter.openStream();
+    const frames = responseWriter.openStream();
     const events = await openStream(open(service, ctx));
     const isReset = operation === 'subscribe' && wasReset(httpRequest, events);
     const isResumed = operation === 'subscribe' && !isReset && resumeAfter(httpRequest) !== undefined;
     return eventAnswer(
-      isResumed && dialect.wire.snapshotAsEvents === true ? afterSnapshot(events, writer) : events,
-      new Wire(incoming.options, { service, writer, responseWriter, disconnect, ctx, isReset }),
+      isResumed && dialect.wire.snapshotAsEvents === true ? afterSnapshot(events, frames.writer) : events,
+      new Wire(incoming.options, { service, frames, disconnect, ctx, isReset }),
       headersFor(incoming, ctx),
     );
   } catch (thrown) {
@@ -142,44 +147,45 @@ function subscribing(incoming: IncomingCall): Open {
 
 interface WireParts {
   readonly service: A2AService;
-  readonly writer: StreamWriter;
-  readonly responseWriter: ResponseWriter;
+  readonly frames: StreamFrames;
   readonly disconnect: DisconnectSignal;
   readonly ctx: CallContext;
   readonly isReset: boolean;
 }
 
-/** A class, because closures for each method would be most of the memory of thousands of waiting streams. */
+/**
+ * A class, because closures for each method would be most of the memory of thousands of waiting streams. For the same reason it takes what it
+ * needs of the options, which are made for each request.
+ */
 class Wire implements EventWire {
-  readonly writer: StreamWriter;
+  readonly keepAliveMs: number;
+  readonly retryMs: number | undefined;
   readonly isReset: boolean;
   readonly #service: A2AService;
-  readonly #options: BindingServeOptions;
-  readonly #responseWriter: ResponseWriter;
+  readonly #onError: BindingServeOptions['onError'];
+  readonly #frames: StreamFrames;
   readonly #disconnect: DisconnectSignal;
   readonly #ctx: CallContext;
 
-  constructor(options: BindingServeOptions, parts: WireParts) {
-    const { service, writer, responseWriter, disconnect, ctx, isReset } = parts;
-    this.writer = writer;
+  constructor({ keepAliveMs, retryMs, onError }: BindingServeOptions, parts: WireParts) {
+    const { service, frames, disconnect, ctx, isReset } = parts;
+    this.keepAliveMs = keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
+    this.retryMs = retryMs;
     this.isReset = isReset;
     this.#service = service;
-    this.#options = options;
-    this.#responseWriter = responseWriter;
+    this.#onError = onError;
+    this.#frames = frames;
     this.#disconnect = disconnect;
     this.#ctx = ctx;
   }
 
-  get keepAliveMs(): number {
-    return this.#options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
-  }
-
-  get retryMs(): number | undefined {
-    return this.#options.retryMs;
+  get writer(): StreamWriter {
+    return this.#frames.writer;
   }
 
   errorFrame(thrown: unknown): Frame {
-    return this.#responseWriter.errorFrame(toCallerError(thrown, this.#options));
+    const onError = this.#onError;
+    return this.#frames.errorFrame(toCallerError(thrown, onError === undefined ? {} : { onError }));
   }
 
   taskAtEnd(id: TaskId): Promise<Task | undefined> {

@@ -2,7 +2,7 @@ import { createRegistry } from './dialects/create-registry.ts';
 import type { Traits } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/registry.ts';
 import { isA2AError } from './errors.ts';
-import type { EventStream, Logged, TaskEvent } from './events.ts';
+import type { BatchIterator, EventStream, Logged, TaskEvent, Waiter } from './events.ts';
 import type { DialectId } from './ids.ts';
 import { contextId, taskId } from './ids.ts';
 import type { CancelRequest, GetRequest, ListRequest, SendRequest, SendResult, SubscribeRequest } from './requests.ts';
@@ -221,12 +221,12 @@ function startingWith(events: EventStream, change: (first: Promise<Step>) => Pro
  * A class, so that after the first step only the inner stream stays referenced: thousands of streams
  * wait at the same time.
  */
-class ChangedStart implements AsyncIterator<Batch, unknown> {
-  readonly #inner: AsyncIterator<Batch, unknown>;
+class ChangedStart implements BatchIterator {
+  readonly #inner: BatchIterator;
   #change: ((first: Promise<Step>) => Promise<Step>) | undefined;
   #hasFailed = false;
 
-  constructor(inner: AsyncIterator<Batch, unknown>, change: (first: Promise<Step>) => Promise<Step>) {
+  constructor(inner: BatchIterator, change: (first: Promise<Step>) => Promise<Step>) {
     this.#inner = inner;
     this.#change = change;
   }
@@ -240,6 +240,10 @@ class ChangedStart implements AsyncIterator<Batch, unknown> {
       this.#hasFailed = true;
     });
     return change(first);
+  }
+
+  waitsFor(waiter: Waiter): boolean {
+    return this.#change === undefined && !this.#hasFailed && this.#inner.waitsFor?.(waiter) === true;
   }
 
   async return(): Promise<Step> {

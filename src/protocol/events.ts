@@ -78,6 +78,20 @@ export interface Logged {
  */
 export type EventStream = AsyncIterable<readonly Logged[]>;
 
+/** Reads the batches of a stream. */
+export interface BatchIterator extends AsyncIterator<readonly Logged[]> {
+  /** See `waitsFor`. Never called while a `next` is pending. */
+  waitsFor?(waiter: Waiter): boolean;
+}
+
+/**
+ * Waits without a promise: thousands of streams wait at a time, and a promise with its functions would be most of the memory of each. If
+ * `source.waitsFor(waiter)` returns true, the source has nothing yet, and calls `wake` once when it may have something or has ended.
+ */
+export interface Waiter {
+  wake(): void;
+}
+
 /** The member that is present, for use in a `switch`. */
 export function eventKind(event: TaskEvent): TaskEventKind {
   if (event.statusUpdate !== undefined) return 'statusUpdate';

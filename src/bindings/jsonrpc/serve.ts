@@ -1,4 +1,4 @@
-import type { A2AService, Dialect, DialectId, Hints, Json, Operation, RawObject, RpcId } from '#protocol';
+import type { A2AService, Dialect, DialectId, Frame, Hints, Json, Operation, RawObject, RpcId, StreamWriter } from '#protocol';
 import { A2AError, answeringDialect, isStreamOperation } from '#protocol';
 import type { Binding } from '../binding.ts';
 import { DEFAULT_BODY_LIMITS } from '../body.ts';
@@ -13,6 +13,7 @@ import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { checkVersion, requestTarget, requestTargetForError } from '../request-target.ts';
+import type { StreamFrames } from '../respond.ts';
 import { respond } from '../respond.ts';
 import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
 import { EVENT_STREAM, smallFrame } from '../sse.ts';
@@ -170,10 +171,25 @@ function call({ httpRequest, service, options, id, operation }: Exchange, { rpc,
     { httpRequest, service, options, dialect, caller, operation, raw: rpc.params, env },
     {
       result: (value, headers) => json(resultBody(id, value), 200, headers),
-      openStream: () => dialect.openStream(id),
-      errorFrame: (error) => ({ event: 'error', data: writeSafely(error, (safe) => errorText(id, dialect.error.write(safe))) }),
+      openStream: () => new RpcFrames(dialect, id),
     },
   );
+}
+
+class RpcFrames implements StreamFrames {
+  readonly writer: StreamWriter;
+  readonly #dialect: Dialect;
+  readonly #id: RpcId;
+
+  constructor(dialect: Dialect, id: RpcId) {
+    this.writer = dialect.openStream(id);
+    this.#dialect = dialect;
+    this.#id = id;
+  }
+
+  errorFrame(error: A2AError): Frame {
+    return { event: 'error', data: writeSafely(error, (safe) => errorText(this.#id, this.#dialect.error.write(safe))) };
+  }
 }
 
 function methodNotFound(method: string): A2AError {

@@ -11,7 +11,7 @@ import { callerOf, DEFAULT_ENV, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
 import type { RequestTarget } from '../request-target.ts';
 import { checkVersion, pathBelow, requestTarget, requestTargetForError, speaks } from '../request-target.ts';
-import type { ResponseWriter } from '../respond.ts';
+import type { ResponseWriter, StreamFrames } from '../respond.ts';
 import { respond } from '../respond.ts';
 import { errorHeaders, responseHeaders, toCallerError, writeSafely } from '../responses.ts';
 import { HTTP_JSON } from './binding.ts';
@@ -189,13 +189,22 @@ class RestResponseWriter implements ResponseWriter {
     return json(this.#exchange, value ?? {}, { status: 200, headers });
   }
 
-  openStream(): StreamWriter {
-    return this.#exchange.dialect.openStream(undefined);
+  openStream(): StreamFrames {
+    return new RestFrames(this.#exchange.dialect);
+  }
+}
+
+class RestFrames implements StreamFrames {
+  readonly writer: StreamWriter;
+  readonly #rest: RestGrammar;
+
+  constructor(dialect: RestDialect) {
+    this.writer = dialect.openStream(undefined);
+    this.#rest = dialect.rest;
   }
 
   errorFrame(error: A2AError): Frame {
-    const { rest } = this.#exchange.dialect;
-    return { event: 'error', data: writeSafely(error, (safe) => JSON.stringify(rest.writeError(safe).body)) };
+    return { event: 'error', data: writeSafely(error, (safe) => JSON.stringify(this.#rest.writeError(safe).body)) };
   }
 }
 

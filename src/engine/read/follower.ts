@@ -1,4 +1,4 @@
-import type { CallSemantics, Logged, Seq, Task } from '#protocol';
+import type { BatchIterator, CallSemantics, Logged, Seq, Task, Waiter } from '#protocol';
 import { isTerminal, NO_EVENT } from '#protocol';
 import { ElsewhereError } from '../cells.ts';
 import type { Commits } from '../commit/group-commit.ts';
@@ -55,11 +55,10 @@ interface Opening {
 }
 
 /**
- * A class, not a generator function: each of ten thousand waiting readers costs this object, one
- * promise and one function. It also ends at once when `return` is called; a generator would have to
- * wake up first.
+ * A class, not a generator function: each of ten thousand waiting readers costs this object and one
+ * function. It also ends at once when `return` is called; a generator would have to wake up first.
  */
-export class Follower implements AsyncGenerator<EventBatch> {
+export class Follower implements AsyncGenerator<EventBatch>, BatchIterator {
   readonly #parts: FollowParts;
   #opening: Opening | undefined;
   #isHeld = false;
@@ -71,7 +70,13 @@ export class Follower implements AsyncGenerator<EventBatch> {
   #isAtEnd = false;
   #resolve: ((next: Next) => void) | undefined;
   #reject: ((thrown: unknown) => void) | undefined;
-  readonly #wake = (): void => this.#look();
+  #waiter: Waiter | undefined;
+  readonly #wake = (): void => {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    if (waiter === undefined) this.#look();
+    else waiter.wake();
+  };
 
   constructor(parts: FollowParts, opening: Opening) {
     this.#parts = parts;
@@ -88,6 +93,14 @@ export class Follower implements AsyncGenerator<EventBatch> {
       [this.#resolve, this.#reject] = [resolve, reject];
       this.#look();
     });
+  }
+
+  waitsFor(waiter: Waiter): boolean {
+    const [task, options] = [this.#task, this.#options];
+    if (task === undefined || options === undefined || !this.#hasToWait(task, options)) return false;
+    this.#waiter = waiter;
+    task.onCommit(this.#wake);
+    return true;
   }
 
   return(): Promise<Next> {
@@ -125,6 +138,14 @@ export class Follower implements AsyncGenerator<EventBatch> {
       this.#finish();
       throw thrown;
     }
+  }
+
+  /** Whether there is nothing to yield before the next commit. */
+  #hasToWait(task: LiveTask, options: FollowOptions): boolean {
+    const { lifecycle, commits } = this.#parts;
+    if (this.#isOver || this.#isAtEnd || options.signal.aborted || task.committed > this.#after) return false;
+    if (isAtEnd(task, this.#after, options) || task.lostCell !== undefined || task.isGone) return false;
+    return lifecycle.phase !== 'off' && commits.broken === undefined;
   }
 
   /** Answers the pending `next` if there is something to yield; otherwise waits for the next commit. */
@@ -191,6 +212,7 @@ export class Follower implements AsyncGenerator<EventBatch> {
   #finish(): void {
     this.#isOver = true;
     this.#opening = undefined;
+    this.#waiter = undefined;
     this.#release();
     this.#answer(DONE);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Logged, Seq, Task } from '#protocol';
+import type { BatchIterator, Logged, Seq, Task } from '#protocol';
 import { seq, startFold, taskId } from '#protocol';
 import {
   AT_ONCE,
@@ -185,6 +185,38 @@ describe('a subscription', () => {
     const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
     const refusals = [service.subscribe({ id }, ctx({ principal: BOB })), service.subscribe({ id: taskId('nobody') }, ctx())];
     for (const stream of refusals) await expect(collect(stream)).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
+  });
+
+  it('wakes a reader that waits without a promise when there is an event, and when its caller leaves', async () => {
+    const [open, left] = [gate(), new AbortController()];
+    const { service, engine } = await world(async function* () {
+      yield { kind: 'text', text: 'a' };
+      await open.wait;
+      yield ask('more?');
+    });
+    const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
+    const reading: BatchIterator = service.subscribe({ id }, ctx({ signal: left.signal }))[Symbol.asyncIterator]();
+    let woken = 0;
+    const waiter = {
+      wake: () => {
+        woken += 1;
+      },
+    };
+    expect(reading.waitsFor?.(waiter)).toBe(false); // it is not open yet
+    await reading.next();
+    expect(reading.waitsFor?.(waiter)).toBe(true);
+    expect(woken).toBe(0);
+    open.open(undefined);
+    await quiet();
+    expect([woken, reading.waitsFor?.(waiter)]).toEqual([1, false]);
+    expect(shortly((await reading.next()).value ?? [])).toEqual(['INPUT_REQUIRED']);
+    expect(reading.waitsFor?.(waiter)).toBe(true);
+    left.abort();
+    expect([woken, reading.waitsFor?.(waiter)]).toEqual([2, false]);
+    expect(await reading.next()).toEqual({ done: true, value: undefined });
+    await service.cancel({ id }, ctx());
+    await quiet();
+    expect([woken, engine.stats().liveTasks]).toEqual([2, 0]);
   });
 
   it('releases the task at once on return, also while it waits', async () => {

@@ -67,16 +67,24 @@ export class DirectWriter {
 
 /** How much later small answers are watched. */
 const LATE_MS = 1000;
+const MOVE_AFTER = 64;
 
 /**
  * Answers that are watched only if they are not taken after a while. Small ones are almost always taken at once, and the listeners and the
  * timer that watch one cost as much as writing it.
  */
 export class LateWatch {
-  readonly #answers = new Set<Pick<DirectWriter, 'watchEnd'>>();
+  /** Moves to a new set from time to time: V8 links the outgrown tables of a set to later ones, and keeps what was in them. */
+  #answers = new Set<Pick<DirectWriter, 'watchEnd'>>();
+  #additions = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   add(answer: Pick<DirectWriter, 'watchEnd'>): void {
+    this.#additions += 1;
+    if (this.#additions > Math.max(MOVE_AFTER, this.#answers.size * 2)) {
+      this.#answers = new Set(this.#answers);
+      this.#additions = 0;
+    }
     this.#answers.add(answer);
     this.#timer ??= setTimeout(() => this.#watch(), LATE_MS).unref();
   }

@@ -220,7 +220,8 @@ class DirectCall implements TrackedCall {
   #respond(headers: ResponseMetadata): void {
     if (this.#stream.destroyed || this.#stream.headersSent) return;
     const encoding = encodingOf(this.#request);
-    this.#stream.on('wantTrailers', () => {
+    // `once`, because a closed stream stays in memory for a while, and must not keep the call.
+    this.#stream.once('wantTrailers', () => {
       this.#stream.sendTrailers(trailersOf(this.#status ?? OK));
       this.#stopSending();
     });

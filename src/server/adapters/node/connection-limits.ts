@@ -76,11 +76,14 @@ export class ConnectionLimits {
     }
     if (!isLocal && left <= limits.reservedConnections) this.#reserved.add(socket);
     this.#connections += 1;
-    socket.once('close', () => {
-      this.#connections -= 1;
-      if (isCounted) this.#release(address);
-    });
+    socket.on('close', this.#onClose);
+    if (isCounted) socket.on('close', () => this.#release(address));
   }
+
+  /** The same function for all connections, because each of thousands would keep one of its own in memory. */
+  readonly #onClose = (): void => {
+    this.#connections -= 1;
+  };
 
   #isExempt(address: string): boolean {
     return isLoopback(address) && !this.#options.limitLoopback;

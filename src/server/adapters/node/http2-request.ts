@@ -43,8 +43,12 @@ export class Http2HttpRequest implements HttpRequest {
     this.#stream = stream;
     this.#headers = headers;
     this.#options = options;
+    // A closed stream stays in memory until the next full collection, because Node assigns a function to a member of each, which V8 allocates
+    // in the old generation. So the stream must not keep its request: this function knows the listeners only.
+    const listeners = this.#onClose;
     stream.on('close', () => {
-      for (const listener of this.#onClose) listener();
+      for (const listener of listeners) listener();
+      listeners.length = 0;
     });
   }
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { HttpResponse, ResponseStream } from '#bindings';
 import { textStream } from '#bindings';
+import type { Waiter } from '#protocol';
 import type { UnsentBudget, UnsentResponse } from '../../access/limits/unsent-budget.ts';
 
 /** Options of `writeAnswer`. */
@@ -36,10 +37,7 @@ export function writeAnswer(outgoing: ServerResponse, answer: HttpResponse, opti
   if (typeof body !== 'string') {
     outgoing.writeHead(status, headers);
     if (body === null) endWith(outgoing, undefined, options);
-    else {
-      flatten(outgoing);
-      new Pump(body, outgoing, options).run();
-    }
+    else new Pump(body, outgoing, options).run();
     return;
   }
   outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
@@ -60,13 +58,13 @@ function endWith(outgoing: ServerResponse, body: string | undefined, { onDeliver
   }
 }
 
-/** Node keeps the head as a rope of some thirty strings as long as the response is open. Reading a character flattens it and saves memory. */
-function flatten(outgoing: ServerResponse & { readonly _header?: string | null }): void {
-  outgoing._header?.charCodeAt(0);
+/** Node keeps the head as a rope of some thirty strings as long as the response is open. After it is sent, Node only looks whether there is one. */
+function dropSentHead(outgoing: Writable & { readonly _headerSent?: boolean; _header?: string | null }): void {
+  if (outgoing._headerSent === true) outgoing._header = 'sent';
 }
 
 /** Writes a stream to a response, or to a stream of HTTP/2, the next piece when the socket has room for it. */
-export class Pump implements UnsentResponse {
+export class Pump implements UnsentResponse, Waiter {
   readonly #flow: ResponseStream;
   readonly #outgoing: Writable;
   readonly #options: WriteOptions;
@@ -76,11 +74,14 @@ export class Pump implements UnsentResponse {
     this.#flow = flow;
     this.#outgoing = outgoing;
     this.#options = options;
-    // A disconnect releases the task's subscriber at once, not at the next event.
-    outgoing.on('close', () => {
-      flow.cancel();
-      options.budget?.release(this);
-    });
+    // A bound method takes less memory than a closure.
+    outgoing.on('close', this.#closed.bind(this));
+  }
+
+  /** A disconnect releases the task's subscriber at once, not at the next event. */
+  #closed(): void {
+    this.#flow.cancel();
+    this.#options.budget?.release(this);
   }
 
   get caller(): string | undefined {
@@ -88,10 +89,15 @@ export class Pump implements UnsentResponse {
   }
 
   run(): void {
+    if (this.#flow.waitsFor?.(this) === true) return;
     this.#flow.next().then(
       (text) => this.#write(text),
       () => this.#outgoing.destroy(),
     );
+  }
+
+  wake(): void {
+    this.run();
   }
 
   /** The client can resume a stream with the id of the last event that it has seen. */
@@ -101,8 +107,13 @@ export class Pump implements UnsentResponse {
   }
 
   #write(text: string | undefined): void {
-    if (text === undefined) this.#end();
-    else if (this.#outgoing.write(text)) this.#takeTurns(text.length);
+    if (text === undefined) {
+      this.#end();
+      return;
+    }
+    const hasRoom = this.#outgoing.write(text);
+    dropSentHead(this.#outgoing);
+    if (hasRoom) this.#takeTurns(text.length);
     else void this.#wait(text.length);
   }
 

@@ -1,0 +1,19 @@
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { startNode } from '../support/processes.ts';
+
+const PROGRAM = fileURLToPath(new URL('children/waiting-heap.ts', import.meta.url));
+/** More than a plain stream of `node:http` keeps alive. It was 2,640 on Node 24. */
+const MORE_BYTES_MAX = 3000;
+
+async function bytesOf(side: 'node' | 'bare'): Promise<number> {
+  const child = startNode(['--expose-gc', PROGRAM, side]);
+  await child.ended;
+  const { bytes, open } = JSON.parse(child.lines()[0] ?? '{}') as { readonly bytes?: number; readonly open?: number };
+  expect(open, child.errors()).toBe(400);
+  return bytes ?? Number.NaN;
+}
+
+it('a stream that waits for an event keeps little more alive than one of node:http', async () => {
+  expect((await bytesOf('node')) - (await bytesOf('bare'))).toBeLessThan(MORE_BYTES_MAX);
+});
