@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { ListFilter, Owner, Store, TaskKey } from '#engine';
+import type { EntryRange, ListFilter, LogEntry, Owner, Store, TaskKey } from '#engine';
 import type { TaskState } from '#protocol';
-import { contextId, externalId, taskId } from '#protocol';
+import { artifactId, contextId, externalId, taskId } from '#protocol';
 import type { Check } from './check.ts';
 import { ALICE, aSend, aTask, BOB, entriesOf, history, rowOf, seqOf } from './rows.ts';
 
@@ -157,5 +157,60 @@ export function logs(check: Check): void {
     const entries = history();
     await store.commit([{ kind: 'task', row: rowOf(1, { last: seqOf(entries.length) }), isNew: true, entries }]);
     expect(await store.entries(1 as TaskKey, { after: seqOf(0), limit: 100 })).toStrictEqual(entries);
+  });
+
+  check('reads a log that many commits wrote, from any position and in pages of any size', async (store) => {
+    const entries = longLog(1400);
+    const isWord = ({ event }: LogEntry): boolean => event.artifactUpdate === undefined;
+    let last = 0;
+    for (const length of [1, 2, 300, 1, 5, 600, 90, 401]) {
+      const row = rowOf(1, { last: seqOf(last + length) });
+      await store.commit([{ kind: 'task', row, isNew: last === 0, entries: entries.slice(last, last + length) }]);
+      last += length;
+    }
+    const read = (after: number, more: Omit<EntryRange, 'after'>) => store.entries(1 as TaskKey, { after: seqOf(after), ...more });
+    for (const after of [0, 1, 2, 3, 258, 259, 303, 304, 900, 1399, 1400]) {
+      for (const limit of [1, 2, 100, 5000]) {
+        const rest = entries.slice(after);
+        expect(await read(after, { limit })).toEqual(rest.slice(0, limit));
+        expect(await read(after, { limit, only: 'words' })).toEqual(rest.filter(isWord).slice(0, limit));
+      }
+    }
+  });
+
+  check('ends a page at its size, after one entry or more and without a gap', async (store) => {
+    const entries = longLog(1000);
+    const row = rowOf(1, { last: seqOf(1000) });
+    await store.commit([{ kind: 'task', row: { ...row, last: seqOf(400) }, isNew: true, entries: entries.slice(0, 400) }]);
+    await store.commit([{ kind: 'task', row, isNew: false, entries: entries.slice(400) }]);
+    for (const only of [undefined, 'words'] as const) {
+      const found: LogEntry[] = [];
+      let pages = 0;
+      for (let page: readonly LogEntry[] = []; ; pages += 1) {
+        const range = { after: found.at(-1)?.seq ?? seqOf(0), limit: 1000, bytesMax: 100 };
+        page = await store.entries(1 as TaskKey, only === undefined ? range : { ...range, only });
+        if (page.length === 0) break;
+        found.push(...page);
+      }
+      expect(found).toEqual(entries.filter(({ event }) => only === undefined || event.artifactUpdate === undefined));
+      expect(pages).toBeGreaterThan(1);
+    }
+  });
+
+  check('keeps entries as they were, whatever happens to the objects it got', async (store) => {
+    const [entry] = entriesOf(1, 1);
+    await store.commit([{ kind: 'task', row: rowOf(1, { last: seqOf(1) }), isNew: true, entries: [entry as LogEntry] }]);
+    Object.assign(entry?.event.statusUpdate?.status ?? {}, { state: 'TASK_STATE_FAILED' });
+    expect(await store.entries(1 as TaskKey, { after: seqOf(0), limit: 1 })).toEqual(entriesOf(1, 1));
+  });
+}
+
+/** Chunks, with words in every tenth place. */
+function longLog(length: number): readonly LogEntry[] {
+  return Array.from({ length }, (_, at): LogEntry => {
+    const [word] = entriesOf(at + 1, at + 1);
+    if (word !== undefined && at % 10 === 0) return word;
+    const artifact = { artifactId: artifactId('a'), parts: [{ text: `chunk ${at}` }] };
+    return { seq: seqOf(at + 1), event: { artifactUpdate: { taskId: taskId('t1'), contextId: contextId('c'), artifact, append: true } } };
   });
 }

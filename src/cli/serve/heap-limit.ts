@@ -3,7 +3,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
  * V8's young generation grows to 2 × 32 MiB under load. That is the memory of five thousand waiting streams. The cost of the limit is in
- * docs/benchmarks.md.
+ * docs/performance.md.
  */
 const YOUNG_BYTES = 16 * 2 ** 20;
 const DEFAULT_FACTOR = 2;

@@ -1,5 +1,7 @@
 import { unreachable } from '#protocol';
-import type { Blobs, EntryRange, LogEntry, PushRow, SendName, SendRecord, Store, TaskKey, TaskRow, Write } from '../ports.ts';
+import type { Blobs, PushRow, SendName, SendRecord, Store, TaskKey, Write } from '../ports.ts';
+import type { MemoryTask } from './memory/memory-task.ts';
+import { addEntries, entriesOf, recordOf, storedRow, storedSend } from './memory/memory-task.ts';
 import { memoryNames } from './memory/names.ts';
 import type { MemoryOutbox } from './memory/outbox.ts';
 import { memoryOutbox } from './memory/outbox.ts';
@@ -7,23 +9,6 @@ import { memorySearch } from './memory/search.ts';
 import { MemoryIndex } from './memory/task-index.ts';
 
 type TaskWrite = Extract<Write, { readonly kind: 'task' }>;
-
-/**
- * A task with its log. The rare members are created when they are needed, because most tasks have few
- * entries and no pushes or sends.
- */
-interface StoredTask {
-  row: TaskRow;
-  /** Entry n is at index n - 1. */
-  readonly entries: LogEntry[];
-  /** All entries but artifact updates. Created when a long log is read for the first time. */
-  words: LogEntry[] | undefined;
-  pushes: Map<string, PushRow> | undefined;
-  /** Tokens of the sends to this task. */
-  sends: string[] | undefined;
-}
-
-const SHORT_LOG = 64;
 
 /**
  * A store in memory: tasks live as long as the process. It meets the whole contract of `Store` except
@@ -45,12 +30,19 @@ export function memoryStore(): Store {
     task: (scope, id) => index.byId(scope, id),
     byAlias: (owner, agent, alias) => index.byAlias(owner, agent, alias),
     waiting: (filter, limit) => index.waiting(filter, limit),
-    send: (name) => index.send(name),
-    directAnswers: (owner) => index.sendsOf(owner).filter(({ task }) => task === undefined),
+    send: (name) => {
+      const send = index.send(name);
+      return send === undefined ? undefined : recordOf(send, name);
+    },
+    directAnswers: (owner) =>
+      [...index.sendsOf(owner)].filter(([, { task }]) => task === undefined).map(([name, send]) => recordOf(send, name)),
     list: (query) => index.list(query),
     count: (filter) => index.count(filter),
-    entries: (key, range) => entriesOf(kept.tasks.get(key), range),
-    outbox: (query) => kept.outbox.list(query, (key) => kept.tasks.get(key)?.row),
+    entries: (key, range) => {
+      const task = kept.tasks.get(key);
+      return task === undefined ? [] : entriesOf(task, range);
+    },
+    outbox: (query) => kept.outbox.list(query, (key) => kept.tasks.get(key)?.mark.row),
     outboxStats: () => kept.outbox.stats(),
     pushConfigs: (key) => [...(kept.tasks.get(key)?.pushes?.values() ?? [])],
     unfinished: () => index.unfinished(),
@@ -63,8 +55,8 @@ export function memoryStore(): Store {
 }
 
 class MemoryTasks {
-  readonly tasks = new Map<TaskKey, StoredTask>();
-  readonly index = new MemoryIndex();
+  readonly tasks = new Map<TaskKey, MemoryTask>();
+  readonly index = new MemoryIndex(this.tasks);
   readonly outbox: MemoryOutbox = memoryOutbox();
   lastKey = 0;
 
@@ -73,7 +65,7 @@ class MemoryTasks {
     const lasts = new Map<TaskKey, number>();
     for (const write of batch) {
       if (write.kind !== 'task') continue;
-      const stored = lasts.get(write.row.key) ?? this.tasks.get(write.row.key)?.row.last;
+      const stored = lasts.get(write.row.key) ?? this.tasks.get(write.row.key)?.mark.row?.last;
       if (write.isNew && this.index.byId('any', write.row.id) !== undefined) throw new Error(`the task id ${write.row.id} exists already`);
       checkContinues(write, stored);
       lasts.set(write.row.key, write.row.last);
@@ -111,7 +103,7 @@ class MemoryTasks {
         this.#forgetSends(write.before);
         break;
       case 'forgetOwner':
-        for (const record of this.index.sendsOf(write.owner)) if (record.task === undefined) this.index.removeSend(record);
+        for (const [name, { task }] of this.index.sendsOf(write.owner)) if (task === undefined) this.index.removeSend(name);
         break;
       default:
         unreachable(write);
@@ -120,28 +112,28 @@ class MemoryTasks {
 
   #keepTask({ row, entries }: TaskWrite): void {
     const kept = this.tasks.get(row.key);
+    const stored = storedRow(row, this.index.ownerOf(row));
     if (kept === undefined) {
-      this.tasks.set(row.key, { row, entries: entries.slice(), words: undefined, pushes: undefined, sends: undefined });
+      const task: MemoryTask = { mark: this.index.put(stored), words: '', chunks: '', pushes: undefined, sends: undefined };
+      addEntries(task, entries, 0);
+      this.tasks.set(row.key, task);
     } else {
-      kept.row = row;
-      for (const entry of entries) kept.entries.push(entry);
-      if (kept.words !== undefined) for (const entry of entries) if (isWord(entry)) kept.words.push(entry);
+      addEntries(kept, entries, kept.mark.row?.last ?? 0);
+      kept.mark = this.index.put(stored, kept.mark);
     }
-    this.index.put(row);
     if (row.key > this.lastKey) this.lastKey = row.key;
   }
 
   #keepSend(record: SendRecord): void {
-    this.index.putSend(record);
-    const kept = record.task === undefined ? undefined : this.tasks.get(record.task.key);
-    if (kept === undefined) return;
-    if (kept.sends === undefined) kept.sends = [record.token];
-    else kept.sends.push(record.token);
+    const task = record.task === undefined ? undefined : this.tasks.get(record.task.key);
+    const send = storedSend(record, task);
+    this.index.putSend(record, send);
+    if (task !== undefined) task.sends = send;
   }
 
   #mark(name: SendName): void {
-    const record = this.index.send(name);
-    if (record !== undefined) this.index.putSend({ ...record, delivered: true });
+    const send = this.index.send(name);
+    if (send !== undefined) send.delivered = true;
   }
 
   #keepPush(key: TaskKey, push: PushRow): void {
@@ -155,17 +147,19 @@ class MemoryTasks {
     const kept = this.tasks.get(key);
     if (kept === undefined) return;
     this.tasks.delete(key);
-    this.index.remove(kept.row);
+    const { row } = kept.mark;
+    this.index.remove(kept.mark);
     if (kept.pushes !== undefined) this.outbox.dropAll((row) => row.task === key);
-    const { owner, agent } = kept.row;
-    for (const token of kept.sends ?? []) {
-      const name: SendName = { owner, agent, token };
-      if (this.index.send(name)?.task?.key === key) this.index.removeSend(name);
+    if (row === undefined) return;
+    const { owner, agent } = row;
+    for (let send = kept.sends; send !== undefined; send = send.earlier) {
+      const name: SendName = { owner, agent, token: send.token };
+      if (this.index.send(name) === send) this.index.removeSend(name);
     }
   }
 
   #forgetSends(before: number): void {
-    for (const record of this.index.everySend()) if (record.task === undefined && record.at < before) this.index.removeSend(record);
+    for (const [name, { task, at }] of this.index.everySend()) if (task === undefined && at < before) this.index.removeSend(name);
   }
 }
 
@@ -181,29 +175,6 @@ function checkContinues({ row, isNew, entries }: TaskWrite, stored: number | und
     last = seq;
   }
   if (row.last !== last) throw new Error(`the last entry of task ${row.key} is ${last}, not ${row.last}`);
-}
-
-/**
- * A page of the log. Entries without chunks are found by binary search, so the cost does not depend on
- * the number of chunks.
- */
-function entriesOf(kept: StoredTask | undefined, { after, limit, only }: EntryRange): readonly LogEntry[] {
-  if (kept === undefined) return [];
-  if (only === undefined) return kept.entries.slice(after, after + limit);
-  if (kept.entries.length <= SHORT_LOG) return kept.entries.filter((entry) => entry.seq > after && isWord(entry)).slice(0, limit);
-  kept.words ??= kept.entries.filter(isWord);
-  let low = 0;
-  let high = kept.words.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((kept.words[middle]?.seq ?? 0) <= after) low = middle + 1;
-    else high = middle;
-  }
-  return kept.words.slice(low, low + limit);
-}
-
-function isWord({ event }: LogEntry): boolean {
-  return event.artifactUpdate === undefined;
 }
 
 /**

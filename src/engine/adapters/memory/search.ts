@@ -1,12 +1,10 @@
-import type { LogEntry, SearchQuery, SearchTerm, TaskKey, TaskRow, TaskSearch } from '../../ports.ts';
+import type { Seq } from '#protocol';
+import type { SearchQuery, SearchTerm, TaskKey, TaskRow, TaskSearch } from '../../ports.ts';
 import { isListed } from '../../search/is-listed.ts';
 import { textOfTaskNow } from '../../search/task-text.ts';
 import { plainWords } from '../../search/words.ts';
-
-interface SearchedTask {
-  readonly row: TaskRow;
-  readonly entries: readonly LogEntry[];
-}
+import type { MemoryTask } from './memory-task.ts';
+import { entriesOf } from './memory-task.ts';
 
 interface KnownWords {
   readonly last: number;
@@ -17,13 +15,13 @@ interface KnownWords {
 const PORTION = 200;
 
 /** Reads through all tasks. Their words are kept from the first search on. */
-export function memorySearch(tasks: ReadonlyMap<TaskKey, SearchedTask>): TaskSearch {
-  const known = new WeakMap<readonly LogEntry[], KnownWords>();
-  const wordsOf = ({ row, entries }: SearchedTask): string => {
-    const kept = known.get(entries);
-    if (kept?.last === row.last) return kept.words;
-    const words = ` ${plainWords(textOfTaskNow(row.last, ({ after, limit }) => entries.slice(after, after + limit)))} `;
-    known.set(entries, { last: row.last, words });
+export function memorySearch(tasks: ReadonlyMap<TaskKey, MemoryTask>): TaskSearch {
+  const known = new WeakMap<MemoryTask, KnownWords>();
+  const wordsOf = (task: MemoryTask, last: Seq): string => {
+    const kept = known.get(task);
+    if (kept?.last === last) return kept.words;
+    const words = ` ${plainWords(textOfTaskNow(last, (range) => entriesOf(task, range)))} `;
+    known.set(task, { last, words });
     return words;
   };
   return {
@@ -33,9 +31,10 @@ export function memorySearch(tasks: ReadonlyMap<TaskKey, SearchedTask>): TaskSea
       for (const [at, key] of keys.entries()) {
         if (at % PORTION === PORTION - 1) await new Promise((resolve) => setTimeout(resolve, 0));
         const task = tasks.get(key);
-        if (task === undefined || !isListed(task.row, query)) continue;
-        const words = wordsOf(task);
-        if (query.terms.every((term) => words.includes(wanted(term)))) found.push(task.row);
+        const row = task?.mark.row;
+        if (task === undefined || row === undefined || !isListed(row, query)) continue;
+        const words = wordsOf(task, row.last);
+        if (query.terms.every((term) => words.includes(wanted(term)))) found.push(row);
         if (found.length >= query.limit) break;
       }
       return found;

@@ -17,15 +17,17 @@ export class Order {
   #marks: Mark[] = [];
   #dead = 0;
 
+  constructor(marks: readonly Mark[] = []) {
+    for (const mark of marks) this.add(mark);
+  }
+
   get size(): number {
     return this.#marks.length - this.#dead;
   }
 
   add(mark: Mark): void {
     const last = this.#marks.at(-1);
-    // A new array, because most orders have one task, and an array that grows reserves room for more.
-    if (last === undefined) this.#marks = [mark];
-    else if (isBefore(last, mark)) this.#marks.push(mark);
+    if (last === undefined || isBefore(last, mark)) this.#marks.push(mark);
     else this.#marks.splice(this.#indexOf(mark), 0, mark); // the clock was set back
   }
 

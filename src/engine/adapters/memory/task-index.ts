@@ -1,19 +1,25 @@
 import type { ContextId, ExternalId, TaskId, TaskState } from '#protocol';
 import { isInterrupted, isTerminal } from '#protocol';
-import type { ContextFilter, ListFilter, ListQuery, Owner, SendName, SendRecord, TaskKey, TaskRow, TaskScope } from '../../ports.ts';
+import type { ContextFilter, ListFilter, ListQuery, Owner, SendName, TaskKey, TaskRow, TaskScope } from '../../ports.ts';
 import { fits, isIn } from '../../search/is-listed.ts';
+import type { MemorySend } from './memory-task.ts';
 import type { Mark } from './status-order.ts';
 import { Order } from './status-order.ts';
 
 /** The tasks and sends of one owner with one agent. */
 interface Own {
+  readonly owner: Owner;
   readonly all: Order;
-  readonly states: Map<TaskState, Order>;
-  readonly contexts: Map<ContextId, Order>;
+  /** A mark alone is an order of one: most contexts have one task. */
+  readonly states: Map<TaskState, Mark | Order>;
+  readonly contexts: Map<ContextId, Mark | Order>;
   readonly waiting: Map<ContextId, Set<TaskKey>>;
   readonly aliases: Map<ExternalId, TaskKey[]>;
-  readonly sends: Map<string, SendRecord>;
+  readonly sends: Map<string, MemorySend>;
 }
+
+/** A send with its name. */
+export type NamedMemorySend = readonly [SendName, MemorySend];
 
 /**
  * Indexes of the tasks in memory. The cost of a lookup depends on its results, not on the number of
@@ -21,7 +27,7 @@ interface Own {
  */
 export class MemoryIndex {
   /** The newest mark of each task. Its row is never undefined. */
-  readonly #marks = new Map<TaskKey, Mark>();
+  readonly #tasks: ReadonlyMap<TaskKey, { readonly mark: Mark }>;
   readonly #ids = new Map<TaskId, TaskKey>();
   /** By tenant, principal and agent. */
   readonly #owns = new Map<string, Map<string, Map<string, Own>>>();
@@ -30,31 +36,39 @@ export class MemoryIndex {
   readonly #finished = new Order();
   readonly #waits = new Order();
 
+  constructor(tasks: ReadonlyMap<TaskKey, { readonly mark: Mark }>) {
+    this.#tasks = tasks;
+  }
+
   get finished(): number {
     return this.#finished.size;
   }
 
-  put(row: TaskRow): void {
-    const before = this.#marks.get(row.key);
+  /** Returns the mark of the new row. `before`: that of the row that it replaces. */
+  put(row: TaskRow, before?: Mark): Mark {
     if (before?.row === undefined) {
       this.#ids.set(row.id, row.key);
       if (row.alias !== undefined) addTo(this.#own(row.owner, row.agent).aliases, row.alias, row.key);
     } else if (before.row.state === row.state && before.row.statusAt === row.statusAt) {
       before.row = row;
-      return;
+      return before;
     } else {
       this.#leave(before.row, before);
     }
     const mark: Mark = { statusAt: row.statusAt, key: row.key, row };
-    this.#marks.set(row.key, mark);
     this.#enter(row, mark);
+    return mark;
   }
 
-  remove(row: TaskRow): void {
-    const before = this.#marks.get(row.key);
-    if (before?.row === undefined) return;
-    this.#leave(before.row, before);
-    this.#marks.delete(row.key);
+  /** The object that stands for this owner in everything that is stored. */
+  ownerOf({ owner, agent }: TaskRow): Owner {
+    return this.#own(owner, agent).owner;
+  }
+
+  remove(mark: Mark): void {
+    const { row } = mark;
+    if (row === undefined) return;
+    this.#leave(row, mark);
     this.#ids.delete(row.id);
     this.#unfinished.delete(row.key);
     if (row.alias === undefined) return;
@@ -78,25 +92,25 @@ export class MemoryIndex {
     return keys.map((key) => this.#row(key)).filter((row) => row !== undefined);
   }
 
-  send({ owner, agent, token }: SendName): SendRecord | undefined {
+  send({ owner, agent, token }: SendName): MemorySend | undefined {
     return this.#known(owner, agent)?.sends.get(token);
   }
 
-  putSend(record: SendRecord): void {
-    this.#own(record.owner, record.agent).sends.set(record.token, record);
+  putSend({ owner, agent, token }: SendName, send: MemorySend): void {
+    this.#own(owner, agent).sends.set(token, send);
   }
 
   removeSend({ owner, agent, token }: SendName): void {
     this.#known(owner, agent)?.sends.delete(token);
   }
 
-  sendsOf({ tenant, principal }: Owner): readonly SendRecord[] {
-    return [...(this.#owns.get(tenant)?.get(principal)?.values() ?? [])].flatMap(({ sends }) => [...sends.values()]);
+  *sendsOf({ tenant, principal }: Owner): Generator<NamedMemorySend> {
+    for (const [agent, own] of this.#owns.get(tenant)?.get(principal) ?? []) yield* sendsIn(agent, own);
   }
 
-  *everySend(): Generator<SendRecord> {
+  *everySend(): Generator<NamedMemorySend> {
     for (const principals of this.#owns.values()) {
-      for (const agents of principals.values()) for (const own of agents.values()) yield* own.sends.values();
+      for (const agents of principals.values()) for (const [agent, own] of agents) yield* sendsIn(agent, own);
     }
   }
 
@@ -135,14 +149,14 @@ export class MemoryIndex {
   }
 
   #row(key: TaskKey | undefined): TaskRow | undefined {
-    return key === undefined ? undefined : this.#marks.get(key)?.row;
+    return key === undefined ? undefined : this.#tasks.get(key)?.mark.row;
   }
 
   #enter(row: TaskRow, mark: Mark): void {
     const own = this.#own(row.owner, row.agent);
     own.all.add(mark);
-    orderIn(own.states, row.state).add(mark);
-    orderIn(own.contexts, row.contextId).add(mark);
+    addIn(own.states, row.state, mark);
+    addIn(own.contexts, row.contextId, mark);
     this.#all.add(mark);
     if (isTerminal(row.state)) {
       this.#finished.add(mark);
@@ -183,6 +197,7 @@ export class MemoryIndex {
     const known = agents.get(agent);
     if (known !== undefined) return known;
     const own: Own = {
+      owner: { tenant, principal },
       all: new Order(),
       states: new Map(),
       contexts: new Map(),
@@ -198,8 +213,8 @@ export class MemoryIndex {
   #orderOf({ owner, agent, contextId, state }: ListFilter): Order | undefined {
     if (owner === 'any' || owner.principal === undefined || agent === undefined) return this.#all;
     const own = this.#known(owner, agent);
-    if (contextId !== undefined) return own?.contexts.get(contextId);
-    return state === undefined ? own?.all : own?.states.get(state);
+    if (contextId !== undefined) return orderOf(own?.contexts.get(contextId));
+    return state === undefined ? own?.all : orderOf(own?.states.get(state));
   }
 }
 
@@ -211,18 +226,25 @@ function isExact({ owner, agent, contextId, state, statusFrom }: ListFilter): bo
   return contextId === undefined || state === undefined;
 }
 
-function orderIn<K>(orders: Map<K, Order>, key: K): Order {
-  const known = orders.get(key);
-  if (known !== undefined) return known;
-  const made = new Order();
-  orders.set(key, made);
-  return made;
+function* sendsIn(agent: string, { owner, sends }: Own): Generator<NamedMemorySend> {
+  for (const [token, send] of sends) yield [{ owner, agent, token }, send];
 }
 
-function buryIn<K>(orders: Map<K, Order>, key: K): void {
-  const order = orders.get(key);
-  order?.bury();
-  if (order?.size === 0) orders.delete(key);
+function addIn<K>(orders: Map<K, Mark | Order>, key: K, mark: Mark): void {
+  const known = orders.get(key);
+  if (known === undefined) orders.set(key, mark);
+  else if (known instanceof Order) known.add(mark);
+  else orders.set(key, new Order([known, mark]));
+}
+
+function orderOf(known: Mark | Order | undefined): Order | undefined {
+  return known === undefined || known instanceof Order ? known : new Order([known]);
+}
+
+function buryIn<K>(orders: Map<K, Mark | Order>, key: K): void {
+  const known = orders.get(key);
+  if (known instanceof Order) known.bury();
+  if (!(known instanceof Order) || known.size === 0) orders.delete(key);
 }
 
 function addTo<K>(lists: Map<K, TaskKey[]>, name: K, key: TaskKey): void {
