@@ -12,6 +12,7 @@ import { createLinks } from '../../src/server/adapters/replicas/link-client.ts';
 import { openLinkHost } from '../../src/server/adapters/replicas/link-host.ts';
 import { makeLinkKeys } from '../../src/server/adapters/replicas/link-keys.ts';
 import { routeCalls } from '../../src/server/adapters/replicas/routed.ts';
+import { createSendChannels } from '../../src/server/adapters/replicas/send-channel.ts';
 import { interceptCalls } from '../../src/server/agents/intercept.ts';
 import type { ServedAgent } from '../../src/server/agents/served-agent.ts';
 import { SILENT } from '../../src/server/observability/log.ts';
@@ -50,20 +51,20 @@ async function replica(
   closing.push(() => links.close());
   const another = (at: number): ReplicaRow | undefined =>
     rows().find(({ owned, publicKey }) => (at === -1 ? publicKey !== keys.publicKey : owned.includes(at)));
+  const reports = createDeliveryReports(links);
   const routing = {
-    ownership: { owner: another, refresh: async () => {} },
-    ...{ links, reports: createDeliveryReports(links), onForwarded: () => {}, want: async () => {}, holdMs: 10_000 },
+    ...{ ownership: { owner: another, refresh: async () => {} }, links, reports, sends: createSendChannels(links, reports) },
+    ...{ onForwarded: () => {}, want: async () => {}, holdMs: 10_000 },
   };
   const forwarder = createForwarder({ ...routing, limits: DEFAULT_SERVER_LIMITS, leaving: new AbortController().signal });
   const service = given ?? serviceElsewhere(agent, cell);
-  const { name } = agent;
-  const served: ServedAgent = { name, card: builtIn('script').card, service: routeCalls(service, name, routing) };
+  const served: ServedAgent = { name: agent.name, card: builtIn('script').card, service: routeCalls(service, agent.name, routing) };
   const server = await startServer({ agents: [served], elsewhere: createElsewhere(forwarder, DEFAULT_SERVER_LIMITS) });
   closing.push(() => server.close());
   const isAlive = async (publicKey: string): Promise<boolean> => rows().some((row) => row.publicKey === publicKey);
   const link = await openLinkHost({
     ...{ figures: () => '{}', give: async () => false, erase: async () => {} },
-    serviceOf: (asked) => (asked === name ? service : undefined),
+    serviceOf: (asked) => (asked === agent.name ? service : undefined),
     ...{ host: '127.0.0.1', port: 0, secret: SECRET, publicKey: keys.publicKey, members: () => ({ isAlive }) },
     ...{ limits: DEFAULT_SERVER_LIMITS, log: SILENT },
   });
@@ -126,6 +127,17 @@ describe('a request that belongs to another replica', () => {
     const body = Buffer.concat([head, frame]).toString('latin1');
     const streamed = await post(`${url}/lf.a2a.v1.A2AService/SendStreamingMessage`, body, 'application/connect+json');
     expect(await streamed.text()).toContain('chunk 3');
+  });
+
+  it('may be a DELETE, which has no body', async () => {
+    const { entry, owner } = await pair();
+    const { task } = await (await post(`${owner.server.url}/message:send`, { message: message('ask') })).json();
+    const configs = `/tasks/${task.id}/pushNotificationConfigs`;
+    expect((await post(`${owner.server.url}${configs}`, { id: 'hook', url: 'https://receiver.example/hook' })).status).toBe(200);
+    for (let at = 0; at < 20; at += 1) {
+      const deleted = await fetch(`${entry.server.url}${configs}/hook`, { method: 'DELETE' });
+      expect([deleted.status, await deleted.text()]).toEqual([200, '{}']);
+    }
   });
 
   it('is counted once: a send where it arrived, other requests where they are answered', async () => {

@@ -1,5 +1,6 @@
 import type {
   A2AService,
+  BatchIterator,
   CallContext,
   ConversationRequest,
   EventStream,
@@ -10,6 +11,7 @@ import type {
   StreamOperation,
   TaskState,
   UnaryOperation,
+  Waiter,
 } from '#protocol';
 
 /** One call of an A2A operation. */
@@ -88,10 +90,10 @@ export function observeStream(open: () => EventStream, onEnd: StreamEndListener)
  * A class instead of a generator: a generator passes `return` on only after its pending `next`, and
  * thousands of streams wait at a time.
  */
-class ObservedStream implements AsyncIterator<readonly Logged[], unknown> {
+class ObservedStream implements BatchIterator {
   #open: (() => EventStream) | undefined;
   readonly #onEnd: StreamEndListener;
-  #inner: AsyncIterator<readonly Logged[], unknown> | undefined;
+  #inner: BatchIterator | undefined;
   #isOver = false;
   #state: TaskState | undefined;
 
@@ -122,7 +124,11 @@ class ObservedStream implements AsyncIterator<readonly Logged[], unknown> {
     }
   }
 
-  #opened(): AsyncIterator<readonly Logged[], unknown> {
+  waitsFor(waiter: Waiter): boolean {
+    return !this.#isOver && this.#inner?.waitsFor?.(waiter) === true;
+  }
+
+  #opened(): BatchIterator {
     const open = this.#open;
     this.#open = undefined;
     if (open !== undefined) this.#inner = open()[Symbol.asyncIterator]();

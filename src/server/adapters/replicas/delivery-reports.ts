@@ -6,7 +6,9 @@ import { REACHED } from './link-wire.ts';
 export interface DeliveryReports {
   /** The caller has the whole response to the request of this key. */
   add(owner: ReplicaAddress, key: string): void;
-  /** What the next request to the owner has to report, if there is anything. */
+  /** The keys that the next request to the owner has to report. */
+  take(owner: ReplicaAddress): readonly string[];
+  /** The same as headers. */
   headers(owner: ReplicaAddress): Readonly<Record<string, string>>;
 }
 
@@ -22,22 +24,27 @@ interface Waiting {
 
 export function createDeliveryReports(links: Pick<Links, 'request'>): DeliveryReports {
   const waiting = new Map<string, Waiting>();
-  const take = ({ publicKey }: ReplicaAddress): Readonly<Record<string, string>> => {
+  const take = ({ publicKey }: ReplicaAddress): readonly string[] => {
     const found = waiting.get(publicKey);
-    if (found === undefined) return {};
+    if (found === undefined) return [];
     waiting.delete(publicKey);
     clearTimeout(found.timer);
-    return { [REACHED]: found.keys.join() };
+    return found.keys;
+  };
+  const headers = (owner: ReplicaAddress): Readonly<Record<string, string>> => {
+    const keys = take(owner);
+    return keys.length === 0 ? {} : { [REACHED]: keys.join() };
   };
   const send = async (owner: ReplicaAddress): Promise<void> => {
-    const head = { ':method': 'POST', ':path': '/', ':authority': 'replica', ':scheme': 'http', ...take(owner) };
+    const head = { ':method': 'POST', ':path': '/', ':authority': 'replica', ':scheme': 'http', ...headers(owner) };
     const stream = await links.request(owner, head);
     stream.on('error', () => {}).resume();
     stream.end();
   };
   const sendNow = (owner: ReplicaAddress): void => void send(owner).catch(() => {});
   return {
-    headers: take,
+    take,
+    headers,
     add: (owner, key) => {
       const known = waiting.get(owner.publicKey);
       const keys = known?.keys ?? [];

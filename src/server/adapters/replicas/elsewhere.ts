@@ -21,6 +21,9 @@ interface Arrival {
   readonly reply: OutsideReply;
 }
 
+/** Node ends a request of these methods with its head. A body, even an empty one, would break the stream, and the response would be lost. */
+const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE']);
+
 /** Forwards requests that belong to another replica, after this one found out while it decoded them. */
 export function createElsewhere(forwarder: Forwarder, { bodyBytesMax }: Pick<ServerLimits, 'bodyBytesMax'>): Forward {
   const bytesMax = Math.max(bodyBytesMax, AG_UI_BODY_BYTES_MAX);
@@ -30,7 +33,7 @@ export function createElsewhere(forwarder: Forwarder, { bodyBytesMax }: Pick<Ser
       await forwarder.forward({
         ...headOf(request, headers, { key, agent }),
         ...{ cell, reply },
-        body: bytes ?? (await bodyOf(request, headers, { body, bytesMax })),
+        body: WITHOUT_BODY.has(request.method) ? undefined : (bytes ?? (await bodyOf(request, headers, { body, bytesMax }))),
       });
     } catch (thrown) {
       answerOutside(reply, errorAnswer(thrown)); // the body is too large, or its sender has left
@@ -64,6 +67,5 @@ interface BodySource {
 function bodyOf(request: HttpRequest, headers: IncomingHttpHeaders, { body, bytesMax }: BodySource): Promise<OutsideRequest['body']> {
   const isDialogue = isGrpcType(headers['content-type']) && GRPC_OPERATOR_SERVICES.some((name) => request.path.startsWith(`/${name}/`));
   if (isDialogue) return Promise.resolve(body);
-  const { method } = request;
-  return method === 'GET' || method === 'HEAD' ? Promise.resolve(undefined) : request.body(bytesMax);
+  return request.body(bytesMax);
 }

@@ -22,6 +22,10 @@ export type LinkOperation = StreamOperation | 'send';
 /** Events of a stream, or the result of a send, which is the only item of its call. */
 export type LinkItem = readonly Logged[] | SendResult;
 
+interface LinkError {
+  readonly error: { readonly kind: ErrorKind; readonly message: string; readonly details: ErrorDetails };
+}
+
 /** A stream or a send at the owner of its cell. */
 export interface LinkCall<Op extends LinkOperation = LinkOperation> {
   readonly agent: string;
@@ -36,17 +40,37 @@ export interface LinkCall<Op extends LinkOperation = LinkOperation> {
   readonly after?: number;
 }
 
-/** A line of the response. */
-export type LinkLine =
-  | { readonly events: readonly Logged[] }
-  | { readonly result: SendResult }
-  | { readonly admitted: TaskId }
-  | { readonly error: { readonly kind: ErrorKind; readonly message: string; readonly details: ErrorDetails } };
+/** A line of a stream. */
+export type LinkLine = { readonly events: readonly Logged[] } | { readonly admitted: TaskId } | LinkError;
+
+/** What the owner of a cell says to a send. `isAway`: it did nothing, because it is not the owner, or is about to end. */
+export type AnsweredSend =
+  | { readonly isAway: true; readonly cell?: number; readonly lacksAgent?: true }
+  | (({ readonly result: SendResult } | LinkError) & { readonly reportsDelivery: boolean });
+
+/** A line of the stream of sends to a replica: the call of this number, its end, or keys of earlier calls whose callers have the whole response. */
+export interface SendAsked {
+  readonly n: number;
+  readonly call?: LinkCall<'send'>;
+  readonly isCanceled?: true;
+  readonly reached?: readonly string[];
+}
+
+/** A line of the replica: the task that the message of this number went to, or the answer. */
+export interface SendLine {
+  readonly n: number;
+  readonly admitted?: TaskId;
+  readonly answer?: AnsweredSend;
+}
 
 const STREAMS: StreamOperations = OPERATIONS;
 
 export function isEvents(item: LinkItem): item is readonly Logged[] {
   return Array.isArray(item);
+}
+
+export function errorOf({ error: { kind, message, details } }: LinkError): A2AError {
+  return new A2AError(kind, message, details);
 }
 
 /** Calls a service for a stream. */
@@ -83,22 +107,22 @@ export function toldContext(ctx: CallContext): ToldContext {
   return told;
 }
 
-export function errorLine(thrown: unknown): LinkLine {
+export function errorLine(thrown: unknown): LinkError {
   const { kind, message, details } = A2AError.from(thrown);
   return { error: { kind, message, details } };
 }
 
 /** Splits what arrives into lines. Only verified replicas send these. */
-export class LineReader {
+export class LineReader<Line = LinkLine> {
   #parts: Uint8Array[] = [];
 
   /** The lines that the piece completes. */
-  take(piece: Uint8Array): readonly LinkLine[] {
-    const lines: LinkLine[] = [];
+  take(piece: Uint8Array): readonly Line[] {
+    const lines: Line[] = [];
     let from = 0;
     for (let end = piece.indexOf(NEWLINE); end !== -1; end = piece.indexOf(NEWLINE, from)) {
       this.#parts.push(piece.subarray(from, end));
-      lines.push(JSON.parse(Buffer.concat(this.#parts).toString()) as LinkLine);
+      lines.push(JSON.parse(Buffer.concat(this.#parts).toString()) as Line);
       this.#parts = [];
       from = end + 1;
     }

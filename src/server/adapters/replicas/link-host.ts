@@ -18,10 +18,11 @@ import type { WriteOptions } from '../node/write-response.ts';
 import { Pump } from '../node/write-response.ts';
 import { LINK_IDENTITY, LINK_TLS, provenBy } from './link-keys.ts';
 import { LinkHttpRequest } from './link-request.ts';
-import { AWAY, CALL, CELL, END, ERASE, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, REACHED, readFacts, WANTS } from './link-wire.ts';
+import { AWAY, CALL, CELL, END, ERASE, FACTS, FIGURES, isLinkHeader, LACKS, PROOF, REACHED, readFacts, SENDS, WANTS } from './link-wire.ts';
 import type { Members } from './members.ts';
 import type { LinkCallHost } from './serve-call.ts';
 import { refuseCall, serveLinkCall } from './serve-call.ts';
+import { ServedSends } from './serve-sends.ts';
 
 /** Options of `openLinkHost`. */
 export interface LinkHostOptions {
@@ -108,6 +109,7 @@ export async function openLinkHost(options: LinkHostOptions): Promise<LinkHost> 
     serve: (handler) => link.serve(handler, limits),
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      link.finish();
       for (const session of sessions) session.close();
       const late = setTimeout(() => {
         for (const session of sessions) session.destroy();
@@ -124,6 +126,7 @@ class ServedLink {
   readonly #senders = new WeakMap<TLSSocket, string>();
   readonly #marks = new Map<string, () => void>();
   readonly #calls: LinkCallHost;
+  readonly #sends = new Set<ServedSends>();
   #handler: Pick<Handler, 'agents' | 'isServing'> | undefined;
   #server: StreamServer | undefined;
 
@@ -153,6 +156,7 @@ class ServedLink {
     if (reached !== undefined && headers[FACTS] === undefined && headers[CALL] === undefined) return refuseCall(stream, {}, 204);
     // A node that drains says by itself that another one has to answer.
     if (this.#server === undefined) return refuseCall(stream, { [AWAY]: '1' });
+    if (headers[SENDS] !== undefined) return this.#serveSends(stream, sender);
     if (headers[CALL] !== undefined) return await serveLinkCall(stream, this.#calls);
     const facts = readFacts(text(headers[FACTS]));
     if (facts === undefined) return refuseCall(stream, {}, 400);
@@ -162,6 +166,19 @@ class ServedLink {
     this.#requests.set(stream, request);
     if (await this.#server.serve({ stream, request, headers: own }))
       refuseCall(stream, { [AWAY]: '1', [CELL]: String(request.elsewhere?.cell) });
+  }
+
+  #serveSends(stream: ServerHttp2Stream, sender: string): void {
+    if (stream.destroyed) return;
+    const isAlive = (): Promise<boolean> => this.#options.members().isAlive(sender);
+    const sends = new ServedSends(stream, { ...this.#calls, isAlive, delivered: (keys) => this.#delivered(keys) });
+    this.#sends.add(sends);
+    stream.once('close', () => this.#sends.delete(sends));
+  }
+
+  /** Lets senders go elsewhere. What is running is answered. */
+  finish(): void {
+    for (const sends of this.#sends) sends.finish();
   }
 
   /** A replica that has an agent which this one lacks asks for a cell with conversations of it. */

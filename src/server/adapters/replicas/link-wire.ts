@@ -13,6 +13,8 @@ export const LACKS = 'parley-link-lacks';
 export const DELIVERED = 'parley-link-delivered';
 /** In a request: the keys of earlier requests whose callers have got all of their responses. */
 export const REACHED = 'parley-link-reached';
+/** In a request: the lines of its body are sends, and those of the response their answers. Both last as long as the connection. */
+export const SENDS = 'parley-link-sends';
 /** In a request: the sender wants to read a stream, which the body names. */
 export const CALL = 'parley-link-call';
 /** In a request: the sender wants the figures of the replica. In the response: them. */

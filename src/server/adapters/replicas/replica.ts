@@ -26,6 +26,7 @@ import type { Members } from './members.ts';
 import { watchMembers } from './members.ts';
 import type { RoutingOptions } from './routed.ts';
 import { routeCalls } from './routed.ts';
+import { createSendChannels } from './send-channel.ts';
 import { wantCell } from './want-cell.ts';
 
 /** Options of `createReplica`. */
@@ -194,8 +195,9 @@ class Replicated implements NodeReplica {
   #routing(): RoutingOptions {
     const [ownership, links] = [this.#members, this.#links];
     if (ownership === undefined || links === undefined) throw new Error('this node has not joined the others');
+    const reports = createDeliveryReports(links);
     return {
-      ...{ ownership, links, reports: createDeliveryReports(links) },
+      ...{ ownership, links, reports, sends: createSendChannels(links, reports) },
       onForwarded: this.#figures.forwarded,
       want: (owner, cell, agent) => this.#want(owner, cell, agent),
       holdMs: this.#options.leaseMs + TAKEOVER_MS,

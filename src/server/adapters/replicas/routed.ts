@@ -9,14 +9,18 @@ import type { ReplicaRow } from '../../../engine/adapters/postgres.ts';
 import { isMeshAgent } from '../../agents/mesh-agents.ts';
 import type { ForwarderOptions } from './forward.ts';
 import { headOf, NO_AGENT, NOBODY, pauseFor } from './forward.ts';
-import type { LinkCall, LinkItem, LinkLine, LinkOperation } from './link-call.ts';
-import { isEvents, LineReader, openCall, openStream, toldContext } from './link-call.ts';
+import type { LinkCall, LinkItem, LinkOperation } from './link-call.ts';
+import { errorOf, isEvents, LineReader, openCall, openStream, toldContext } from './link-call.ts';
 import { AWAY, CALL, CELL, DELIVERED, END, LACKS } from './link-wire.ts';
+import type { SendChannels } from './send-channel.ts';
 import type { WantCell } from './want-cell.ts';
 import { notTooOften } from './want-cell.ts';
 
 /** Options of `routeCalls`. */
-export type RoutingOptions = Pick<ForwarderOptions, 'ownership' | 'links' | 'reports' | 'want' | 'onForwarded' | 'holdMs' | 'repeats'>;
+export interface RoutingOptions
+  extends Pick<ForwarderOptions, 'ownership' | 'links' | 'reports' | 'want' | 'onForwarded' | 'holdMs' | 'repeats'> {
+  readonly sends: SendChannels;
+}
 
 type Items<T extends LinkItem> = AsyncIterator<T, undefined>;
 
@@ -68,8 +72,8 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
   readonly #key = randomUUID();
   readonly #want: WantCell;
   #source: Items<LinkItem>;
-  /** The response of the owner, if that is another replica. */
-  #stream: ClientHttp2Stream | undefined;
+  /** Tells the owner, if that is another replica, that nobody waits for it any more. */
+  #cancel: (() => void) | undefined;
   #cell = ANY_CELL;
   /** The number of the last event that the caller has. */
   #after: Seq | undefined;
@@ -138,9 +142,8 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
   }
 
   #leave(): void {
-    // A complete exchange closes by itself. Canceling it would look like a caller that left.
-    if (this.#stream?.closed === false && !this.#stream.readableEnded) this.#stream.close(constants.NGHTTP2_CANCEL);
-    this.#stream = undefined;
+    this.#cancel?.();
+    this.#cancel = undefined;
     if (this.#call.operation === 'send') this.#call.ctx.signal.removeEventListener('abort', this.#onAbort);
   }
 
@@ -153,6 +156,7 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
   }
 
   #admitted(task: Parameters<NonNullable<CallContext['onAdmitted']>>[0]): void {
+    this.#giveUpAt = undefined;
     if (this.#isAdmitted) return;
     this.#isAdmitted = true;
     this.#call.ctx.onAdmitted?.(task);
@@ -172,12 +176,12 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
     if (thrown instanceof ElsewhereError && (thrown.cell !== ANY_CELL || this.#after === undefined)) this.#cell = thrown.cell;
     this.#leave();
     if (this.#giveUpAt !== undefined) await pauseFor(ownership, this.#cell, undefined);
-    this.#giveUpAt ??= performance.now() + holdMs;
     while (!this.#isOver) {
+      this.#giveUpAt ??= performance.now() + holdMs;
       const owner = ownership.owner(this.#cell);
       if (owner !== undefined && (await this.#ask(owner))) return;
       if (signal.aborted) return this.#finish('left');
-      if (performance.now() > this.#giveUpAt) throw this.#noOwner();
+      if (performance.now() > (this.#giveUpAt ?? Number.POSITIVE_INFINITY)) throw this.#noOwner();
       if (owner !== undefined && this.#lacksAgent) await this.#want(owner, this.#cell, this.#call.agent);
       await pauseFor(ownership, this.#cell, owner);
     }
@@ -189,20 +193,50 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
   }
 
   /** False: the replica does not answer, or does not own the cell. */
-  async #ask(owner: ReplicaRow): Promise<boolean> {
+  #ask(owner: ReplicaRow): Promise<boolean> {
+    return this.#call.operation === 'send' ? this.#askSend(owner) : this.#askStream(owner);
+  }
+
+  async #askSend(owner: ReplicaRow): Promise<boolean> {
+    const { sends, reports } = this.#options;
+    const told = this.#told() as LinkCall<'send'>;
+    const sent = await sends.send(owner, told, (task) => this.#admitted(task)).catch(() => undefined);
+    if (sent === undefined) return false;
+    this.#cancel = sent.cancel;
+    if (this.#isOver) {
+      this.#leave();
+      return false;
+    }
+    this.#attempts += 1;
+    this.#call.ctx.signal.addEventListener('abort', this.#onAbort);
+    const answer = await sent.answer;
+    if (answer === undefined) this.#leave();
+    if (answer === undefined || this.#isOver) return false;
+    if ('isAway' in answer) {
+      this.#leave();
+      if (answer.cell !== undefined && answer.cell >= 0) this.#cell = answer.cell;
+      this.#lacksAgent = answer.lacksAgent === true;
+      return false;
+    }
+    if (answer.reportsDelivery) this.#setMark(() => reports.add(owner, this.#key));
+    if ('error' in answer) throw this.#failed(errorOf(answer));
+    this.#source = { next: async () => ({ done: false, value: answer.result }) };
+    return true;
+  }
+
+  async #askStream(owner: ReplicaRow): Promise<boolean> {
     const { links, reports } = this.#options;
     const stream = await links
       .request(owner, { ':method': 'POST', ':path': '/', [CALL]: '1', ...reports.headers(owner) })
       .catch(() => undefined);
     if (stream === undefined) return false;
     stream.on('error', () => {}); // seen as the end of the response
+    this.#cancel = () => cancel(stream);
     if (this.#isOver) {
-      stream.close(constants.NGHTTP2_CANCEL);
+      this.#leave();
       return false;
     }
     this.#attempts += 1;
-    this.#stream = stream;
-    if (this.#call.operation === 'send') this.#call.ctx.signal.addEventListener('abort', this.#onAbort);
     stream.end(JSON.stringify(this.#told()));
     const headers = await headOf(stream);
     if (headers === undefined || Number(headers[':status']) !== 200) {
@@ -211,7 +245,7 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
       return false;
     }
     if (headers[DELIVERED] !== undefined) this.#setMark(() => reports.add(owner, this.#key));
-    this.#source = this.#call.operation === 'send' ? { next: () => this.#result(stream) } : this.#read(stream);
+    this.#source = this.#read(stream);
     return true;
   }
 
@@ -238,24 +272,6 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
     this.#lacksAgent = headers[LACKS] !== undefined;
   }
 
-  /** Without an iterator of the stream, which costs more than the rest of reading a short answer. */
-  #result(stream: ClientHttp2Stream): Promise<IteratorResult<LinkItem, undefined>> {
-    const lines = new LineReader();
-    let result: SendResult | undefined;
-    return new Promise((resolve, reject) => {
-      const done = (): void => (result === undefined ? reject(new BrokenLinkError(ENDED)) : resolve({ done: false, value: result }));
-      stream.on('data', (piece: Uint8Array) => {
-        for (const line of lines.take(piece)) {
-          if ('result' in line) result = line.result;
-          else if ('error' in line) reject(errorOf(line));
-          else if ('admitted' in line) this.#admitted(line.admitted);
-        }
-      });
-      stream.once('end', done).once('close', done);
-      if (stream.destroyed) done();
-    });
-  }
-
   async *#read(stream: ClientHttp2Stream): AsyncGenerator<LinkItem, undefined> {
     const lines = new LineReader();
     let end: IncomingHttpHeaders = {};
@@ -278,6 +294,7 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
   }
 }
 
-function errorOf({ error: { kind, message, details } }: Extract<LinkLine, { readonly error: unknown }>): A2AError {
-  return new A2AError(kind, message, details);
+/** A complete exchange closes by itself. Canceling it would look like a caller that left. */
+function cancel(stream: ClientHttp2Stream): void {
+  if (!stream.closed && !stream.readableEnded) stream.close(constants.NGHTTP2_CANCEL);
 }

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
 import { ElsewhereError } from '#engine';
-import type { A2AService, CallContext, Mutable } from '#protocol';
+import type { A2AService, CallContext, Mutable, StreamOperation } from '#protocol';
 import { isA2AError } from '#protocol';
 import type { Log } from '../../observability/log.ts';
 import type { LinkCall, LinkLine } from './link-call.ts';
-import { errorLine, isEvents, openCall } from './link-call.ts';
+import { errorLine, openStream } from './link-call.ts';
 import { AWAY, CELL, DELIVERED, END, LACKS } from './link-wire.ts';
 import { allOf } from './passing.ts';
 
@@ -20,12 +20,9 @@ export interface LinkCallHost {
   readonly keepMark: (key: string, mark: () => void) => void;
 }
 
-/** A caller of a send waits longer than this for its result: its replica learns at once which task the message went to. */
-const ADMITTED_MS = 50;
-
-/** Lets another replica read a stream of a task in a cell of this one, or send to it. */
+/** Lets another replica read a stream of a task in a cell of this one. */
 export async function serveLinkCall(stream: ServerHttp2Stream, host: LinkCallHost): Promise<void> {
-  const call = JSON.parse((await allOf(stream)).toString()) as LinkCall;
+  const call = JSON.parse((await allOf(stream)).toString()) as LinkCall<StreamOperation>;
   const service = host.serviceOf(call.agent);
   if (service === undefined) refuseCall(stream, { [AWAY]: '1', [LACKS]: '1' });
   else await new ServedCall(stream, call, host).run(service);
@@ -40,17 +37,16 @@ export function refuseCall(stream: ServerHttp2Stream, headers: Readonly<Record<s
 
 class ServedCall {
   readonly #stream: ServerHttp2Stream;
-  readonly #call: LinkCall;
+  readonly #call: LinkCall<StreamOperation>;
   readonly #host: LinkCallHost;
   readonly #left = new AbortController();
   /** Tasks that a message went to, and that the sender does not know yet. */
   #admitted: LinkLine[] = [];
-  #late: NodeJS.Timeout | undefined;
   #reportsDelivery = false;
   #isFinished = false;
   #end: IncomingHttpHeaders = {};
 
-  constructor(stream: ServerHttp2Stream, call: LinkCall, host: LinkCallHost) {
+  constructor(stream: ServerHttp2Stream, call: LinkCall<StreamOperation>, host: LinkCallHost) {
     this.#stream = stream;
     this.#call = call;
     this.#host = host;
@@ -64,17 +60,16 @@ class ServedCall {
     const ctx: Mutable<CallContext> = {
       ...this.#call.ctx,
       signal: this.#left.signal,
-      onAdmitted: (task) => this.#tellAdmitted({ admitted: task }),
+      onAdmitted: (task) => void this.#admitted.push({ admitted: task }), // told with the first events
     };
     const onDelivered = (mark: () => void): void => {
       this.#reportsDelivery = true;
       this.#host.keepMark(this.#call.key, mark);
     };
     if (this.#call.reportsDelivery) ctx.onDelivered = onDelivered;
-    const items = openCall(service, this.#call, ctx);
+    const items = openStream(service, this.#call, ctx)[Symbol.asyncIterator]();
     try {
       for (let next = await items.next(); next.done !== true; next = await items.next()) {
-        if (!isEvents(next.value)) return this.#finish({ [END]: 'whole' }, { result: next.value });
         const batch = next.value.filter(({ seq }) => seq === undefined || seq > after);
         if (batch.length > 0 && !(await this.#write({ events: batch }))) return;
       }
@@ -83,15 +78,8 @@ class ServedCall {
     } catch (thrown) {
       await this.#fail(thrown);
     } finally {
-      clearTimeout(this.#late);
       void items.return?.().then(undefined, () => undefined);
     }
-  }
-
-  /** The events of a stream begin at once. The result of a send may take long. */
-  #tellAdmitted(line: LinkLine): void {
-    this.#admitted.push(line);
-    if (this.#call.operation === 'send') this.#late = setTimeout(() => void this.#write(), ADMITTED_MS);
   }
 
   async #fail(thrown: unknown): Promise<void> {
@@ -139,7 +127,7 @@ class ServedCall {
     if (this.#stream.destroyed || this.#stream.closed) return;
     this.#end = end;
     this.#isFinished = true;
-    this.#begin(lines.length === 0); // a result and an error are ends themselves
+    this.#begin(lines.length === 0); // an error is an end itself
     const text = this.#textOf(lines);
     // Node frees the memory of a write that waits in the same queue as an empty one: the caller would get garbage.
     if (text === '') this.#stream.end();

@@ -105,7 +105,7 @@ export const PROTOCOL_SETTINGS = {
     oneOf: ['full', 'basic', 'tck', 'tck-0.3', 'extended-card', 'required-extension'],
     default: 'full',
     flag: 'profile',
-    doc: 'What the `conformance` agent declares and does, for different kits ([agents](agents.md)).',
+    doc: 'What the `conformance` agent declares and does, for different kits (docs/agents.md).',
   },
   publisher: {
     type: 'domain',
