@@ -9,7 +9,7 @@ import { suiteNeeding } from '../support/needs.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { sendInit } from './client.ts';
+import { pause, sendInit } from './client.ts';
 import type { NodePair } from './node-pair.ts';
 import { pair } from './node-pair.ts';
 
@@ -48,6 +48,7 @@ suiteNeeding('Postgres', hasPostgres, 'the audit log of several nodes', () => {
     const [first = '', second = ''] = nodes?.urls ?? [];
     // A node without cells forwards, and then both have a record.
     await eventually(async () => {
+      await pause(250); // each look counts for the rate limit of the key
       const { replicas } = (await (await call(first, '/api/parley/v1/replicas')).json()) as { replicas: { cells: number }[] };
       expect(replicas.map(({ cells }) => cells > 0)).toEqual([true, true]);
     });

@@ -1,6 +1,5 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Task } from '#protocol';
 import type { CopyResult } from '../../src/server/adapters/store-copy.ts';
@@ -18,7 +17,9 @@ import { scratchFolder } from '../support/scratch.ts';
 import { chunksText, freshName, getJson, getTask, logOf, sendInit, sendTask, textOf } from './client.ts';
 import { eventsOf } from './frames.ts';
 import { startParley } from './parley.ts';
+import { operate } from './replicas/audit.ts';
 import { times } from './size.ts';
+import { tamperWith } from './tamper.ts';
 
 const TASKS = times(1500, 5000);
 const KILLS = times(6, 60);
@@ -43,15 +44,7 @@ suiteNeeding('Postgres', hasPostgres, 'parley store copy', () => {
     await sql(server?.url ?? '', `CREATE DATABASE ${name}`);
     return (server?.url ?? '').replace(/\/postgres$/, `/${name}`);
   };
-  const sql = async (url: string, text: string): Promise<readonly Record<string, unknown>[]> => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    try {
-      return (await client.query<Record<string, unknown>>(text)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const sql = (url: string, text: string): Promise<readonly Record<string, unknown>[]> => operate(url, text);
   const copy = (to: string, from = `sqlite:${data}`): Promise<Ran> =>
     run(['store', 'copy', from, to, '--json'], { env, timeoutMs: 300_000 });
   /** Why a copy is refused. */
@@ -215,6 +208,17 @@ suiteNeeding('Postgres', hasPostgres, 'parley store copy', () => {
       await sql(to, `SELECT (SELECT value FROM parley.secrets WHERE name = 'copy') AS note, (SELECT max(key) FROM parley.tasks) AS key`),
     );
   };
+
+  it('finds at its end what differs, and no node starts on such a copy', { timeout: 600_000 }, async () => {
+    const to = await database('tampered');
+    expect(await copy(to)).toMatchObject({ code: 0 });
+    const found = await tamperWith(to, TASKS + 8);
+    const err = await refusal(to);
+    for (const words of found) expect(err).toContain(words);
+    const refused = launchServe({ ...serving, args: ['script', '--data', join(folder, 'tampered'), '--store', to] });
+    expect((await refused.ended).code).not.toBe(0);
+    expect(refused.errors()).toContain('unfinished copy');
+  });
 
   it('copies a backup, and leaves it as it is', { timeout: 600_000 }, async () => {
     const backup = join(folder, 'backup');

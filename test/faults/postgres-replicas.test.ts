@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AdminReplica } from '#protocol';
+import type { AdminReplica, Task } from '#protocol';
 import { eventually } from '../support/eventually.ts';
 import { grpcClient } from '../support/grpc.ts';
 import { suiteNeeding } from '../support/needs.ts';
@@ -120,6 +120,51 @@ suiteNeeding('postgresql', hasPostgres, 'a node that does not own a task', () =>
     expect(replicas.reduce((sum, { cells }) => sum + cells, 0)).toBe(128);
     expect(replicas.find(({ isThis }) => isThis)?.url).toBe(url);
     expect(replicas.map((each) => each.url).toSorted()).toEqual(cluster.nodes.map((each) => each.url).toSorted());
+    await cluster.stop();
+  });
+
+  it('answers pages, webhooks, administrators and the console at a node that does not own the task', { timeout: 300_000 }, async () => {
+    const { cluster, other, owner, contextId } = await started('managed');
+    const { url } = other;
+    const admin = `${url}/api/parley/v1/tasks`;
+    const task = await sendTask(owner.url, 'ask', { contextId });
+    for (let at = 0; at < 3; at += 1) await sendTask(owner.url, 'chunks=1', { contextId });
+    // A page token of one node is valid at all of them.
+    const seen: string[] = [];
+    let token = '';
+    do {
+      const from = seen.length % 2 === 0 ? owner.url : url;
+      const page = (await getJson(`${from}/tasks?contextId=${contextId}&pageSize=1&pageToken=${encodeURIComponent(token)}`)) as {
+        readonly tasks: readonly Task[];
+        readonly nextPageToken?: string;
+      };
+      seen.push(...page.tasks.map(({ id }) => id));
+      token = page.nextPageToken ?? '';
+    } while (token !== '');
+    expect(new Set(seen).size).toBe(5);
+    expect(seen).toHaveLength(5);
+    // A webhook that is set and deleted at another node.
+    const configs = `/tasks/${task.id}/pushNotificationConfigs`;
+    const set = await fetch(`${url}${configs}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ id: 'hook', url: 'https://receiver.example/hook', token: 'secret' }),
+    });
+    expect(set.status, await set.clone().text()).toBe(200);
+    expect(JSON.stringify(await getJson(`${owner.url}${configs}`))).toContain('https://receiver.example/hook');
+    const unset = await fetch(`${url}${configs}/hook`, { method: 'DELETE' });
+    expect(unset.ok, await unset.text()).toBe(true);
+    expect(JSON.stringify(await getJson(`${owner.url}${configs}`))).not.toContain('receiver.example');
+    // Administrators: events, cancel, retry, delete. The last one has an empty response.
+    const events = (await getJson(`${admin}/${task.id}/events`)) as { readonly events: readonly object[] };
+    expect(events.events.length).toBeGreaterThan(1);
+    expect((await fetch(`${admin}/${task.id}:cancel`, { method: 'POST' })).status).toBe(200);
+    expect((await getTask(url, task.id)).status.state).toBe('TASK_STATE_CANCELED');
+    expect((await fetch(`${admin}/${task.id}:retry`, { method: 'POST' })).status).toBe(201);
+    const gone = await fetch(`${admin}/${task.id}`, { method: 'DELETE' });
+    expect([gone.status, await gone.text()]).toEqual([204, '']);
+    expect((await fetch(`${owner.url}/tasks/${task.id}`)).status).toBe(404);
+    expect((await fetch(`${url}/console/`)).status).toBe(200);
     await cluster.stop();
   });
 

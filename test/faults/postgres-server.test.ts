@@ -135,14 +135,18 @@ suiteNeeding('postgresql', hasPostgres, 'a node on Postgres', () => {
     const ledger: Ledger = new Map();
     let isOver = false;
     const loading = load(server, ledger, { isOver: () => isOver });
-    for (let round = 0; round < times(3, 30); round += 1) {
+    const isServed = async (): Promise<void> => {
       const before = ledger.size;
-      await eventually(() => ledger.size > before + CLIENTS.length);
+      await eventually(() => ledger.size > before + CLIENTS.length).catch((thrown: unknown) => {
+        throw new Error(`the node serves no more; it has exited with ${server.process.exitCode}\n${server.errors()}`, { cause: thrown });
+      });
+    };
+    for (let round = 0; round < times(3, 30); round += 1) {
+      await isServed();
       if (round % 3 === 1) await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'parley'`);
       else await postgres.crash();
     }
-    const before = ledger.size;
-    await eventually(() => ledger.size > before + CLIENTS.length);
+    await isServed();
     isOver = true;
     await loading;
     expect(await verifyAll(server.url, ledger)).toEqual(NOTHING);

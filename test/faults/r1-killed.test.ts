@@ -5,8 +5,6 @@ import { suiteNeeding } from '../support/needs.ts';
 import { NGINX } from '../support/nginx.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
-import type { Receiver } from '../support/receiver.ts';
-import { startReceiver } from '../support/receiver.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { childFile } from './parley.ts';
 import { startBalancer } from './replicas/balancer.ts';
@@ -24,15 +22,10 @@ const KILLS = 3;
 suiteNeeding('postgresql and nginx', hasPostgres && NGINX !== undefined, 'R1: nodes on one database that are killed', () => {
   const [folder, data] = [postgresFolder(), scratchFolder()];
   let postgres: PostgresServer;
-  let hook: Receiver;
   beforeAll(async () => {
     postgres = await startPostgres(folder);
-    hook = await startReceiver();
   }, 120_000);
-  afterAll(async () => {
-    await hook.close();
-    await postgres.stop();
-  });
+  afterAll(() => postgres.stop());
 
   /** Kills one node after the other under load. Returns how long callers waited for the next event of a task whose owner died. */
   const killMany = async (fleet: Fleet, more: (jobs: number) => Promise<void>): Promise<readonly number[]> => {
@@ -57,11 +50,11 @@ suiteNeeding('postgresql and nginx', hasPostgres && NGINX !== undefined, 'R1: no
     const fleet = await startFleet(postgres, { database: 'killed', data });
     await fleet.allReady();
     const front = await startBalancer(fleet, { folder: join(data, 'nginx') });
-    const load = startLoad({ front: () => front.url, hook: hook.url, grpcPort: () => Number(new URL(fleet.any().url).port) });
+    const load = startLoad({ front: () => front.url, grpcPort: () => Number(new URL(fleet.any().url).port) });
     const waits = await killMany(fleet, load.more);
     await load.stop();
     note(`R1: ${load.journal.line()}; takeovers ${waits.map((ms) => Math.round(ms)).join(', ')} ms`);
-    expect(await violations(fleet, load.journal, hook)).toEqual([]);
+    expect(await violations(fleet, load.journal)).toEqual([]);
     for (const ms of waits) expectFigure(ms, { below: LEASE_MS + 2000 });
     await front.stop();
     await fleet.stop();

@@ -84,15 +84,17 @@ suiteNeeding('postgresql and nginx', has, 'R2 to R3: nodes on one database that 
     const proxy = databases[owner.at];
     if (proxy === undefined) throw new Error('the owner has no proxy');
     const before = proxy.cuts;
-    proxy.cutNext('late');
+    // In the same moment: the node would connect anew, and send the commit again.
+    proxy.cutNext('late', () => {
+      if (how === 'cut') proxy.partition();
+      else owner.child.process.kill('SIGSTOP');
+    });
     // A new conversation belongs to the node that gets its first message, unless the node has no cell at that moment.
     await eventually(async () => {
       void fetch(`${owner.url}/message:send`, sendInit('chunks=1')).catch(() => undefined);
       await eventually(() => proxy.cuts > before, 1000).catch(() => undefined);
       return proxy.cuts > before;
     });
-    if (how === 'cut') proxy.partition();
-    else owner.child.process.kill('SIGSTOP');
     await eventually(() => isReplaced(fleet, owner));
     proxy.deliver();
     const other = fleet.other(owner);

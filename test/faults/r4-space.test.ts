@@ -7,7 +7,8 @@ import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, startPostgres } from '../support/postgres.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { mayMount, mountTmpfs } from '../support/tmpfs.ts';
-import type { Fleet } from './replicas/fleet.ts';
+import { childFile } from './parley.ts';
+import type { Fleet, FleetOptions } from './replicas/fleet.ts';
 import { startFleet } from './replicas/fleet.ts';
 import { note, violations } from './replicas/journal.ts';
 import { startLoad } from './replicas/load.ts';
@@ -59,18 +60,43 @@ suiteNeeding('postgresql and the right to mount a file system', has, 'R4: nodes 
     return violations(fleet, load.journal);
   };
 
-  it('refuse for that time, lose nothing, and continue by themselves', { timeout: 600_000 }, async () => {
+  /** Starts nodes on a database that has a small disk of its own. `filler`: a file on that disk. */
+  const onSmallDisk = async (
+    options: Omit<FleetOptions, 'data'>,
+    work: (place: { readonly postgres: PostgresServer; readonly fleet: Fleet; readonly filler: string }) => Promise<void>,
+  ): Promise<void> => {
     const disk = mountTmpfs(DISK_BYTES);
     if (disk === undefined) throw new Error('the file system could be mounted a moment ago');
     const postgres = await startPostgres(disk.path);
-    const fleet = await startFleet(postgres, { database: 'no_space', data });
+    const fleet = await startFleet(postgres, { ...options, data });
     try {
       await fleet.allReady();
-      expect(await fillDisk(postgres, fleet, join(disk.path, 'filler'))).toEqual([]);
+      await work({ postgres, fleet, filler: join(disk.path, 'filler') });
     } finally {
       await fleet.stop();
       await postgres.kill();
       disk.unmount();
     }
-  });
+  };
+
+  it('refuse for that time, lose nothing, and continue by themselves', { timeout: 600_000 }, () =>
+    onSmallDisk({ database: 'no_space' }, async ({ postgres, fleet, filler }) => {
+      expect(await fillDisk(postgres, fleet, filler)).toEqual([]);
+    }),
+  );
+
+  it('lose facts in the control, which acknowledges before it commits', { timeout: 300_000 }, () =>
+    onSmallDisk({ database: 'lying', entry: childFile('lying-server.ts'), running: 1 }, async ({ postgres, fleet, filler }) => {
+      const load = startLoad({ front: () => fleet.urlOf(0), kinds: ['send', 'rpc', 'poll'], patienceMs: 10_000 });
+      await load.more(10);
+      fill(filler);
+      // It accepts messages until its first commit fails.
+      await eventually(() => fleet.ended.length > 0);
+      rmSync(filler);
+      await eventually(() => postgres.start());
+      await load.stop();
+      await fleet.allReady();
+      expect((await violations(fleet, load.journal)).join('\n')).toContain('lost');
+    }),
+  );
 });

@@ -6,6 +6,7 @@ import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { chunksText, freshName, sendInit, textOf } from './client.ts';
+import { childFile } from './parley.ts';
 import { operate } from './replicas/audit.ts';
 import { startFleet } from './replicas/fleet.ts';
 import { times } from './size.ts';
@@ -46,6 +47,23 @@ suiteNeeding('postgresql', hasPostgres, 'R6: nodes with different agents on one 
     for (let at = 0; at < times(6, 60); at += 1)
       await eventually(async () => expect(await answerTo(fleet.urlOf(at % 2))).toBe(chunksText(2)));
     expect(await operate(fleet.database, 'SELECT id FROM parley.tasks WHERE state = $1', [FAILED])).toEqual([]);
+    await fleet.stop();
+  });
+
+  it('are seen to answer with another agent in the control, whose third node has one of the same name', { timeout: 300_000 }, async () => {
+    const fleet = await startFleet(postgres, {
+      database: 'same_name',
+      data,
+      args: (at) => [at < 2 ? 'script' : childFile('other-script.ts')],
+    });
+    await fleet.allReady();
+    // Nodes compare names. A third of the cells belongs to the third node.
+    const answers = new Set<string>();
+    await eventually(async () => {
+      answers.add(await answerTo(fleet.urlOf(0)));
+      return answers.size === 2;
+    });
+    expect(answers).toEqual(new Set([chunksText(2), 'another agent']));
     await fleet.stop();
   });
 });

@@ -115,7 +115,9 @@ describe('Node’s network modules', () => {
       'server/adapters/replicas/outside.ts', // types
       'server/adapters/replicas/passing.ts', // types
       'server/adapters/replicas/routed.ts', // types, and the codes of HTTP/2
+      'server/adapters/replicas/send-channel.ts', // the same
       'server/adapters/replicas/serve-call.ts', // the same
+      'server/adapters/replicas/serve-sends.ts', // the same
       'server/outbound/connect.ts', // the guard
     ]);
   });

@@ -25,6 +25,8 @@ export interface RunOptions extends Surroundings {
   readonly node?: readonly string[];
   /** Starts this program instead of the command line, with the same arguments. */
   readonly entry?: string;
+  /** The command line of another release. */
+  readonly cli?: string | undefined;
 }
 
 /** Resolves when it accepts requests. */
@@ -50,8 +52,8 @@ export async function parleyServe(options: RunOptions = {}): Promise<Parley> {
 }
 
 /** The same without waiting, for starts that must fail. */
-export function launchServe({ args = [], node = [], command = ['serve'], entry, ...around }: RunOptions = {}): Child {
-  const program = entry === undefined ? [around.isBuilt === true ? BUILT : CLI, ...command] : [entry];
+export function launchServe({ args = [], node = [], command = ['serve'], entry, cli, ...around }: RunOptions = {}): Child {
+  const program = entry === undefined ? [cli ?? (around.isBuilt === true ? BUILT : CLI), ...command] : [entry];
   const port = args.includes('--port') ? [] : ['--port', '0'];
   return startNode([...node, ...program, ...args, '--json', ...port], around);
 }

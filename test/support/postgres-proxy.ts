@@ -12,8 +12,8 @@ export type CommitCut = 'before' | 'reply' | 'late';
 /** A proxy in front of a Postgres server that can cut the connection of a commit. */
 export interface PostgresProxy {
   readonly port: number;
-  /** Cuts the next commit. */
-  cutNext(how: CommitCut): void;
+  /** Cuts the next commit. `onCut` is called at once, before the client can do anything about it. */
+  cutNext(how: CommitCut, onCut?: () => void): void;
   /** Cuts that have happened. */
   readonly cuts: number;
   /** Delivers the bytes that a `late` cut held back. */
@@ -32,6 +32,7 @@ const COMMIT = 'commit-';
 export async function startPostgresProxy(serverPort: number): Promise<PostgresProxy> {
   const open = new Set<Socket>();
   let next: CommitCut | undefined;
+  let afterCut: (() => void) | undefined;
   let cuts = 0;
   let isPartitioned = false;
   let target = serverPort;
@@ -68,6 +69,7 @@ export async function startPostgresProxy(serverPort: number): Promise<PostgresPr
         waiting.add(server);
         held.push(() => void server.write(bytes));
       } else server.write(bytes);
+      afterCut?.();
     });
     // With `reply` the server has answered, so the commit is durable when the client loses its connection.
     server.on('data', (bytes) => {
@@ -89,8 +91,9 @@ export async function startPostgresProxy(serverPort: number): Promise<PostgresPr
   if (address === null || typeof address === 'string') throw new Error('the proxy has no port');
   return {
     port: address.port,
-    cutNext: (how) => {
+    cutNext: (how, onCut) => {
       next = how;
+      afterCut = onCut;
     },
     get cuts() {
       return cuts;

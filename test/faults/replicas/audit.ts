@@ -51,12 +51,22 @@ CREATE TRIGGER audit_buried AFTER DELETE ON parley.replicas FOR EACH ROW EXECUTE
 CREATE TRIGGER audit_shown BEFORE INSERT ON parley.replicas FOR EACH ROW EXECUTE FUNCTION audit.shown();
 `;
 
-/** Creates a database with the tables of a store and the audit. `links`: addresses that other nodes see in place of the real ones. */
-export async function createAudited(server: string, database: string, links: ReadonlyMap<string, string> = new Map()): Promise<string> {
+export interface AuditedOptions {
+  readonly database: string;
+  /** Makes the tables. Default: this checkout does. */
+  readonly makeTables?: (database: string) => Promise<void>;
+  /** Addresses that other nodes see in place of the real ones. */
+  readonly links?: ReadonlyMap<string, string>;
+}
+
+const makeOurTables = async (url: string): Promise<void> => (await openPostgresStore(url)).close();
+
+/** Creates a database with the tables of a store and the audit. */
+export async function createAudited(server: string, options: AuditedOptions): Promise<string> {
+  const { database, makeTables = makeOurTables, links = new Map() } = options;
   const url = server.replace(/postgres$/, database);
   await operate(server, `CREATE DATABASE ${database}`);
-  const store = await openPostgresStore(url);
-  await store.close();
+  await makeTables(url);
   await operate(url, AUDIT);
   for (const [direct, shown] of links) await operate(url, 'INSERT INTO audit.links VALUES ($1, $2)', [direct, shown]);
   return url;

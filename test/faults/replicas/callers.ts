@@ -3,6 +3,7 @@ import { isTerminal } from '#protocol';
 import { chunksText, freshName, pause, sendInit, textOf } from '../client.ts';
 import { eventOf, framesOf } from '../frames.ts';
 import type { Journal } from './journal.ts';
+import { callersWebhook } from './webhook.ts';
 
 /** Where a caller sends its requests, and what it records. */
 export interface Caller {
@@ -11,8 +12,6 @@ export interface Caller {
   readonly front: () => string;
   /** How long it repeats a request before it counts as never answered. */
   readonly patienceMs: number;
-  /** The address of the test's webhook. */
-  readonly hook?: string;
 }
 
 /** A fault that a caller answers by repeating its request. */
@@ -235,7 +234,7 @@ export async function cancelRun(caller: Caller): Promise<void> {
 export async function sendHooked(caller: Caller): Promise<void> {
   const [name, chunks] = [freshName('job-hook'), chunksNow()];
   const message = { messageId: name, contextId: name, role: 'ROLE_USER', parts: [{ text: `chunks=${chunks} delay=2` }] };
-  const body = JSON.stringify({ message, configuration: { taskPushNotificationConfig: { url: `${caller.hook}/x` } } });
+  const body = JSON.stringify({ message, configuration: { taskPushNotificationConfig: { url: `${(await callersWebhook()).url}/x` } } });
   const task = await sendRest(caller, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
   caller.journal.hooked.add(task.id);
   if (!isTerminal(task.status.state)) throw new Error(`a blocking send ended as ${task.status.state}`);

@@ -15,6 +15,14 @@ export const LEASE_MS = 3000;
 /** A protection that a control switches off in a real `parley serve` (children/weakened.ts). */
 export type Weakness = 'fence' | 'sync' | 'verdict' | 'clock';
 
+/** Which Parley a node is. Default: that of this checkout. */
+export interface Release {
+  /** Its command line. */
+  readonly cli?: string | undefined;
+  /** Options of Node itself, such as `--import`. */
+  readonly node?: readonly string[];
+}
+
 export interface FleetOptions {
   readonly database: string;
   /** A folder for the data of the nodes. */
@@ -25,6 +33,10 @@ export interface FleetOptions {
   readonly weakness?: Weakness;
   /** Starts this program instead of `parley serve`. */
   readonly entry?: string;
+  /** Asked at each start of a node. */
+  readonly release?: (at: number) => Release | undefined;
+  /** Makes the tables. Default: this checkout does. */
+  readonly makeTables?: (database: string) => Promise<void>;
   /** Agents and more arguments of a node. Default: `script`. */
   readonly args?: (at: number) => readonly string[];
   /** How a node is started. */
@@ -81,11 +93,13 @@ export class Fleet {
     const linked = link === undefined ? [] : ['--advertise', `127.0.0.1:${link(at).direct}`];
     const served = entry === undefined ? (args?.(at) ?? ['script']) : [];
     const { env, ...rest } = around?.(at) ?? {};
+    const release = this.#options.release?.(at);
     return launchServe({
       ...rest,
-      isBuilt: isFull && entry === undefined,
+      isBuilt: isFull && entry === undefined && release === undefined,
+      cli: release?.cli,
       env: { ...env, ...(weakness === undefined ? {} : { PARLEY_WEAKNESS: weakness }) },
-      node: weakness === undefined ? [] : ['--import', childFile('weakened.ts')],
+      node: [...(release?.node ?? []), ...(weakness === undefined ? [] : ['--import', childFile('weakened.ts')])],
       args: [...served, ...place, ...linked, '--limit', 'retryMs=20', '--port', String(this.#ports[at]), '--allow-loopback-targets'],
       ...(entry === undefined ? {} : { entry }),
     });
@@ -189,6 +203,6 @@ export async function startFleet(server: PostgresServer, options: FleetOptions):
     const link = options.link?.(at);
     if (link !== undefined) links.set(`127.0.0.1:${link.direct}`, `127.0.0.1:${link.shown}`);
   }
-  const database = await createAudited(server.url, options.database, links);
+  const database = await createAudited(server.url, { ...options, links });
   return new Fleet(server, options, { database, ports });
 }

@@ -6,6 +6,7 @@ import type { Ledger } from '../ledger.ts';
 import { verifyAll } from '../verify.ts';
 import { foundByAudit, operate } from './audit.ts';
 import type { Fleet } from './fleet.ts';
+import { callersWebhook } from './webhook.ts';
 
 /** A finished task as a caller has received it. It stays so for ever. */
 export interface Fact {
@@ -68,7 +69,7 @@ const SHOWN_MAX = 12;
 const UNFINISHED = 'SELECT id AS what FROM parley.tasks WHERE state < 3';
 
 /** Everything that contradicts the promises: an empty list if all of them hold. Callers must have ended. */
-export async function violations(fleet: Fleet, journal: Journal, hook?: Receiver): Promise<readonly string[]> {
+export async function violations(fleet: Fleet, journal: Journal): Promise<readonly string[]> {
   const url = await fleet.readyUrl();
   const found: string[] = [];
   // A control may leave tasks that nobody finishes.
@@ -82,7 +83,7 @@ export async function violations(fleet: Fleet, journal: Journal, hook?: Receiver
     const now = task === undefined ? 'nothing' : `${task.status.state} ${textOf(task)}`;
     if (now !== `${fact.state} ${fact.text}`) found.push(`lost: ${fact.id} was ${fact.state} ${fact.text}, and is ${now}`);
   }
-  if (hook !== undefined) found.push(...(await missedBy(hook, url, journal)));
+  if (journal.hooked.size > 0) found.push(...(await missedBy(await callersWebhook(), url, journal)));
   found.push(...(await foundByAudit(fleet.database)), ...journal.broken);
   return found.length > SHOWN_MAX ? [...found.slice(0, SHOWN_MAX), `… ${found.length} in all`] : found;
 }

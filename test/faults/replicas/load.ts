@@ -17,7 +17,6 @@ export interface LoadOptions {
   readonly front: () => string;
   /** A node that callers of gRPC reach: the nginx of the guide has no gRPC. Absent: nobody calls by gRPC. */
   readonly grpcPort?: () => number;
-  readonly hook?: string;
   readonly kinds?: readonly Kind[];
   /** Default: a minute. */
   readonly patienceMs?: number;
@@ -84,16 +83,16 @@ async function sendByGrpc(caller: Caller, port: () => number): Promise<void> {
 }
 
 /** Callers that work until they are stopped. */
-export function startLoad({ front, grpcPort, hook, kinds = MIXED, patienceMs = 60_000 }: LoadOptions): Load {
+export function startLoad({ front, grpcPort, kinds = MIXED, patienceMs = 60_000 }: LoadOptions): Load {
   const journal = new Journal();
-  const caller: Caller = { journal, front, patienceMs, ...(hook === undefined ? {} : { hook }) };
+  const caller: Caller = { journal, front, patienceMs };
   const jobs: Readonly<Record<Exclude<Kind, Job['kind']>, (() => Promise<void>) | undefined>> = {
     rpc: () => sendByRpc(caller),
     named: () => sendNamed(caller),
     old: () => streamOld(caller),
     ask: () => answerQuestion(caller),
     cancel: () => cancelRun(caller),
-    hook: hook === undefined ? undefined : () => sendHooked(caller),
+    hook: () => sendHooked(caller),
     grpc: grpcPort === undefined ? undefined : () => sendByGrpc(caller, grpcPort),
   };
   const jobOf = (kind: Kind): (() => Promise<void>) | undefined =>
