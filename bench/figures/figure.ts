@@ -13,6 +13,11 @@ export interface Sizes {
   readonly warmUp: number;
   /** Sends to each server before them. A server of 330 functions for a send is compiled after some 25,000. */
   readonly warmUpSends: number;
+  /**
+   * Load before each round that is not counted. Between its rounds a server is idle. V8 then takes memory back, and collects all of it when
+   * the next load begins, which is slow with many tasks in memory.
+   */
+  readonly leadInMs: number;
   /** Duration of one round for one side. */
   readonly ms: number;
   readonly subscribers: number;
@@ -27,6 +32,7 @@ export const FULL: Sizes = {
   rounds: 11,
   warmUp: 5,
   warmUpSends: 30_000,
+  leadInMs: 1000,
   ms: 700,
   subscribers: 10_000,
   subscriberRounds: 3,
@@ -40,6 +46,7 @@ export const QUICK: Sizes = {
   rounds: 3,
   warmUp: 1,
   warmUpSends: 0,
+  leadInMs: 100,
   ms: 300,
   subscribers: 1000,
   subscriberRounds: 1,

@@ -3,7 +3,7 @@ import { newFolder, startParley } from '../children.ts';
 import type { Load, Loaded } from '../load.ts';
 import { cpuMicros, idleMicros, inTurns, percentile, quartiles, ratios } from '../measure.ts';
 import { forwardedFigures } from '../replicas/forwarded.ts';
-import { loadsAtOnce } from '../replicas/load-process.ts';
+import { loadsAtOnce, warmUpAtOnce } from '../replicas/load-process.ts';
 import type { Replicas } from '../replicas/nodes.ts';
 import { metricOf, startReplicas } from '../replicas/nodes.ts';
 import type { BenchPostgres } from '../replicas/postgres.ts';
@@ -50,17 +50,19 @@ function sends(loaded: readonly Loaded[]): number {
   return loaded.reduce((sum, each) => sum + each.count, 0);
 }
 
-async function oneReplica(postgres: BenchPostgres, { rounds, ms }: Sizes): Promise<readonly Figure[]> {
+async function oneReplica(postgres: BenchPostgres, { rounds, warmUpSends, ms }: Sizes): Promise<readonly Figure[]> {
   const servers = {
     sqlite: await startParley('echo', ['--data', newFolder()]),
     postgres: await startParley('echo', ['--data', newFolder(), '--store', await postgres.database()]),
   };
   // The server counts reads as commits, too.
   const commits = (): Promise<number> => metricOf(servers.postgres, 'parley_commits_total');
+  const loadOf = (side: keyof typeof servers, connections: number): readonly Load[] =>
+    clientsOf({ url: `${servers[side].url}/a2a`, ...sendIn('v10'), connections, ms });
+  for (const side of ['sqlite', 'postgres'] as const) await warmUpAtOnce(loadOf(side, CALLERS_EACH), warmUpSends);
   const figures: Figure[] = [];
   for (const connections of CALLERS) {
-    const load = (side: keyof typeof servers): readonly Load[] =>
-      clientsOf({ url: `${servers[side].url}/a2a`, ...sendIn('v10'), connections, ms });
+    const load = (side: keyof typeof servers): readonly Load[] => loadOf(side, connections);
     const rates = await inTurns(['sqlite', 'postgres'], { rounds }, async (side) => perSecond(await loadsAtOnce(load(side))));
     const before = { database: postgres.cpuMicros(), node: cpuMicros(servers.postgres.pid), commits: await commits() };
     const made = sends(await loadsAtOnce(load('postgres').map((one) => ({ ...one, ms: 3 * ms }))));
@@ -122,7 +124,7 @@ async function manyReplicas(postgres: BenchPostgres, sizes: Sizes, counts: reado
   const measured: Scaled[] = [];
   for (const replicas of counts) {
     const cluster = await startReplicas('echo', await postgres.database(), { count: replicas });
-    await loadOn(cluster, sizes.ms);
+    await warmUpAtOnce(loadsOf(cluster, sizes.ms), Math.max(1, sizes.warmUpSends * replicas));
     measured.push(await scaled(cluster, postgres, 5 * sizes.ms));
     await cluster.stop();
   }
@@ -147,18 +149,16 @@ async function manyReplicas(postgres: BenchPostgres, sizes: Sizes, counts: reado
 }
 
 /** Each replica has a client process of its own. Every second one sends an Idempotency-Key. */
-function loadOn({ nodes }: Replicas, ms: number): Promise<readonly Loaded[]> {
-  return loadsAtOnce(
-    nodes.flatMap(({ url }) =>
-      [{}, { keyed: true }].map((more) => ({ url: `${url}/a2a`, ...sendIn('v10'), connections: CALLERS_EACH / 2, ms, ...more })),
-    ),
+function loadsOf({ nodes }: Replicas, ms: number): readonly Load[] {
+  return nodes.flatMap(({ url }) =>
+    [{}, { keyed: true }].map((more) => ({ url: `${url}/a2a`, ...sendIn('v10'), connections: CALLERS_EACH / 2, ms, ...more })),
   );
 }
 
 async function scaled(cluster: Replicas, postgres: BenchPostgres, ms: number): Promise<Scaled> {
   const before = { node: cluster.cpuMicros(), database: postgres.cpuMicros(), forwards: await cluster.forwards(), at: process.hrtime() };
   const idle = idleMicros();
-  const loaded = await loadOn(cluster, ms);
+  const loaded = await loadsAtOnce(loadsOf(cluster, ms));
   const made = sends(loaded);
   const [seconds, nanos] = process.hrtime(before.at);
   const passed = (seconds * 1e6 + nanos / 1000) * availableParallelism();

@@ -28,7 +28,7 @@ interface SdkServer {
 }
 
 /** Measures the same send and the same stream on the SDKs of three languages, as their documentation serves them: tasks in memory, over JSON-RPC. */
-export async function benchSdks({ rounds, ms }: Sizes): Promise<readonly Figure[]> {
+export async function benchSdks({ rounds, leadInMs, ms }: Sizes): Promise<readonly Figure[]> {
   const peers = await startPeers();
   if (peers === undefined) return [{ what: 'SDKs of Go and Python', value: 'not measured', beside: NEEDED, goal: '' }];
   const servers = [...(await startOurs()), ...peers];
@@ -40,8 +40,10 @@ export async function benchSdks({ rounds, ms }: Sizes): Promise<readonly Figure[
     { rounds },
     async (title) => {
       const { url = '', pid = 0 } = byTitle.get(title) ?? {};
+      const load = { url, ...sendIn('v10'), connections: CONNECTIONS };
+      await requestsPerSecond({ ...load, ms: leadInMs });
       const before = cpuMicros(pid);
-      const rate = await requestsPerSecond({ url, ...sendIn('v10'), connections: CONNECTIONS, ms });
+      const rate = await requestsPerSecond({ ...load, ms });
       micros.get(title)?.push((cpuMicros(pid) - before) / ((rate * ms) / 1000));
       return rate;
     },

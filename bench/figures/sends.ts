@@ -28,7 +28,7 @@ interface Spent {
 }
 
 /** Measures blocking sends to the echo agent. */
-export async function benchSends({ rounds, warmUp, warmUpSends, ms }: Sizes): Promise<readonly Figure[]> {
+export async function benchSends({ rounds, warmUp, warmUpSends, leadInMs, ms }: Sizes): Promise<readonly Figure[]> {
   const servers = {
     durable: await startParley('echo', ['--data', newFolder()]),
     unsearched: await startParley('echo', ['--data', newFolder(), '--no-search']),
@@ -44,6 +44,7 @@ export async function benchSends({ rounds, warmUp, warmUpSends, ms }: Sizes): Pr
   for (const side of SIDES) await sendUntilWarm(loadOf(side), warmUpSends);
   const rates = await inTurns(SIDES, { rounds, warmUp }, async (side) => {
     const { pid } = servers[side];
+    await runLoad({ ...loadOf(side), ms: leadInMs });
     const before = cpuMicros(pid);
     const done = await runLoad({ ...loadOf(side), ms });
     spent[side].micros.push((cpuMicros(pid) - before) / done.count);

@@ -2,7 +2,7 @@ import type { Figure, Sizes } from '../figures/figure.ts';
 import { count } from '../figures/figure.ts';
 import { ID_PLACE } from '../load.ts';
 import { percentile } from '../measure.ts';
-import { loadsAtOnce } from './load-process.ts';
+import { loadsAtOnce, warmUpAtOnce } from './load-process.ts';
 import type { Replicas } from './nodes.ts';
 import { startReplicas } from './nodes.ts';
 
@@ -13,13 +13,19 @@ interface Side {
   readonly micros: number;
 }
 
+const WARMING_CALLERS = 32;
+
 /** Measures sends to conversations of another replica beside the same sends at their owner. */
-export async function forwardedFigures(store: string, { ms }: Sizes): Promise<readonly Figure[]> {
+export async function forwardedFigures(store: string, { warmUpSends, ms }: Sizes): Promise<readonly Figure[]> {
   const cluster = await startReplicas('echo', store, { count: 2 });
   const [owner = '', entry = ''] = cluster.nodes.map(({ url }) => url);
+  const conversations = (many: number): Promise<readonly string[]> =>
+    Promise.all(Array.from({ length: many }, () => conversationAt(owner)));
+  const warming = { version: '1.0', body: await conversations(WARMING_CALLERS), connections: WARMING_CALLERS, ms };
+  for (const url of [owner, entry]) await warmUpAtOnce([{ ...warming, url: `${url}/a2a` }], warmUpSends);
   const figures: Figure[] = [];
   for (const callers of [1, 4]) {
-    const bodies = await Promise.all(Array.from({ length: callers }, () => conversationAt(owner)));
+    const bodies = await conversations(callers);
     const measure = (url: string, took: number): Promise<Side> => sideOf(cluster, { url, body: bodies, ms: took });
     for (const url of [owner, entry]) await measure(url, ms);
     const forwarded = await cluster.forwards();
