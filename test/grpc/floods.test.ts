@@ -182,6 +182,33 @@ describe('one port', () => {
     expect(http2[3]).toBe(SETTINGS);
   });
 
+  it('takes a preface for HTTP/2 only as the first bytes of a connection', async () => {
+    const socket = await opened(server.port);
+    let text = '';
+    socket.setEncoding('latin1').on('data', (piece: string) => {
+      text += piece;
+    });
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.write(`GET /readyz HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`);
+    await eventually(() => expect(text).toContain('{"status":"ready"}'));
+    socket.write(Buffer.concat([PREFACE, frame(SETTINGS)]));
+    await closed;
+    expect(text).toContain('HTTP/1.1 400 Bad Request');
+  });
+
+  it('keeps a connection of HTTP/2 for longer than the timeouts of HTTP/1.1', async () => {
+    const { socket } = await attacker();
+    const silent = await opened(server.port);
+    await new Promise<void>((resolve) => silent.resume().once('close', () => resolve()));
+    expect(socket.destroyed).toBe(false);
+    const { length } = await new Promise<Buffer>((resolve) => {
+      socket.once('data', resolve);
+      socket.write(frame(PING, Buffer.alloc(8)));
+    });
+    expect(length).toBeGreaterThan(0);
+    socket.destroy();
+  });
+
   it('serves everything else over HTTP/2 too, with the checks of HTTP/1.1', async () => {
     const session = connect(server.url);
     const get = (path: string, headers: Record<string, string> = {}): Promise<{ status: unknown; text: string }> =>

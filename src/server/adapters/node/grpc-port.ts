@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { BlockList, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { GrpcHost, HttpResponse } from '#bindings';
 import { GRPC_SERVICES, isConnectType, isGrpcType } from '#bindings';
 import type { ConnectMethods, ConnectRoad } from '../../../bindings/grpc/adapters/connect.ts';
@@ -23,7 +24,8 @@ import type { Http2Host, ReceivedStream } from './http2-host.ts';
 import { Http2HttpRequest } from './http2-request.ts';
 import { isElsewhere, keptBody } from './kept-body.ts';
 import { drained } from './linger.ts';
-import { sharePort } from './one-port.ts';
+import type { ParserError } from './one-port.ts';
+import { shareTlsPort, takeHttp2 } from './one-port.ts';
 
 /** Lets another replica answer a request. */
 export interface Forward {
@@ -60,6 +62,8 @@ export interface GrpcPortOptions {
 
 /** HTTP/2 beside HTTP/1.1 on the port of a server, and gRPC, gRPC-Web and Connect on both. */
 export interface GrpcPort {
+  /** Serves a connection on which Node's parser found the beginning of HTTP/2. False: it found something else. */
+  takeHttp2(error: ParserError, socket: Duplex): boolean;
   /** Answers a request of HTTP/1.1 if it is one of Connect or gRPC-Web. Undefined: it is none. */
   takeHttp1(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> | undefined;
   /** Asks clients of HTTP/2 to send no more requests. */
@@ -82,11 +86,13 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
   };
   const onStream = (received: ReceivedStream): void => options.track(serveStream(received), received.stream);
   const http2 = lateHttp2Host(options, onStream);
-  const port = sharePort(server, {
-    serveHttp2: (socket) => void http2.serve(socket),
-    silentMsMax: Math.min(limits.headerMsMax, limits.requestMsMax),
-  });
+  if (server.listenerCount('secureConnection') > 0) shareTlsPort(server, (socket) => void http2.serve(socket));
   return {
+    takeHttp2: (error, socket) => {
+      const taken = takeHttp2(error, socket);
+      if (taken !== undefined) void http2.serve(taken);
+      return taken !== undefined;
+    },
     takeHttp1: (incoming, outgoing) => {
       const { method, url = '', headers } = incoming;
       if (!isConnectCall({ method, path: pathOf(url), type: headers['content-type'] })) return undefined;
@@ -105,10 +111,7 @@ export function createGrpcPort(server: Server, options: GrpcPortOptions): GrpcPo
       };
       return serveCall();
     },
-    goAway: () => {
-      port.closeUndecided();
-      http2.host()?.goAway();
-    },
+    goAway: () => http2.host()?.goAway(),
     closeAll: () => http2.host()?.closeAll(),
   };
 }

@@ -145,7 +145,7 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
   const server = createNodeServer(given);
   server.on('request', take);
   server.on('checkExpectation', take); // `checkHead` refuses it
-  answerParserErrors(server);
+  answerParserErrors(server, (error, socket) => port?.takeHttp2(error, socket) === true);
   server.on('checkContinue', take); // by default Node asks for the body at once, before access is checked
   if (grpc) port = createGrpcPort(server, { handler, services, log, track, isStopping: () => isStopping, ...shared });
   connections.watch(server);

@@ -1,109 +1,59 @@
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-
-/** Options of `sharePort`. */
-export interface SharedPortOptions {
-  /** Serves a socket whose client speaks HTTP/2. */
-  readonly serveHttp2: (socket: Socket) => void;
-  /** A client that does not show its protocol within this time is disconnected. */
-  readonly silentMsMax: number;
-}
-
-/** A port on which clients speak HTTP/1.1 or HTTP/2. */
-export interface SharedPort {
-  /** Disconnects the clients that have not shown their protocol yet. No server knows them. */
-  closeUndecided(): void;
-}
 
 /** What a client sends first on HTTP/2 without TLS (RFC 9113 §3.4). */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
+/** Node's parser of HTTP/1.1 reports the preface with this code. */
+const HTTP2_BEGINS = 'HPE_PAUSED_H2_UPGRADE';
+
+/** An error of Node's parser. */
+export interface ParserError extends Error {
+  readonly code?: string;
+  /** The bytes of `rawPacket` that the parser has read. */
+  readonly bytesParsed?: number;
+  readonly rawPacket?: Buffer;
+}
+
+/** Lets clients of HTTP/2 use the port of an HTTPS server: they choose it in the handshake (ALPN). */
+export function shareTlsPort(server: Server, serveHttp2: (socket: Socket) => void): void {
+  const [http1] = server.listeners('secureConnection');
+  if (http1 === undefined) throw new Error('the server has no listener for connections');
+  server.removeAllListeners('secureConnection');
+  server.on('secureConnection', (socket: Socket) => {
+    if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2') serveHttp2(socket);
+    else Reflect.apply(http1, server, [socket]);
+  });
+}
 
 /**
- * Lets HTTP/1.1 and HTTP/2 share the port of a server. With TLS the client chooses in the handshake
- * (ALPN); without, its first bytes tell. The server still listens and serves HTTP/1.1 itself, because
- * the timeouts of a server that does not listen have no effect.
+ * Takes a connection from the HTTP/1.1 server if its client speaks HTTP/2 without TLS. Undefined: it does not. Node's own parser recognises
+ * the preface, so connections of HTTP/1.1 cost nothing more, and its timeouts hold until the preface is complete.
  */
-export function sharePort(server: Server, options: SharedPortOptions): SharedPort {
-  const event = server.listenerCount('secureConnection') > 0 ? 'secureConnection' : 'connection';
-  const [http1] = server.listeners(event);
-  if (http1 === undefined) throw new Error('the server has no listener for connections');
-  const serveHttp1 = (socket: Socket): void => {
-    Reflect.apply(http1, server, [socket]);
-    socket.resume();
-  };
-  server.removeAllListeners(event);
-  if (event === 'secureConnection') {
-    server.on(event, (socket: Socket) => {
-      if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2') options.serveHttp2(socket);
-      else serveHttp1(socket);
-    });
-    return { closeUndecided: () => {} };
-  }
-  const undecided = new Set<UndecidedSocket>();
-  server.on(event, (socket: Socket) => {
-    if (socket.destroyed) return; // a connection limit has refused it
-    const one = new UndecidedSocket(socket, {
-      onDecided: (isHttp2) => {
-        undecided.delete(one);
-        if (isHttp2 === true) options.serveHttp2(socket);
-        else if (isHttp2 === false) serveHttp1(socket);
-      },
-      onSilent: () => server.emit('clientError', Object.assign(new Error('no request'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket),
-      silentMsMax: options.silentMsMax,
-    });
-    undecided.add(one);
-  });
-  return {
-    closeUndecided: () => {
-      for (const one of undecided) one.socket.destroy();
-    },
-  };
+export function takeHttp2(error: ParserError, socket: Duplex): Socket | undefined {
+  const { code, bytesParsed, rawPacket } = error;
+  if (code !== HTTP2_BEGINS || rawPacket === undefined || !(socket instanceof Socket)) return undefined;
+  const rest = rawPacket.subarray(bytesParsed);
+  // The preface counts only as the first bytes of a connection, not after a request.
+  if (socket.bytesRead - rest.length !== PREFACE.length) return undefined;
+  if (!leaveHttp1(socket)) return undefined;
+  socket.pause();
+  socket.unshift(Buffer.concat([PREFACE, rest]));
+  return socket;
 }
 
-interface UndecidedOptions {
-  /** Undefined: the client has disconnected. */
-  readonly onDecided: (isHttp2: boolean | undefined) => void;
-  readonly onSilent: () => void;
-  readonly silentMsMax: number;
-}
+const HTTP1_EVENTS = ['data', 'end', 'close', 'drain', 'timeout', 'resume', 'pause', 'error'];
+/** The names of the listeners that Node's HTTP/1.1 server adds to a socket. */
+const HTTP1_LISTENER = /^(?:bound )?(?:socketOn|onSocket)/;
 
-/** A socket until its first bytes have shown which protocol it speaks. */
-class UndecidedSocket {
-  readonly socket: Socket;
-  readonly #options: UndecidedOptions;
-  readonly #timer: ReturnType<typeof setTimeout>;
-  #seen: Buffer | undefined;
-
-  constructor(socket: Socket, options: UndecidedOptions) {
-    this.socket = socket;
-    this.#options = options;
-    this.#timer = setTimeout(options.onSilent, options.silentMsMax);
-    socket.on('data', this.#onData).on('end', this.#onGone).on('close', this.#onGone).on('error', this.#onGone);
+/** Removes what Node's HTTP/1.1 server has added to a socket. Its listener for `close` releases the parser. */
+function leaveHttp1(socket: Socket): boolean {
+  const release = socket.listeners('close').find(({ name }) => HTTP1_LISTENER.test(name));
+  if (release === undefined) return false;
+  for (const event of HTTP1_EVENTS) {
+    for (const listener of socket.listeners(event)) if (HTTP1_LISTENER.test(listener.name)) socket.off(event, listener as () => void);
   }
-
-  readonly #onData = (piece: Buffer): void => {
-    const seen = this.#seen === undefined ? piece : Buffer.concat([this.#seen, piece]);
-    const length = Math.min(seen.length, PREFACE.length);
-    const isPrefix = PREFACE.compare(seen, 0, length, 0, length) === 0;
-    if (isPrefix && seen.length < PREFACE.length) {
-      this.#seen = seen;
-      return;
-    }
-    this.#letGo();
-    this.socket.pause();
-    this.socket.unshift(seen);
-    this.#options.onDecided(isPrefix);
-  };
-
-  readonly #onGone = (): void => {
-    this.#letGo();
-    this.socket.destroy();
-    this.#options.onDecided(undefined);
-  };
-
-  #letGo(): void {
-    clearTimeout(this.#timer);
-    this.socket.off('data', this.#onData).off('end', this.#onGone).off('close', this.#onGone).off('error', this.#onGone);
-  }
+  Reflect.apply(release, socket, []);
+  return true;
 }

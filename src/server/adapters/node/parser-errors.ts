@@ -1,12 +1,14 @@
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { newRequestId } from '../../access/request-id.ts';
+import type { ParserError } from './one-port.ts';
 
 /**
- * What Node's parser rejects never becomes a request. By default Node answers it without our headers.
+ * What Node's parser rejects never becomes a request. By default Node answers it without our headers. `take`: whether it is answered otherwise.
  */
-export function answerParserErrors(server: Server): void {
-  server.on('clientError', (error: Error & { readonly code?: string }, socket: Duplex & HttpSocket) => {
+export function answerParserErrors(server: Server, take: (error: ParserError, socket: Duplex) => boolean): void {
+  server.on('clientError', (error: ParserError, socket: Duplex & HttpSocket) => {
+    if (take(error, socket)) return;
     // Once a response has begun, more bytes would corrupt it.
     if (socket.writable && socket._httpMessage?.headersSent !== true) socket.write(answerTo(error.code));
     socket.destroySoon?.();
