@@ -98,12 +98,16 @@ class DirectCall implements TrackedCall {
 
   async #serve(method: DirectMethod, context: DirectContext): Promise<void> {
     if (method.kind === 'messages') return await this.#serveMessages(method.call, context);
-    const message = await this.#read(context.admitted);
-    if (method.kind === 'stream') return await this.#answerStream(method.open(message, context), context.admitted);
-    await this.#answer(await method.call(message, context));
+    if (method.kind === 'stream') return await this.#answerStream(await this.#open(method, context), context.admitted);
+    await this.#answer(await method.call(await this.#read(context.admitted), context));
     const { writableLength } = this.#stream;
     if (writableLength > PIECE_BYTES) this.watchEnd();
     else if (writableLength > 0) SMALL_ANSWERS.add(this);
+  }
+
+  /** Not a part of `#serve`: a suspended async function would keep the message as long as the stream is open. */
+  async #open(method: Extract<DirectMethod, { kind: 'stream' }>, context: DirectContext): Promise<DirectStream> {
+    return method.open(await this.#read(context.admitted), context);
   }
 
   /** Counts what the client has not taken yet of an answer, and disconnects it if it takes nothing. */

@@ -97,18 +97,20 @@ export class NodeHttpRequest implements HttpRequest {
     return new Promise((resolve, reject) => {
       const pieces: Buffer[] = [];
       let length = 0;
-      incoming.on('data', (piece: Buffer) => {
+      const onData = (piece: Buffer): void => {
         length += piece.length;
         if (length > bytesMax) {
-          incoming.removeAllListeners('data').pause();
+          incoming.off('data', onData).pause();
           reject(tooLarge(bytesMax));
         } else pieces.push(piece);
-      });
-      incoming.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, length)));
-      // Every request emits `close`. The error, which is costly to create, is for incomplete requests only.
-      incoming.on('close', () => {
-        if (!incoming.readableEnded) reject(new Error('the client disconnected before its request was complete'));
-      });
+      };
+      const onEnd = (): void => {
+        // Node keeps the request as long as its response is open, and the listeners would keep the body.
+        incoming.off('data', onData).off('end', onEnd).off('close', onClose);
+        resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, length));
+      };
+      const onClose = (): void => reject(new Error('the client disconnected before its request was complete'));
+      incoming.on('data', onData).on('end', onEnd).on('close', onClose);
     });
   }
 

@@ -27,6 +27,8 @@ export class Http2HttpRequest implements HttpRequest {
   readonly #options: Http2RequestOptions;
   readonly #onClose: (() => void)[] = [];
   #left: AbortController | undefined;
+  /** Rejects the body that is still arriving. */
+  #onCut: (() => void) | undefined;
   /** Set for a request that another replica has forwarded. */
   readonly forwarded?: ForwardedRequest;
   /** Set by a listener that is one of several. */
@@ -119,32 +121,36 @@ export class Http2HttpRequest implements HttpRequest {
   #arriving(bytesMax: number): Promise<Uint8Array> {
     const stream = this.#stream;
     const { bodyMsMax } = this.#options;
+    // Every stream emits `close`. The error, which is costly to create, is for incomplete requests only.
+    this.onClose(() => this.#onCut?.());
     return new Promise((resolve, reject) => {
       const pieces: Buffer[] = [];
       let length = 0;
       const fail = (error: Error): void => {
         clearTimeout(timer);
-        stream.removeAllListeners('data').pause();
+        stream.off('data', onData).pause();
         reject(error);
       };
       const timer = setTimeout(
         () => fail(new A2AError('INVALID_REQUEST', `the request was not complete within ${bodyMsMax} ms`)),
         bodyMsMax,
       );
-      stream.on('data', (piece: Buffer) => {
+      const onData = (piece: Buffer): void => {
         length += piece.length;
         if (length > bytesMax) fail(tooLarge(bytesMax));
         else pieces.push(piece);
-      });
-      stream.on('end', () => {
+      };
+      const onEnd = (): void => {
         clearTimeout(timer);
+        // The stream stays open as long as its response, and these would keep the body.
+        stream.off('data', onData).off('end', onEnd);
+        this.#onCut = undefined;
         const [first] = pieces;
         resolve(pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, length));
-      });
-      // Every stream emits `close`. The error, which is costly to create, is for incomplete requests only.
-      this.onClose(() => {
-        if (!stream.readableEnded) fail(disconnected());
-      });
+      };
+      const onCut = (): void => fail(disconnected());
+      this.#onCut = onCut;
+      stream.on('data', onData).on('end', onEnd);
     });
   }
 
