@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import type { ClientHttp2Stream } from 'node:http2';
+import { connect, createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ElsewhereError } from '#engine';
 import type { A2AService, CallContext, SendRequest, SendResult } from '#protocol';
 import { A2AError, taskId } from '#protocol';
 import { DEFAULT_SERVER_LIMITS } from '#server';
+import type { ReplicaRow } from '../../src/engine/adapters/postgres.ts';
 import { createDeliveryReports } from '../../src/server/adapters/replicas/delivery-reports.ts';
 import type { LinkCall } from '../../src/server/adapters/replicas/link-call.ts';
 import type { Links } from '../../src/server/adapters/replicas/link-client.ts';
@@ -11,13 +15,16 @@ import { createLinks } from '../../src/server/adapters/replicas/link-client.ts';
 import type { LinkHost } from '../../src/server/adapters/replicas/link-host.ts';
 import { openLinkHost } from '../../src/server/adapters/replicas/link-host.ts';
 import { makeLinkKeys } from '../../src/server/adapters/replicas/link-keys.ts';
-import type { SentCall } from '../../src/server/adapters/replicas/send-channel.ts';
+import { SENDS } from '../../src/server/adapters/replicas/link-wire.ts';
+import { routeCalls } from '../../src/server/adapters/replicas/routed.ts';
+import type { SendChannels, SentCall } from '../../src/server/adapters/replicas/send-channel.ts';
 import { createSendChannels } from '../../src/server/adapters/replicas/send-channel.ts';
 import { SILENT } from '../../src/server/observability/log.ts';
 import { eventually } from '../support/eventually.ts';
 
 const closing: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const close of closing.splice(0).reverse()) await close();
 });
 
@@ -30,6 +37,8 @@ interface Pair {
   /** How many streams of HTTP/2 it has opened. */
   readonly streams: () => number;
   readonly report: (key: string) => void;
+  /** Opens another stream for sends, to write anything to it. */
+  readonly raw: () => Promise<ClientHttp2Stream>;
 }
 
 const message = (text: string): SendResult => ({ messageId: text, role: 'ROLE_AGENT', parts: [{ text }] }) as unknown as SendResult;
@@ -73,6 +82,7 @@ async function pair(answer: Sending, { isAlive = (): boolean => true, agent = 'e
     send: (text, onAdmitted = () => {}) => channels.send(to, callOf(text), onAdmitted),
     streams: () => streams,
     report: (key) => reports.add(to, key),
+    raw: () => links.request(to, { ':method': 'POST', ':path': '/', [SENDS]: '1' }),
   };
 }
 
@@ -166,6 +176,7 @@ describe('sends from one replica to another', () => {
     });
     const running = await send('running');
     await eventually(() => String(finish) !== '() => {}');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }); // a busy machine must not reach the deadline of `close`
     const closed = host.close();
     const late = await send('late').then(
       ({ answer }) => answer,
@@ -178,9 +189,86 @@ describe('sends from one replica to another', () => {
   });
 
   it('end without an answer when the connection breaks', async () => {
-    const { send, host } = await pair(() => new Promise(() => {}));
+    let isRunning = false;
+    const { send, host } = await pair(() => {
+      isRunning = true;
+      return new Promise(() => {});
+    });
     const sent = await send('never');
-    await host.close(); // ends connections whose calls do not end in time
+    await eventually(() => isRunning);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const closed = host.close();
+    vi.runAllTimers(); // the connection breaks if calls do not end in time
+    await closed;
     expect(await sent.answer).toBeUndefined();
   });
+
+  it.each(['no json\n', 'null\n', '{"n":1,"reached":7}\n'])('are refused if a line cannot be read: %j', async (line) => {
+    const { send, raw } = await pair(async (text) => message(text));
+    const stream = await raw();
+    const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()));
+    stream.on('error', () => {}).resume();
+    stream.write(line);
+    await closed;
+    expect(await (await send('next')).answer).toMatchObject({ result: { messageId: 'next' } });
+  });
+
+  it('end without an answer when the replica writes a line that cannot be read', async () => {
+    const server = createServer();
+    server.on('stream', (stream) => {
+      stream.on('error', () => {}).resume();
+      stream.respond();
+      stream.write('no json\n');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => void server.close());
+    const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    closing.push(() => session.destroy());
+    const links: Pick<Links, 'request'> = { request: async (_, head) => session.request(head) };
+    const channels = createSendChannels(links, createDeliveryReports(links));
+    const call = { agent: 'echo', operation: 'send', key: 'k', reportsDelivery: false } as unknown as LinkCall<'send'>;
+    const sent = await channels.send({ link: '', publicKey: 'replica' }, call, () => {});
+    expect(await sent.answer).toBeUndefined();
+  });
+
+  it('get an error if their answer cannot be written, and disturb no other', async () => {
+    const { send, streams } = await pair(async (text) => (text === 'large' ? unwritable() : message(text)));
+    expect(await (await send('large')).answer).toMatchObject({ error: { kind: 'INTERNAL_ERROR' } });
+    expect(await (await send('next')).answer).toMatchObject({ result: { messageId: 'next' } });
+    expect(streams()).toBe(1);
+  });
 });
+
+it('a send whose caller leaves while the connection to the owner opens is canceled there', async () => {
+  const caller = new AbortController();
+  let isCanceled = false;
+  const sends: SendChannels = {
+    send: async () => {
+      caller.abort();
+      return {
+        answer: new Promise(() => {}),
+        cancel: () => {
+          isCanceled = true;
+        },
+      };
+    },
+  };
+  const elsewhere = { send: () => Promise.reject(new ElsewhereError(7)) } as unknown as A2AService;
+  const links = { request: () => Promise.reject(new Error('no streams here')) } as unknown as Links;
+  const { send } = routeCalls(elsewhere, 'echo', {
+    ...{ ownership: { owner: () => ({}) as ReplicaRow, refresh: async () => {} }, links, reports: createDeliveryReports(links), sends },
+    ...{ onForwarded: () => {}, want: async () => {}, holdMs: 10_000 },
+  });
+  const ctx = { signal: caller.signal, onElsewhere: () => {} } as unknown as CallContext;
+  await expect(send({} as SendRequest, ctx)).rejects.toMatchObject({ kind: 'UNAVAILABLE', message: 'the caller has left' });
+  expect(isCanceled).toBe(true);
+});
+
+/** As a task whose JSON is longer than the longest string of V8. */
+function unwritable(): SendResult {
+  return {
+    toJSON: () => {
+      throw new RangeError('Invalid string length');
+    },
+  } as unknown as SendResult;
+}

@@ -203,7 +203,7 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
     const sent = await sends.send(owner, told, (task) => this.#admitted(task)).catch(() => undefined);
     if (sent === undefined) return false;
     this.#cancel = sent.cancel;
-    if (this.#isOver) {
+    if (this.#isOver || this.#call.ctx.signal.aborted) {
       this.#leave();
       return false;
     }

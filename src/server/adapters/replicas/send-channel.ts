@@ -67,7 +67,11 @@ class Channel {
     this.#stream = stream;
     const lines = new LineReader<SendLine>();
     stream.on('data', (piece: Uint8Array) => {
-      for (const line of lines.take(piece)) this.#take(line);
+      try {
+        for (const line of lines.take(piece)) this.#take(line);
+      } catch {
+        stream.close(constants.NGHTTP2_INTERNAL_ERROR); // what is not answered counts as broken
+      }
     });
     stream.on('error', () => {}); // seen as its end
     // The replica ends the stream when it ends itself, or when it refuses this one.

@@ -30,7 +30,12 @@ export class ServedSends {
     this.#host = host;
     const lines = new LineReader<SendAsked>();
     stream.on('data', (piece: Uint8Array) => {
-      for (const line of lines.take(piece)) this.#take(line);
+      try {
+        for (const line of lines.take(piece)) this.#take(line);
+      } catch (thrown) {
+        host.log.error('a send of another node could not be read', thrown);
+        stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      }
     });
     stream.once('end', () => this.finish());
     stream.once('close', () => {
@@ -63,9 +68,14 @@ export class ServedSends {
       admitted.push({ n, admitted: task });
       late ??= setTimeout(tell, ADMITTED_MS);
     };
-    const answer = await this.#answerTo(call, { signal: left.signal, onAdmitted });
+    try {
+      const answer = await this.#answerTo(call, { signal: left.signal, onAdmitted });
+      this.#write([...admitted, { n, answer }]);
+    } catch (thrown) {
+      this.#host.log.error('the answer to a send for another node could not be written', thrown);
+      this.#write([...admitted, { n, answer: { ...errorLine(thrown), reportsDelivery: false } }]);
+    }
     clearTimeout(late);
-    this.#write([...admitted, { n, answer }]);
     this.#running.delete(n);
     if (this.#isEnding) this.finish();
   }
