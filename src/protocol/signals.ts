@@ -51,19 +51,23 @@ export function linkSignals(others: readonly (AbortSignal | undefined)[], ms?: n
   return linked;
 }
 
+/** By their own signals. */
 const KEPT = new WeakMap<AbortSignal, Request>();
+/** By the signals that they were made with. */
+const MADE_WITH = new WeakMap<AbortSignal, Request>();
 
 /**
  * Keeps a request in memory as long as its signal. `fetch` holds only the signal, and in Node a
  * garbage-collected request no longer forwards the signal it was made with, so an abort would have no
  * effect (nodejs/node#55428, nodejs/undici#4068).
  *
- * `source` is the signal that the request was made with, if it is for this request only. The request
- * then lives as long as that one, too: a `fetch` of the user may hold nothing but a listener.
+ * `source` is the signal that the request was made with, if it is for this request only: the signal of
+ * a timeout, or of the request that this one is a copy of. The request then lives as long as that one,
+ * too: a `fetch` of the user may hold nothing but a listener.
  */
 export function kept(request: Request, source?: AbortSignal): Request {
   KEPT.set(request.signal, request);
-  if (source !== undefined) KEPT.set(source, request);
+  if (source !== undefined) MADE_WITH.set(source, request);
   return request;
 }
 

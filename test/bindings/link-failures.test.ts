@@ -3,12 +3,19 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { LinkOptions } from '#bindings';
 import type { A2AService, Fetch } from '#protocol';
+import { createHttp } from '../../src/client/connection/http.ts';
 import { callContext, errorOf } from '../support/calls.ts';
 import { ctx, ID, LINKS } from '../support/links.ts';
 import { streamOf } from '../support/streams.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
+
+/** A client's fetch, which makes another request of the given one. */
+const withQueryKey =
+  (fetch: Fetch): Fetch =>
+  (request) =>
+    createHttp({ fetch, auth: { apiKey: 'secret', in: 'query' } }, request.url).fetch(request);
 
 for (const [name, open] of Object.entries(LINKS)) {
   describe(`a ${name} link to an unreachable peer`, () => {
@@ -30,8 +37,11 @@ for (const [name, open] of Object.entries(LINKS)) {
       expect([error.kind, error.message]).toEqual(['UNAVAILABLE', 'no answer within 5 ms']);
     });
 
-    it('waits no longer than its timeout if nothing else keeps the request in memory', async () => {
-      const waiting = errorOf(failing(silent, { timeoutMs: 200 }).get({ id: ID }, ctx));
+    it.each([
+      ['', silent],
+      [', also with an API key in the query', withQueryKey(silent)],
+    ])('waits no longer than its timeout if nothing else keeps the request in memory%s', async (_, fetch) => {
+      const waiting = errorOf(failing(fetch, { timeoutMs: 200 }).get({ id: ID }, ctx));
       for (let turn = 0; turn < 10; turn += 1) {
         await new Promise((next) => setTimeout(next, 2));
         collectGarbage();

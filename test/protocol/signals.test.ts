@@ -61,6 +61,20 @@ describe('a request that kept() has tied to its signal', () => {
     const made = 'new Request(url, { signal: linked.signal })';
     expect(collected(listening(`kept(${made}, linked.signal)`))).toBe('stopped');
     expect(collected(listening(`kept(${made})`))).toBe('lost');
+    const copied = (source: string): string => `(() => {
+      const first = kept(${made}, linked.signal);
+      return kept(new Request(first)${source});
+    })()`;
+    expect(collected(listening(copied(', first.signal')))).toBe('stopped');
+    expect(collected(listening(copied('')))).toBe('lost');
+    expect(
+      collected(
+        fetched(`(() => {
+      const first = kept(new Request(url, { signal: linkSignals([], 100).signal }));
+      return kept(new Request(first), first.signal);
+    })()`),
+      ),
+    ).toBe('stopped');
   });
 
   it('is the same request', () => {

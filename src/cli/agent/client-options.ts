@@ -26,7 +26,7 @@ export function withHeaders(next: Fetch, added: Readonly<Record<string, string>>
   return async (request) => {
     const headers = new Headers(request.headers);
     for (const [name, value] of Object.entries(added)) headers.set(name, value);
-    return await next(kept(new Request(request, { headers })));
+    return await next(kept(new Request(request, { headers }), request.signal));
   };
 }
 

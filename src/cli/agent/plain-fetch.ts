@@ -20,7 +20,7 @@ async function followed(request: Request, next: Fetch): Promise<Response> {
   let body = request.body === null ? undefined : await request.arrayBuffer();
   for (let hops = 0; hops <= HOPS_MAX; hops += 1) {
     const init: RequestInit = { method, headers, signal, redirect: 'manual' };
-    const response = await next(kept(new Request(url, body === undefined ? init : { ...init, body })));
+    const response = await next(kept(new Request(url, body === undefined ? init : { ...init, body }), signal));
     const location = response.headers.get('location');
     if (!REDIRECTS.has(response.status) || location === null) return response;
     await response.body?.cancel();

@@ -47,7 +47,7 @@ export function createHttp(options: ClientOptions, home: string | undefined): Ht
   // An API key in the query is added last, so that interceptors and errors do not see it.
   const withQuery: Fetch = async (request) => {
     const query = trusts(request.url) ? (await presented(auth, card))?.query : undefined;
-    return await bare(query === undefined ? request : kept(new Request(queried(request.url, query), request)));
+    return await bare(query === undefined ? request : kept(new Request(queried(request.url, query), request), request.signal));
   };
   const sent = auth === undefined ? bare : withQuery;
   const checked: Fetch = async (request) => {

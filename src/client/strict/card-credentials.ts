@@ -136,6 +136,6 @@ export function fetchWithCredentials(next: Fetch, placed: readonly PlacedCredent
     for (const [name, value] of Object.entries(added)) headers.set(name, value);
     const { method, body, signal, redirect } = request;
     const init = { method, headers, signal, redirect };
-    return await next(kept(new Request(url, body === null ? init : { ...init, body: await request.text() })));
+    return await next(kept(new Request(url, body === null ? init : { ...init, body: await request.text() }), signal));
   };
 }

@@ -20,7 +20,7 @@ export function bindCredentials(fetch: Fetch, { origin, headers }: BoundCredenti
   const home = new URL(origin).origin;
   return (request) => {
     if (new URL(request.url).origin !== home) return fetch(request);
-    const signed = kept(new Request(request));
+    const signed = kept(new Request(request), request.signal);
     for (const [name, value] of Object.entries(headers)) signed.headers.set(name, value);
     return fetch(signed);
   };
