@@ -57,6 +57,27 @@ describe('W1: a receiver that fails', () => {
     expect(reports).toEqual([]);
   });
 
+  it('is not blamed either if large content can not be read for long, and that is reported every five minutes', async () => {
+    const sender = fakeSender(() => ({ kind: 'delivered' }));
+    const memory = memoryStore();
+    let isDown = true;
+    const refused = new A2AError('UNAVAILABLE', 'the bucket refuses the key');
+    const entries: Store['entries'] = (task, range) => (isDown ? Promise.reject(refused) : memory.entries(task, range));
+    const { service, time, reports } = await world(counting(2), { sender, store: { ...memory, entries } });
+    await service.send(request('go', inline()), ctx());
+    for (let second = 0; second < 11 * 60; second += 1) {
+      await time.advance(1000);
+      await quiet(2);
+    }
+    expect(reports.length).toBe(2);
+    isDown = false;
+    for (let step = 0; step < 6; step += 1) {
+      await time.advance(500);
+      await quiet(20);
+    }
+    expect(shortOf(sender)).toEqual(['1', '2', 'COMPLETED']);
+  });
+
   it('is tried again after a delay that the given source of randomness decides', async () => {
     const sender = fakeSender(() => FAILED);
     const { service, time } = await world(counting(1), { sender, random: () => 0 });

@@ -11,7 +11,7 @@ import { composeWebhook } from './compose-webhook.ts';
 import type { WebhookSender } from './delivery.ts';
 import type { DeliveryQueue } from './queue.ts';
 import { endOf, reportedOf } from './queue.ts';
-import { DELAY_MS_MAX, judge } from './schedule.ts';
+import { DELAY_MS_MAX, judge, LOOK_AGAIN_MS } from './schedule.ts';
 
 export interface WebhookChannelParts extends ComposeParts {
   readonly store: ComposeParts['store'] & Pick<Store, 'pushConfigs'>;
@@ -27,6 +27,14 @@ export interface WebhookChannelParts extends ComposeParts {
  */
 export function webhookChannel(parts: WebhookChannelParts, sender: WebhookSender): DeliveryChannel {
   const { agents, clock, limits, random, report } = parts;
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  /** A database reports itself that it is not available. A bucket that refuses its keys does not, and may do so for ever. */
+  const reportLongWait = (queue: DeliveryQueue, cause: unknown): void => {
+    const now = clock.now().ms;
+    if (now - Math.max(queue.pendingSince ?? now, reportedAt) < LOOK_AGAIN_MS) return;
+    reportedAt = now;
+    report(`events of task ${queue.task.id} and others can not be delivered, because the store can not be read`, cause, reportedOf(queue));
+  };
   return {
     kind: 'webhook',
     activeMax: limits.deliveriesMax,
@@ -50,7 +58,10 @@ export function webhookChannel(parts: WebhookChannelParts, sender: WebhookSender
         return { outcome: await sender.send(delivery, signal), seq };
       } catch (thrown) {
         if (signal.aborted) return 'aborted';
-        if (isUnavailable(thrown)) return 'unread';
+        if (isUnavailable(thrown)) {
+          reportLongWait(queue, thrown);
+          return 'unread';
+        }
         report(`an event of task ${queue.task.id} could not be delivered`, thrown, reportedOf(queue));
         const seq = queue.head ?? seqAfter(queue.row.done);
         return { outcome: { kind: 'failed', problem: 'the delivery could not be composed; see the log of the server' }, seq };
