@@ -119,6 +119,12 @@ describe('sends from one replica to another', () => {
     expect(admitted).toEqual(['task-1']);
   });
 
+  it('have a larger window than a stream of one request, because they share it', async () => {
+    const { send, raw } = await pair(async (text) => message(text));
+    await (await send('first')).answer;
+    expect((await raw()).session?.remoteSettings.initialWindowSize).toBe(1_048_576);
+  });
+
   it('stop at the owner when their caller leaves', async () => {
     const ended: string[] = [];
     const { send } = await pair(async (text, { signal }) => {
