@@ -1,5 +1,5 @@
 import type { ReplicaRow } from '../engine/adapters/postgres.ts';
-import { listReplicas } from '../engine/adapters/postgres.ts';
+import { listReplicas, urlProblem } from '../engine/adapters/postgres.ts';
 import type { Command } from './command.ts';
 import { CliError } from './command.ts';
 import { JSON_FLAG } from './data/flags.ts';
@@ -29,9 +29,12 @@ export const replicasCommand: Command = { name: 'replicas', help: helpFor(SPEC),
 /** Lists the replicas of a database. */
 async function run(args: readonly string[]): Promise<number> {
   const flags = parse(SPEC, args);
+  const [word] = flags.positionals;
+  if (word !== undefined) throw new CliError(`${word}: replicas takes no argument`, { hint: 'try: parley help replicas', exit: 2 });
   const url = textOf(flags, 'store') ?? (await settingsFor({ settings: new Map(), config: undefined })).store;
   if (url === undefined) throw new CliError('which database?', { hint: 'name it with --store postgres://…, or in PARLEY_STORE', exit: 2 });
-  if (!/^postgres(ql)?:\/\//.test(url)) throw new CliError('store must be a URL that starts with postgres://', { exit: 2 });
+  const problem = urlProblem(url);
+  if (problem !== undefined) throw new CliError(problem, { exit: 2 });
   try {
     const rows = await listReplicas(url);
     process.stdout.write(

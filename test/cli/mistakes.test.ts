@@ -47,11 +47,21 @@ describe('a mistake in the settings of nodes on one database', () => {
     ['serve script --workers 2', 2, '--workers needs a Postgres database'],
     ['serve script --store mysql://localhost/x', 2, 'store must be a URL that starts with postgres://'],
     ['replicas --store mysql://localhost/x', 2, 'store must be a URL that starts with postgres://'],
+    [
+      'serve script --store postgres://parley:se#cret@127.0.0.1:1/parley',
+      2,
+      'store is not a valid URL. Write postgres://USER:PASSWORD@HOST',
+    ],
+    ['replicas --store postgres://parley:se#cret@127.0.0.1:1/parley', 2, 'store is not a valid URL'],
+    ['audit tail --store sqlite:./data', 1, 'store must be a URL that starts with postgres://'],
+    ['store copy sqlite:./data postgres://parley:se#cret@127.0.0.1:1/parley', 2, 'store is not a valid URL'],
+    ['replicas here', 2, 'here: replicas takes no argument'],
     [`serve script --store ${DEAD}`, 1, 'connect ECONNREFUSED 127.0.0.1:1. Start the server, or correct the host and port'],
     [`replicas --store ${DEAD}`, 1, 'connect ECONNREFUSED 127.0.0.1:1. Start the server, or correct the host and port'],
   ])('parley %s', async (line, code, message) => {
     const ran = await run([...line.split(' '), ...(line.startsWith('serve') ? ['--data', join(folder, 'data'), '--port', '0'] : [])]);
     expect([ran.code, ran.err]).toEqual([code, expect.stringContaining(message)]);
+    expect(ran.err).not.toContain('cret');
   });
 });
 

@@ -1,5 +1,5 @@
 import { ConfigError } from '#server';
-import { placeOf } from '../../engine/adapters/postgres.ts';
+import { placeOf, urlProblem } from '../../engine/adapters/postgres.ts';
 import type { CopyResult } from '../../server/adapters/store-copy.ts';
 import { copyStore, openCopySource } from '../../server/adapters/store-copy.ts';
 import { CliError } from '../command.ts';
@@ -45,8 +45,9 @@ function sourceIn(from: string | undefined): string {
 
 function databaseIn(to: string | undefined): string {
   if (to === undefined) throw wrongCall('to which database?');
-  if (/^postgres(ql)?:\/\/./.test(to) && URL.canParse(to)) return to;
-  throw wrongCall(`${to.split('@').at(-1)}: the database must be a URL that starts with postgres://`);
+  const problem = urlProblem(to);
+  if (problem !== undefined) throw wrongCall(problem);
+  return to;
 }
 
 function textOf({ tasks, entries, resumed, checked, blobs, pushConfigs, sends, names }: CopyResult, url: string): string {

@@ -14,6 +14,7 @@ import { sharedKeysOn } from './postgres/shared-keys.ts';
 import type { PostgresStore } from './postgres/store.ts';
 import { openStoreOn } from './postgres/store.ts';
 import { whyUnusable } from './postgres/unusable.ts';
+import { placeOf } from './postgres/url.ts';
 import { StoreError } from './shared/store-error.ts';
 
 export type { CopyNote, CopyPlace } from './postgres/copy-place.ts';
@@ -25,6 +26,7 @@ export type { AuditChain, AuditCut, AuditRow, PlacedAuditRow, SharedAudit } from
 export type { SharedKey, SharedKeys } from './postgres/shared-keys.ts';
 export type { PostgresStore } from './postgres/store.ts';
 export { openStoreOn } from './postgres/store.ts';
+export { placeOf, urlProblem } from './postgres/url.ts';
 export type { NodeUsage, SharedUsage } from './postgres/usage.ts';
 export { StoreError } from './shared/store-error.ts';
 
@@ -104,10 +106,4 @@ function cannotUse(url: string, thrown: unknown): StoreError {
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
   const why = cause instanceof Error ? cause.message || String(cause.cause ?? cause.name) : String(cause);
   return new StoreError('failed', `the database at ${placeOf(url)} can't be used: ${whyUnusable(cause, why)}`, thrown);
-}
-
-/** A database's URL without its password. */
-export function placeOf(url: string): string {
-  const { hostname, port, pathname } = new URL(url);
-  return `${hostname}${port === '' ? '' : `:${port}`}${pathname}`;
 }

@@ -1,7 +1,7 @@
 import type { AdminBackups } from '#protocol';
 import { A2AError } from '#protocol';
 import type { PostgresStore } from '../../engine/adapters/postgres.ts';
-import { openCopyPlace, openPostgresStore, placeOf } from '../../engine/adapters/postgres.ts';
+import { openCopyPlace, openPostgresStore, placeOf, urlProblem } from '../../engine/adapters/postgres.ts';
 import type { CallerCounts } from '../access/limits/caller-counts.ts';
 import { ConfigError } from '../config/read-value.ts';
 import type { ServerLimits } from '../limits.ts';
@@ -44,7 +44,8 @@ export async function openPostgresData(
   { url, blobs: place, folder, leaseMs, search, acceptLoss, limits, nodeUrl, replica }: PostgresPlace,
   log: Log,
 ): Promise<PostgresData> {
-  if (!/^postgres(ql)?:\/\//.test(url)) throw new ConfigError('store must be a URL that starts with postgres://');
+  const problem = urlProblem(url);
+  if (problem !== undefined) throw new ConfigError(problem);
   const report = (what: string, cause: unknown): void =>
     log.warn(what, { problem: cause instanceof Error ? cause.message : String(cause) });
   const joining =

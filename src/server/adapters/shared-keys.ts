@@ -1,5 +1,5 @@
 import type { SharedKey, SharedKeys } from '../../engine/adapters/postgres.ts';
-import { openSharedKeys, placeOf } from '../../engine/adapters/postgres.ts';
+import { openSharedKeys, placeOf, urlProblem } from '../../engine/adapters/postgres.ts';
 import type { KeyRecord, KeyRing } from '../access/authentication/api-keys.ts';
 import { cacheCredentials } from '../access/authentication/credential-cache.ts';
 import { ConfigError } from '../config/read-value.ts';
@@ -39,7 +39,8 @@ export async function sharedKeysOf(
 }
 
 async function opened(url: string): Promise<SharedKeys> {
-  if (!/^postgres(ql)?:\/\//.test(url)) throw new ConfigError('store must be a URL that starts with postgres://');
+  const problem = urlProblem(url);
+  if (problem !== undefined) throw new ConfigError(problem);
   return await openSharedKeys(url);
 }
 

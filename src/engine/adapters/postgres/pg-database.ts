@@ -3,6 +3,7 @@ import type * as Pg from 'pg';
 import { StoreError } from '../shared/store-error.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
 import { toArray } from './text.ts';
+import { urlProblem } from './url.ts';
 
 /** How a store reaches its server. */
 export interface PgOptions {
@@ -35,6 +36,8 @@ async function loadPg(): Promise<(typeof Pg)['default']> {
 
 /** Connects to a server by `pg`. Nothing is sent before the first statement. */
 export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): Promise<PostgresDatabase> {
+  const problem = urlProblem(url);
+  if (problem !== undefined) throw new StoreError('failed', problem);
   const pg = await loadPg();
   const types: Pg.CustomTypesConfig = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)),

@@ -1,0 +1,16 @@
+/** What to correct in the URL of a database. Undefined: nothing. The text never includes the URL, which may have a password. */
+export function urlProblem(url: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//.test(url)) return `store must be a URL that starts with postgres://, as ${FORM}`;
+  if (URL.canParse(url)) return undefined;
+  return `store is not a valid URL. Write ${FORM}, and in the password %23 for #, %2F for /, %3F for ?, %40 for @ and %25 for %`;
+}
+
+const FORM = 'postgres://USER:PASSWORD@HOST/NAME';
+
+/** The host, port and name of a database, without its user and password. */
+export function placeOf(url: string): string {
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  // As `pg` does: a URL without a host can name a socket, or leave the host to the environment.
+  const host = hostname || searchParams.get('host') || process.env['PGHOST'] || 'localhost';
+  return `${host}${port === '' ? '' : `:${port}`}${pathname}`;
+}
