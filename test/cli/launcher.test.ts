@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { parleyServe } from '../support/parley.ts';
-import { BIN, HOME, start } from './run.ts';
+import { BIN, HOME, run, start } from './run.ts';
 
 /** Of Linux: the processes that it has started. */
 function childrenOf(pid: number): readonly number[] {
@@ -61,5 +62,20 @@ describe.skipIf(process.platform !== 'linux')('bin/parley, killed with SIGKILL',
     const server = childOf(child.pid);
     child.kill('SIGKILL');
     await eventually(() => !isAlive(server));
+  });
+});
+
+const AGENT = `import { defineAgent } from 'parley-a2a/agents';
+export default defineAgent({ name: 'a', description: 'An agent.', run: () => 'hello' });
+`;
+
+describe('bin/parley', () => {
+  it('passes on no warning of Node about the folder that npm install has made', async () => {
+    const cwd = mkdtempSync(join(HOME, 'installed-'));
+    writeFileSync(join(cwd, 'package.json'), '{ "dependencies": {} }\n');
+    writeFileSync(join(cwd, 'agent.ts'), AGENT);
+    const { err } = await run(['serve', './agent.ts', '--store', 'postgres://parley@127.0.0.1:1/parley'], { cwd });
+    expect(err).toMatch(/^Error: the database at 127/);
+    expect(err).not.toContain('Warning');
   });
 });
