@@ -100,8 +100,8 @@ describe('the link between replicas', () => {
   it('refuses programs that do not know the secret of the database', async () => {
     const sender = makeLinkKeys();
     const { host, receiver } = await hostFor([sender]);
-    expect(await linksOf(sender, randomBytes(32)).isReachable(addressOf(host, receiver))).toBe(false);
-    expect(await linksOf(sender).isReachable(addressOf(host, receiver))).toBe(true);
+    await expect(linksOf(sender, randomBytes(32)).connect(addressOf(host, receiver))).rejects.toThrow();
+    await linksOf(sender).connect(addressOf(host, receiver));
   });
 
   it('refuses a replica whose row in the database is gone', async () => {

@@ -79,7 +79,7 @@ class Forwarding {
       if (leaving.aborted && this.#passing.isEvents) return this.#leave();
       if (this.#passing.takeProgress()) this.#giveUpAt = performance.now() + holdMs;
       if (passed === 'unknown' && !canRepeat(this.#request)) return this.#fail('unknown', UNKNOWN);
-      if (performance.now() > this.#giveUpAt) return this.#fail('no_owner', this.#lacksAgent ? NO_AGENT : NOBODY);
+      if (performance.now() > this.#giveUpAt) return this.#fail('no_owner', noOwner(owner, this.#attempts, this.#lacksAgent));
       await this.#pause(owner);
     }
   }
@@ -174,9 +174,15 @@ export async function pauseFor(ownership: Ownership, cell: number, before: Repli
   if (ownership.owner(cell)?.publicKey === before?.publicKey) await sleep(AGAIN_MS, undefined, { ref: false });
 }
 
-export const NOBODY = 'no node serves the tasks of this database now; try again';
-export const NO_AGENT =
-  'the node that owns this conversation does not serve its agent: start all nodes with the same agents, and try again';
+/** Why nobody has taken a request until its time was over. */
+export function noOwner(owner: ReplicaRow | undefined, attempts: number, lacksAgent: boolean): string {
+  if (lacksAgent) return NO_AGENT;
+  return owner !== undefined && attempts === 0 ? UNREACHED : NOBODY;
+}
+
+const UNREACHED = "the node that owns this conversation can't be reached from this one now; try again";
+const NOBODY = 'no node serves the tasks of this database now; try again';
+const NO_AGENT = 'the node that owns this conversation does not serve its agent: start all nodes with the same agents, and try again';
 const UNKNOWN = 'the node that worked on this request has ended; look whether it has done it, and try again';
 
 /** Undefined: the connection broke before a response came. */

@@ -15,12 +15,12 @@ export interface LinksOptions {
   readonly silentMsMax: number;
 }
 
-/** Connections to other replicas, opened when they are needed. */
+/** Connections to other replicas. */
 export interface Links {
   /** Sends the head of a request. Rejects if there is no connection: then nothing was sent. */
   request(to: ReplicaAddress, head: OutgoingHttpHeaders): Promise<ClientHttp2Stream>;
-  /** Whether a connection to the replica is open, or can be opened. */
-  isReachable(to: ReplicaAddress): Promise<boolean>;
+  /** Opens a connection if none is open. Rejects with the reason if that fails. */
+  connect(to: ReplicaAddress): Promise<void>;
   /** Breaks the connections to all other replicas than these. Requests on them fail. */
   keepOnly(to: readonly ReplicaAddress[]): void;
   close(): void;
@@ -62,13 +62,8 @@ class PooledLinks implements Links {
     return stream;
   }
 
-  async isReachable(to: ReplicaAddress): Promise<boolean> {
-    try {
-      await this.#connection(to);
-      return true;
-    } catch {
-      return false;
-    }
+  async connect(to: ReplicaAddress): Promise<void> {
+    await this.#connection(to);
   }
 
   keepOnly(to: readonly ReplicaAddress[]): void {

@@ -24,6 +24,7 @@ import { openLinkHost } from './link-host.ts';
 import { makeLinkKeys } from './link-keys.ts';
 import type { Members } from './members.ts';
 import { watchMembers } from './members.ts';
+import { watchReach } from './reach-watch.ts';
 import type { RoutingOptions } from './routed.ts';
 import { routeCalls } from './routed.ts';
 import { createSendChannels } from './send-channel.ts';
@@ -105,10 +106,13 @@ class Replicated implements NodeReplica {
     const { publicKey } = this.#keys;
     const secret = Buffer.from(await shared.sharedSecret('replica-link', randomBytes(32).toString('base64url')), 'base64url');
     const { host, port, shown } = linkPlaceOf(advertise);
-    const members = watchMembers(shared, publicKey, (rows) => this.#links?.keepOnly(rows));
-    this.#members = members;
-    this.#shared = shared;
-    this.#links = createLinks({ secret, keys: this.#keys, silentMsMax: leaseMs });
+    const links = createLinks({ secret, keys: this.#keys, silentMsMax: leaseMs });
+    const look = watchReach({ links, log, listedMsMax: leaseMs + TAKEOVER_MS });
+    const members = watchMembers(shared, publicKey, (rows) => {
+      links.keepOnly(rows);
+      if (!this.#leaving.signal.aborted) look(rows.filter((row) => row.publicKey !== publicKey));
+    });
+    [this.#members, this.#shared, this.#links] = [members, shared, links];
     const limits = { ...DEFAULT_SERVER_LIMITS, ...serving.limits };
     const serviceOf = (agent: string): A2AService | undefined => this.#services.get(agent);
     const figures = (): string => JSON.stringify(this.#figures.shown());

@@ -8,7 +8,7 @@ import { A2AError, isLast } from '#protocol';
 import type { ReplicaRow } from '../../../engine/adapters/postgres.ts';
 import { isMeshAgent } from '../../agents/mesh-agents.ts';
 import type { ForwarderOptions } from './forward.ts';
-import { headOf, NO_AGENT, NOBODY, pauseFor } from './forward.ts';
+import { headOf, noOwner, pauseFor } from './forward.ts';
 import type { LinkCall, LinkItem, LinkOperation } from './link-call.ts';
 import { errorOf, isEvents, LineReader, openCall, openStream, toldContext } from './link-call.ts';
 import { AWAY, CALL, CELL, DELIVERED, END, LACKS } from './link-wire.ts';
@@ -132,7 +132,7 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
   #finish(outcome: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#attempts > 0) this.#options.onForwarded(outcome);
+    if (this.#attempts > 0 || outcome === 'no_owner') this.#options.onForwarded(outcome);
     this.#leave();
   }
 
@@ -181,15 +181,15 @@ class RoutedItems<T extends LinkItem> implements Items<T> {
       const owner = ownership.owner(this.#cell);
       if (owner !== undefined && (await this.#ask(owner))) return;
       if (signal.aborted) return this.#finish('left');
-      if (performance.now() > (this.#giveUpAt ?? Number.POSITIVE_INFINITY)) throw this.#noOwner();
+      if (performance.now() > (this.#giveUpAt ?? Number.POSITIVE_INFINITY)) throw this.#noOwner(owner);
       if (owner !== undefined && this.#lacksAgent) await this.#want(owner, this.#cell, this.#call.agent);
       await pauseFor(ownership, this.#cell, owner);
     }
   }
 
-  #noOwner(): A2AError {
+  #noOwner(owner: ReplicaRow | undefined): A2AError {
     this.#finish('no_owner');
-    return new A2AError('UNAVAILABLE', this.#lacksAgent ? NO_AGENT : NOBODY, { retryAfterMs: 1000 });
+    return new A2AError('UNAVAILABLE', noOwner(owner, this.#attempts, this.#lacksAgent), { retryAfterMs: 1000 });
   }
 
   /** False: the replica does not answer, or does not own the cell. */
