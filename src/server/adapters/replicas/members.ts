@@ -13,7 +13,7 @@ export interface Ownership {
 export interface Members extends Ownership {
   /** All that are alive. */
   readonly rows: readonly ReplicaRow[];
-  /** This replica, or undefined before it has joined. */
+  /** This replica, or undefined before it has joined. Without an answer of the database its lease runs out, and with it its cells. */
   readonly self: ReplicaRow | undefined;
   /** Whether a replica with this key is alive. Reads again if it is not known. */
   isAlive(publicKey: string): Promise<boolean>;
@@ -26,12 +26,16 @@ export interface Members extends Ownership {
 const FRESH_MS = 2000;
 
 /** Reads the table of replicas again and again. While the database does not answer, what was read last counts. */
-export function watchMembers(shared: ReplicaAccess, publicKey: string, onRead: (rows: readonly ReplicaRow[]) => void): Members {
+export function watchMembers(
+  shared: Pick<ReplicaAccess, 'replicas'>,
+  publicKey: string,
+  onRead: (rows: readonly ReplicaRow[]) => void,
+): Members {
   return new PolledMembers(shared, publicKey, onRead);
 }
 
 class PolledMembers implements Members {
-  readonly #shared: ReplicaAccess;
+  readonly #shared: Pick<ReplicaAccess, 'replicas'>;
   readonly #publicKey: string;
   readonly #onRead: (rows: readonly ReplicaRow[]) => void;
   #rows: readonly ReplicaRow[] = [];
@@ -39,7 +43,7 @@ class PolledMembers implements Members {
   #reading: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(shared: ReplicaAccess, publicKey: string, onRead: (rows: readonly ReplicaRow[]) => void) {
+  constructor(shared: Pick<ReplicaAccess, 'replicas'>, publicKey: string, onRead: (rows: readonly ReplicaRow[]) => void) {
     this.#shared = shared;
     this.#publicKey = publicKey;
     this.#onRead = onRead;
@@ -50,7 +54,10 @@ class PolledMembers implements Members {
   }
 
   get self(): ReplicaRow | undefined {
-    return this.#rows.find((row) => row.publicKey === this.#publicKey);
+    const row = this.#rows.find(({ publicKey }) => publicKey === this.#publicKey);
+    if (row === undefined) return undefined;
+    const leaseMs = Math.max(0, Math.round(row.leaseMs - (performance.now() - this.#readAt)));
+    return { ...row, leaseMs, cells: leaseMs === 0 ? 0 : row.cells };
   }
 
   owner(cell: number): ReplicaRow | undefined {
