@@ -77,7 +77,7 @@ export async function readTimed(message: Request | Response, bodyBytesMax: numbe
   let close = (): void => undefined;
   try {
     const declared = Number(message.headers.get('content-length') ?? 0);
-    if (declared > bodyBytesMax) throw tooLarge(bodyBytesMax);
+    if (declared > bodyBytesMax) throw bodyTooLarge(bodyBytesMax);
     if (message.body === null) return new Uint8Array(0);
     const reader = message.body.getReader();
     close = () => void reader.cancel().catch(() => undefined); // errors of a stream that nobody reads do not matter
@@ -91,7 +91,7 @@ export async function readTimed(message: Request | Response, bodyBytesMax: numbe
       timer.check();
       timer.touch();
       if (done) return collected.take();
-      if (collected.length + value.length > bodyBytesMax) throw tooLarge(bodyBytesMax);
+      if (collected.length + value.length > bodyBytesMax) throw bodyTooLarge(bodyBytesMax);
       collected.add(value);
       if (collected.length === length) return collected.take();
     }
@@ -162,9 +162,8 @@ function refused(message: string | undefined, cause?: unknown): ParsedJson {
   return { ok: false, error: new A2AError('PARSE_ERROR', message, cause === undefined ? {} : { cause }) };
 }
 
-function tooLarge(bodyBytesMax: number): A2AError {
-  return new A2AError(
-    'PAYLOAD_TOO_LARGE',
-    `Request body too large: more than ${bodyBytesMax} bytes. Send a link to a large file, or raise the server's limit bodyBytesMax`,
-  );
+/** The error for a request that is larger than the limit. */
+export function bodyTooLarge(bodyBytesMax: number, options: { readonly cause?: unknown } = {}): A2AError {
+  const hint = "Send a link to a large file, or raise the server's limit bodyBytesMax";
+  return new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bodyBytesMax} bytes. ${hint}`, options);
 }

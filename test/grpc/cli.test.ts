@@ -62,6 +62,15 @@ describe('the command line over gRPC', () => {
     await agent.close();
   });
 
+  it('ask names the interfaces of a card without gRPC, and what to leave out', async () => {
+    const agent = await fakeAgent({ on: {} });
+    const ran = await run(['ask', agent.url, '--transport', 'grpc', 'hello']);
+    const message =
+      /no GRPC interface that this client supports: it lists JSONRPC[\s\S]*Hint: leave out --transport to use another interface/;
+    expect([ran.code, ran.err]).toEqual([1, expect.stringMatching(message)]);
+    await agent.close();
+  });
+
   it('an address that is none is refused with an example', async () => {
     const ran = await run(['send', '-e', `${server.address}/a2a`, '--transport', 'grpc', 'hello']);
     expect([ran.code, ran.err]).toEqual([2, expect.stringMatching(/is not a host and a port[\s\S]*example: -e localhost:41242/)]);

@@ -74,7 +74,7 @@ it('refuses a body that is too large, whether it arrives at once or in pieces', 
   call().end('x'.repeat(101));
   const slow = call();
   slow.write('x'.repeat(60));
-  await expect(bodyAt(0)).rejects.toThrow('more than 100 bytes');
+  await expect(bodyAt(0)).rejects.toThrow('more than 100 bytes. Send a link to a large file');
   await expect.poll(() => received[1]?.stream.listenerCount('data')).toBe(1);
   slow.end('x'.repeat(60));
   await expect(bodyAt(1)).rejects.toThrow('more than 100 bytes');

@@ -1,4 +1,5 @@
 import { A2AError } from '#protocol';
+import { bodyTooLarge } from '../body.ts';
 import type { GrpcFrame } from './wire.ts';
 import { FrameParser, FrameTooLarge } from './wire.ts';
 
@@ -38,7 +39,7 @@ export function requestFrames(parser: FrameParser, piece: Uint8Array, bytesMax: 
     if (!frames.some(({ isTrailers }) => isTrailers)) return frames;
   } catch (cause) {
     if (!(cause instanceof FrameTooLarge)) throw cause;
-    throw new A2AError('PAYLOAD_TOO_LARGE', `Request message too large: more than ${bytesMax} bytes`, { cause });
+    throw bodyTooLarge(bytesMax, { cause });
   }
   throw new A2AError('INVALID_REQUEST', 'the request is not framed as gRPC frames messages');
 }

@@ -217,7 +217,8 @@ const HINTS: Readonly<Partial<Record<ClientErrorKind, (call: CallDescription, er
     `allow it with --a2a-version ${/(?<![\d.])[\d.]+$/.exec(error.hint ?? '')?.[0] ?? '0.3'}; parley ask supports every version by itself`,
   unreachable: (_, error) => unreachableHint(error),
   'not-found': ({ agent }) => `the card names an address where no agent answers; parley doctor ${addressIn(agent)} examines it`,
-  'no-interface': () => `the agent must offer ${bindingWords()}`,
+  'no-interface': (_, { hint }) =>
+    hint?.startsWith('leave out') === true ? 'leave out --transport to use another interface' : `the agent must offer ${bindingWords()}`,
   tls: (_, error) => tlsHint(reasonOf(error)),
   redirect: ({ url }) => `calls to ${url} are redirected, and calls never follow redirects: the card must name the final address`,
   'too-large': () => 'a command accepts 256 MiB; in code, set answerBytesMax and eventBytesMax (docs/client.md)',

@@ -12,7 +12,7 @@ interface Wanted {
 /** The error for a card without a usable interface: what it offers, and what the client supports. */
 export function noEndpoint(offered: readonly AgentInterface[], { binding, bindings }: Wanted, make: ErrorMaker): ClientError {
   const list = offered.map((iface) => `${iface.protocolBinding} ${iface.protocolVersion}`).join(', ');
-  return make('no-interface', 'the card offers no interface that this client supports', {
+  return make('no-interface', `the card offers no ${binding === undefined ? '' : `${binding} `}interface that this client supports`, {
     why: offered.length === 0 ? 'it lists none' : `it lists ${list}`,
     hint:
       binding === undefined

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { A2AError } from '#protocol';
+import { bodyTooLarge } from '../../body.ts';
 import type { HttpRequest } from '../../http.ts';
 import { framed } from '../framing.ts';
 import type { GrpcFrame } from '../wire.ts';
@@ -31,7 +32,7 @@ export function messageIn(
   return unzip(bytes, { maxOutputLength: bytesMax }).catch((cause: unknown) => {
     const isTooLarge = cause instanceof RangeError;
     throw isTooLarge
-      ? new A2AError('PAYLOAD_TOO_LARGE', `Request message too large: more than ${bytesMax} bytes`, { cause })
+      ? bodyTooLarge(bytesMax, { cause })
       : new A2AError('INVALID_REQUEST', 'a message is not compressed with gzip', { cause });
   });
 }

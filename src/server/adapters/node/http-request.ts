@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockList } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpRequest, Peer } from '#bindings';
-import { A2AError } from '#protocol';
+import { bodyTooLarge } from '#bindings';
 import type { KeptBody } from './kept-body.ts';
 import { forwardedPrefix, NodePeer } from './tls.ts';
 
@@ -92,7 +92,7 @@ export class NodeHttpRequest implements HttpRequest {
     const incoming = this.#incoming;
     if (incoming.readableEnded) return Promise.resolve(parsedBefore(incoming));
     const declared = Number(incoming.headers['content-length'] ?? 0);
-    if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
+    if (declared > bytesMax) return Promise.reject(bodyTooLarge(bytesMax));
     if (incoming.headers.expect !== undefined) this.#outgoing.writeContinue(); // the client waits for this before it sends the body
     return new Promise((resolve, reject) => {
       const pieces: Buffer[] = [];
@@ -101,7 +101,7 @@ export class NodeHttpRequest implements HttpRequest {
         length += piece.length;
         if (length > bytesMax) {
           incoming.off('data', onData).pause();
-          reject(tooLarge(bytesMax));
+          reject(bodyTooLarge(bytesMax));
         } else pieces.push(piece);
       };
       const onEnd = (): void => {
@@ -124,11 +124,4 @@ function parsedBefore(incoming: IncomingMessage & { readonly body?: unknown }): 
   const { body } = incoming;
   if (body instanceof Uint8Array) return body;
   return Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''));
-}
-
-function tooLarge(bytesMax: number): A2AError {
-  return new A2AError(
-    'PAYLOAD_TOO_LARGE',
-    `Request body too large: more than ${bytesMax} bytes. Send a link to a large file, or raise the server's limit bodyBytesMax`,
-  );
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { BlockList, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { ForwardedRequest, HttpRequest, Peer } from '#bindings';
+import { bodyTooLarge } from '#bindings';
 import { A2AError } from '#protocol';
 import type { KeptBody } from './kept-body.ts';
 import { NodePeer } from './tls.ts';
@@ -114,7 +115,7 @@ export class Http2HttpRequest implements HttpRequest {
   #arrived(bytesMax: number): Uint8Array {
     this.#stream.pause(); // otherwise Node takes the request for unread, and resets the stream after the response
     const bytes: Buffer | null = this.#stream.read();
-    if (bytes !== null && bytes.length > bytesMax) throw tooLarge(bytesMax);
+    if (bytes !== null && bytes.length > bytesMax) throw bodyTooLarge(bytesMax);
     return bytes ?? new Uint8Array();
   }
 
@@ -137,7 +138,7 @@ export class Http2HttpRequest implements HttpRequest {
       );
       const onData = (piece: Buffer): void => {
         length += piece.length;
-        if (length > bytesMax) fail(tooLarge(bytesMax));
+        if (length > bytesMax) fail(bodyTooLarge(bytesMax));
         else pieces.push(piece);
       };
       const onEnd = (): void => {
@@ -178,8 +179,4 @@ const frames = new ArrivedFrames();
 
 function disconnected(): Error {
   return new Error('the client disconnected before its request was complete');
-}
-
-function tooLarge(bytesMax: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `Request body too large: more than ${bytesMax} bytes`);
 }
