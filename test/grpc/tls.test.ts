@@ -11,6 +11,7 @@ import { CODEC_V10 } from '../../src/bindings/grpc/adapters/codec-v10.ts';
 import { run } from '../cli/run.ts';
 import { createAuthority, hasOpenssl } from '../support/certificates.ts';
 import { grpcClient } from '../support/grpc.ts';
+import { frame, PREFACE, SETTINGS } from '../support/http2-frames.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
@@ -55,6 +56,17 @@ suiteNeeding('openssl', hasOpenssl, 'HTTP/1.1, HTTP/2 and gRPC over TLS on one p
     const args = ['-s', '--cacert', authority.ca, flag, '-o', '/dev/null', '-w', '%{http_version} %{http_code}'];
     expect(execFileSync('curl', [...args, `${server.url}/.well-known/agent-card.json`], { encoding: 'utf8' })).toBe(expected);
   });
+
+  it.each([undefined, ['http/1.1']])(
+    'a client that did not choose HTTP/2 in the handshake (%s) may not begin it',
+    async (ALPNProtocols) => {
+      const socket = connectTls({ port, host: '127.0.0.1', ca, ...(ALPNProtocols === undefined ? {} : { ALPNProtocols }) });
+      socket.write(Buffer.concat([PREFACE, frame(SETTINGS)]));
+      let text = '';
+      for await (const piece of socket.setEncoding('latin1')) text += piece;
+      expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nX-Content-Type-Options: nosniff/);
+    },
+  );
 
   it('node:http2 reads the card, which names gRPC at this port', async () => {
     const session = connectHttp2(server.url, { ca });

@@ -34,6 +34,7 @@ export function shareTlsPort(server: Server, serveHttp2: (socket: Socket) => voi
 export function takeHttp2(error: ParserError, socket: Duplex): Socket | undefined {
   const { code, bytesParsed, rawPacket } = error;
   if (code !== HTTP2_BEGINS || rawPacket === undefined || !(socket instanceof Socket)) return undefined;
+  if (socket instanceof TLSSocket) return undefined; // it chose HTTP/1.1 in the handshake
   const rest = rawPacket.subarray(bytesParsed);
   // The preface counts only as the first bytes of a connection, not after a request.
   if (socket.bytesRead - rest.length !== PREFACE.length) return undefined;
