@@ -4,6 +4,7 @@ import {
   BEARER,
   cardOf,
   frames,
+  grpcAtHttp1,
   iface,
   nobody,
   onlyOld,
@@ -146,6 +147,13 @@ export const PATIENTS: readonly Patient[] = [
     exit: 1,
     advice: /path/,
     open: () => badCalls((_, outgoing) => json(outgoing, 404, {})),
+  },
+  {
+    name: 'gRPC at a port of HTTP/1.1',
+    diagnosis: 'interface-no-http2',
+    exit: 1,
+    advice: /port of gRPC in the card/,
+    open: grpcAtHttp1,
   },
   {
     name: 'a page where calls go',

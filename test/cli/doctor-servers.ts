@@ -66,6 +66,12 @@ export async function withoutTls(): Promise<Listening> {
   return { ...server, url: server.url.replace('http:', 'https:') };
 }
 
+/** A card that names gRPC at a port that speaks HTTP/1.1 only. */
+export async function grpcAtHttp1(): Promise<Listening> {
+  const server: Listening = await always((_, outgoing) => json(outgoing, 200, { ...CARD, ...iface(new URL(server.url).host, 'GRPC') }));
+  return server;
+}
+
 /** Serves the given card. Its interface has the server's own address unless the card names another. */
 export function cardOf(more: object): () => Promise<Listening> {
   return () => badCalls(sane(frames({ task: TASK })), more);

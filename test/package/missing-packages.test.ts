@@ -136,7 +136,12 @@ describe('after npm install --omit=optional', () => {
     const file = join(folder, 'card.json');
     writeFileSync(file, JSON.stringify({ ...card, supportedInterfaces: grpcFirst }));
     const sent = parleyWithout(['ask', file, 'hello']);
+    const examined = parleyWithout(['doctor', node.url]);
     await node.stop();
+    expect([examined.code, examined.out]).toEqual([
+      0,
+      expect.stringMatching(/warning: GRPC 1\.0 at [^:]+:\d+: not examined[^\n]+\n +because: gRPC needs the package @bufbuild\/protobuf/i),
+    ]);
     expect([grpcFirst[0]?.protocolBinding, sent.err, sent.out]).toEqual(['GRPC', '', expect.stringContaining('hello')]);
   });
 

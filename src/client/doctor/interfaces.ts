@@ -5,7 +5,7 @@ import { A2AError, CURRENT_DIALECT, createRegistry, DIALECTS, ERRORS, isA2AError
 import { isClientError } from '../errors/client-error.ts';
 import { explain } from '../errors/explain.ts';
 import type { Finding } from './finding.ts';
-import { error, ok } from './finding.ts';
+import { error, ok, warning } from './finding.ts';
 import { networkFinding } from './network.ts';
 
 /** Options of `testInterface`. */
@@ -190,9 +190,24 @@ function certainFinding(
         url,
         fix: 'fewer bytes arrive than Content-Length says: check the server, and proxies on the way',
       });
+    case 'not-supported':
+      return unspokenFinding(name, { url, why });
     default:
       return undefined;
   }
+}
+
+/** gRPC that this installation or the server can't speak. */
+function unspokenFinding(name: string, more: { readonly url: string; readonly why: string | undefined }): Finding {
+  if (more.why?.includes('ERR_DRIVER_MISSING') === true)
+    return warning('driver-missing', `${name}: not examined, because a package is not installed here`, {
+      ...more,
+      fix: 'install the package and examine it again',
+    });
+  return error('interface-no-http2', `${name}: it does not speak HTTP/2, which gRPC needs`, {
+    ...more,
+    fix: 'name the port of gRPC in the card; a proxy in front must pass HTTP/2 on',
+  });
 }
 
 function isRedirect(status: number | undefined): boolean {
