@@ -76,6 +76,17 @@ describe('places of large content', () => {
     expect(await inDatabase().get(taskKey(901), name)).toBeUndefined();
   });
 
+  it('report content that another node has stored elsewhere', async () => {
+    const missing: number[] = [];
+    const places = [undefined, join(mkdtempSync(join(folder, 'other-')), 'below')];
+    await (await openSharedBlobs(shared, { id: 'split', blobs: inDatabase() })).put(taskKey(903), name, content);
+    for (const place of places) {
+      const blobs = await openSharedBlobs(place, { id: 'split', blobs: inDatabase(), onMissing: (task) => void missing.push(task) });
+      expect(await blobs.get(taskKey(903), name)).toBeUndefined();
+    }
+    expect(missing).toEqual([903, 903]);
+  });
+
   it.each([
     ['an S3 bucket', inBucket],
     ['a shared folder', (): string => shared],

@@ -59,7 +59,10 @@ export async function openPostgresData(
     // After this process is registered: a copy that starts now finds it.
     await refuseUnfinishedCopy(url);
     const keys = readKeys(await store.sharedSecret('node-keys', await freshKeys()), 'the database');
-    const { list, ...blobs } = await openSharedBlobs(place, store);
+    const { list, ...blobs } = await openSharedBlobs(place, {
+      ...{ id: store.id, blobs: store.blobs },
+      onMissing: (task) => log.warn(MISSING, { task, blobs: place ?? 'postgres' }),
+    });
     if (list !== undefined)
       sweepBeside(store, list, { olderMs: limits.orphanContentMsMax ?? DEFAULT_SERVER_LIMITS.orphanContentMsMax, log });
     const storeFiles = { stats: () => postgresStats(folder, store), compact: async () => void (await store.compact?.()) };
@@ -99,6 +102,8 @@ async function refuseUnfinishedCopy(url: string): Promise<void> {
       `the database at ${placeOf(url)} has an unfinished copy of another store (since ${note.at}): run parley store copy again, which continues it`,
     );
 }
+
+const MISSING = 'large content of a task is not where this node looks for it; start all nodes on the database with the same --blobs';
 
 const NO_BACKUPS: AdminBackups = {
   last: () => undefined,

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Blobs } from '#engine';
+import type { Blobs, TaskKey } from '#engine';
 import { openBlobs } from '../../engine/adapters/blobs.ts';
 import { ConfigError } from '../config/read-value.ts';
 import type { ListContent } from './content-sweep.ts';
@@ -13,6 +13,8 @@ interface StoreWithBlobs {
   /** Random id of the store. Several stores may use one place. */
   readonly id: string;
   readonly blobs: Blobs;
+  /** Called with the task whose content is neither in the place nor in the database. */
+  readonly onMissing?: (task: TaskKey) => void;
 }
 
 /** Where several nodes keep large content. */
@@ -25,13 +27,19 @@ export interface SharedBlobs extends Blobs {
  * The large content of several nodes: in the database, unless `place` names a bucket (`s3://…`) or a folder that all nodes share. Content
  * that the database has from before stays readable.
  */
-export async function openSharedBlobs(place: string | undefined, { id, blobs: database }: StoreWithBlobs): Promise<SharedBlobs> {
-  if (place === undefined || place === 'postgres') return database;
+export async function openSharedBlobs(place: string | undefined, store: StoreWithBlobs): Promise<SharedBlobs> {
+  const { id, blobs: database, onMissing } = store;
+  const inDatabase: Blobs['get'] = async (task, name) => {
+    const content = await database.get(task, name);
+    if (content === undefined) onMissing?.(task);
+    return content;
+  };
+  if (place === undefined || place === 'postgres') return { put: database.put, get: inDatabase, forget: database.forget };
   const blobs = place.startsWith('s3://') ? await inBucket(place, id) : inFolder(place, id);
   return {
     list: blobs.list,
     put: blobs.put,
-    get: async (task, name) => (await blobs.get(task, name)) ?? (await database.get(task, name)),
+    get: async (task, name) => (await blobs.get(task, name)) ?? (await inDatabase(task, name)),
     forget: async (task) => {
       await blobs.forget(task);
       await database.forget(task);
