@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { linkPlaceOf } from './advertise.ts';
+import { linkPlaceOf, whyNoListener } from './advertise.ts';
 
 it.each([
   [undefined, { shown: '127.0.0.1', host: '127.0.0.1', port: 0 }],
@@ -12,4 +12,12 @@ it.each([
 
 it.each(['http://10.0.0.5:7000', '10.0.0.5:99999', ':7000', '::1', '', 'a b', '10.0.0.5:', '10.0.0.5/x'])('refuses %j', (given) => {
   expect(() => linkPlaceOf(given)).toThrow(`advertise must be HOST or HOST:PORT, as 10.0.0.5 or 10.0.0.5:7000, and not "${given}"`);
+});
+
+it.each([
+  ['EADDRINUSE', 'Stop the other process, or name another port with --advertise HOST:PORT'],
+  ['EACCES', 'Name a port from 1024 on'],
+  ['EADDRNOTAVAIL', 'Name an address of this machine with --advertise'],
+])('says what to type after %s', (code, advice) => {
+  expect(whyNoListener(Object.assign(new Error(`listen ${code}`), { code }))).toContain(`listen ${code}. ${advice}`);
 });

@@ -28,3 +28,12 @@ export function checkLink(settings: Settings): Settings {
   linkPlaceOf(advertise);
   return settings;
 }
+
+/** Why the listener for other nodes can't be opened, and what to type. */
+export function whyNoListener(thrown: unknown): string {
+  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : '';
+  if (code === 'EADDRINUSE') return `${why}. Stop the other process, or name another port with --advertise HOST:PORT`;
+  if (code === 'EACCES') return `${why}. Name a port from 1024 on with --advertise HOST:PORT`;
+  return `${why}. Name an address of this machine with --advertise`;
+}

@@ -9,7 +9,7 @@ import { METRICS } from '../../observability/metric-table.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { ReplicaState } from '../../options.ts';
 import type { NodeServer, ServeOptions } from '../node.ts';
-import { linkPlaceOf } from './advertise.ts';
+import { linkPlaceOf, whyNoListener } from './advertise.ts';
 import { createDeliveryReports } from './delivery-reports.ts';
 import { createElsewhere } from './elsewhere.ts';
 import type { ReplicaErasePeers } from './erase-peers.ts';
@@ -124,12 +124,7 @@ class Replicated implements NodeReplica {
       ...{ host, port, secret, publicKey, members: () => members, limits, log, figures, serviceOf, give },
       erase: this.#erasePeers.here,
     }).catch((thrown: unknown) => {
-      const why = thrown instanceof Error ? thrown.message : String(thrown);
-      throw new StoreError(
-        'failed',
-        `the node can't listen for other nodes: ${why}. Name an address of this machine with --advertise`,
-        thrown,
-      );
+      throw new StoreError('failed', `the node can't listen for other nodes: ${whyNoListener(thrown)}`, thrown);
     });
     return { link: `${shown}:${this.#host.port}`, publicKey };
   }
