@@ -6,6 +6,8 @@ import type { HttpRequest } from './http.ts';
  */
 export interface DisconnectSignal {
   readonly signal: AbortSignal;
+  /** False: the host always cancels the response stream when the client disconnects. */
+  readonly needsListener: boolean;
   /** The response stream was cancelled. */
   abort(): void;
   /** The stream has ended: removes the listener from the request's signal. */
@@ -21,7 +23,7 @@ export function disconnectSignal(request: HttpRequest): DisconnectSignal {
   const abort = (): void => controller.abort(signal.reason);
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
-  return { signal: controller.signal, abort, release: () => signal.removeEventListener('abort', abort) };
+  return { signal: controller.signal, needsListener: true, abort, release: () => signal.removeEventListener('abort', abort) };
 }
 
 /** Uses the request's own signal, so that a waiting stream holds one signal instead of two. */
@@ -34,6 +36,10 @@ class OwnDisconnectSignal implements DisconnectSignal {
 
   get signal(): AbortSignal {
     return this.#request.signal;
+  }
+
+  get needsListener(): boolean {
+    return false;
   }
 
   abort(): void {

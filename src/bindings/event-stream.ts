@@ -14,6 +14,8 @@ export interface EventWire {
   readonly keepAliveMs: number;
   /** How long a client should wait before it reconnects, in milliseconds. Undefined: the client's own default. */
   readonly retryMs: number | undefined;
+  /** See `Waiter`. */
+  readonly needsListener?: boolean;
   /** The client asked to resume from another position of the log than the stream begins at. */
   readonly isReset: boolean;
   /** Writes an error that happens after the first event, when it is too late for an error response. */
@@ -75,6 +77,10 @@ class EventResponseStream implements ResponseStream, KeepAliveStream, Waiter {
     this.#rest = events.rest;
     this.#wire = wire;
     this.#prefix = (wire.retryMs === undefined ? '' : encodeRetry(wire.retryMs)) + (wire.isReset ? RESET : '');
+  }
+
+  get needsListener(): boolean {
+    return this.#wire.needsListener !== false;
   }
 
   get isWhole(): boolean {

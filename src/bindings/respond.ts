@@ -183,6 +183,10 @@ class Wire implements EventWire {
     return this.#frames.writer;
   }
 
+  get needsListener(): boolean {
+    return this.#disconnect.needsListener;
+  }
+
   errorFrame(thrown: unknown): Frame {
     const onError = this.#onError;
     return this.#frames.errorFrame(toCallerError(thrown, onError === undefined ? {} : { onError }));

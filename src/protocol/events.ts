@@ -90,6 +90,8 @@ export interface BatchIterator extends AsyncIterator<readonly Logged[]> {
  */
 export interface Waiter {
   wake(): void;
+  /** False: the waiter calls `return` when the caller leaves, so the source does not have to listen to the signal of the call. Default true. */
+  readonly needsListener?: boolean;
 }
 
 /** The member that is present, for use in a `switch`. */

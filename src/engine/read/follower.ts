@@ -66,6 +66,7 @@ export class Follower implements AsyncGenerator<EventBatch>, BatchIterator {
   #options: FollowOptions | undefined;
   #after = NO_EVENT;
   #isOver = false;
+  #isListening = false;
   /** The last event that was shown ends the stream, whatever happens to the task from then on. */
   #isAtEnd = false;
   #resolve: ((next: Next) => void) | undefined;
@@ -99,6 +100,7 @@ export class Follower implements AsyncGenerator<EventBatch>, BatchIterator {
     const [task, options] = [this.#task, this.#options];
     if (task === undefined || options === undefined || !this.#hasToWait(task, options)) return false;
     this.#waiter = waiter;
+    if (waiter.needsListener !== false) this.#listen(options);
     task.onCommit(this.#wake);
     return true;
   }
@@ -128,10 +130,9 @@ export class Follower implements AsyncGenerator<EventBatch>, BatchIterator {
     [this.#task, this.#options, this.#after] = [task, options, options.from];
     if (this.#isOver) this.#release(); // the caller left while the task was being looked up
     try {
-      const { from, signal, names, trim } = options;
+      const { from, names, trim } = options;
       const snapshot = await foldTo(this.#parts, task, from);
       if (this.#isOver) return DONE;
-      signal.addEventListener('abort', this.#wake, { once: true });
       const shown = renameTask(trim === undefined ? snapshot : trim(snapshot), nameFor(task.row, names));
       return { value: this.#closed([{ seq: from, event: { task: shown } }], task, options) };
     } catch (thrown) {
@@ -162,8 +163,18 @@ export class Follower implements AsyncGenerator<EventBatch>, BatchIterator {
       else if (task.lostCell !== undefined) this.#fail(new ElsewhereError(task.lostCell));
       else if (lifecycle.phase === 'off' || task.isGone) this.#finish();
       else if (commits.broken !== undefined) this.#fail(commits.broken);
-      else task.onCommit(this.#wake);
+      else {
+        this.#listen(options);
+        task.onCommit(this.#wake);
+      }
     }
+  }
+
+  /** Only when it is needed: a listener takes more memory than this reader. */
+  #listen({ signal }: FollowOptions): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    signal.addEventListener('abort', this.#wake, { once: true });
   }
 
   #await(page: Promise<readonly LogEntry[]>): void {
@@ -220,7 +231,7 @@ export class Follower implements AsyncGenerator<EventBatch>, BatchIterator {
   #release(): void {
     const task = this.#task;
     this.#task = undefined;
-    this.#options?.signal.removeEventListener('abort', this.#wake);
+    if (this.#isListening) this.#options?.signal.removeEventListener('abort', this.#wake);
     if (task === undefined) return;
     task.offCommit(this.#wake);
     if (this.#isHeld) task.release();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { BatchIterator, Logged, Seq, Task } from '#protocol';
 import { seq, startFold, taskId } from '#protocol';
 import {
@@ -217,6 +217,21 @@ describe('a subscription', () => {
     await service.cancel({ id }, ctx());
     await quiet();
     expect([woken, engine.stats().liveTasks]).toEqual([2, 0]);
+  });
+
+  it('does not listen to the signal for a reader that calls return when its caller leaves', async () => {
+    const { service, engine } = await world(hanging);
+    const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
+    const { signal } = new AbortController();
+    const listens = vi.spyOn(signal, 'addEventListener');
+    const reading: BatchIterator = service.subscribe({ id }, ctx({ signal }))[Symbol.asyncIterator]();
+    await reading.next();
+    expect(reading.waitsFor?.({ wake: () => {}, needsListener: false })).toBe(true);
+    expect(listens).not.toHaveBeenCalled();
+    await reading.return?.();
+    await service.cancel({ id }, ctx());
+    await quiet();
+    expect(engine.stats().liveTasks).toBe(0);
   });
 
   it('releases the task at once on return, also while it waits', async () => {
