@@ -16,6 +16,7 @@ import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
 import { parleyServe } from '../support/parley.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { opened, startServer } from '../support/server.ts';
 
 /** One port with TLS: the client chooses HTTP/2 or HTTP/1.1 in the handshake (ALPN). */
 suiteNeeding('openssl', hasOpenssl, 'HTTP/1.1, HTTP/2 and gRPC over TLS on one port', () => {
@@ -34,8 +35,8 @@ suiteNeeding('openssl', hasOpenssl, 'HTTP/1.1, HTTP/2 and gRPC over TLS on one p
   afterAll(async () => void (await server.stop()));
 
   /** What the server chooses of these protocols. False: none. */
-  async function chosen(ALPNProtocols: string[] | undefined): Promise<unknown> {
-    const socket: TLSSocket = connectTls({ port, host: '127.0.0.1', ca, ...(ALPNProtocols === undefined ? {} : { ALPNProtocols }) });
+  async function chosen(ALPNProtocols: string[] | undefined, at = port): Promise<unknown> {
+    const socket: TLSSocket = connectTls({ port: at, host: '127.0.0.1', ca, ...(ALPNProtocols === undefined ? {} : { ALPNProtocols }) });
     await new Promise<void>((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
     socket.destroy();
     return socket.alpnProtocol;
@@ -55,6 +56,30 @@ suiteNeeding('openssl', hasOpenssl, 'HTTP/1.1, HTTP/2 and gRPC over TLS on one p
   ])('curl %s reads the card', (flag, expected) => {
     const args = ['-s', '--cacert', authority.ca, flag, '-o', '/dev/null', '-w', '%{http_version} %{http_code}'];
     expect(execFileSync('curl', [...args, `${server.url}/.well-known/agent-card.json`], { encoding: 'utf8' })).toBe(expected);
+  });
+
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['half of a handshake', Buffer.from([22, 3, 1, 2, 0, 1, 0])],
+  ])('a client that sends %s is disconnected', async (_, bytes) => {
+    const tls = { cert: readFileSync(node.cert), key: readFileSync(node.key) };
+    const hasty = await startServer({ tls, limits: { headerMsMax: 300 } });
+    const socket = await opened(hasty.port);
+    const closed = new Promise<void>((resolve) => socket.resume().once('close', () => resolve()));
+    socket.write(bytes);
+    await closed;
+    expect(await chosen(['h2', 'http/1.1'], hasty.port)).toBe('h2');
+    await hasty.close();
+  });
+
+  it('a client in the handshake does not delay the shutdown', async () => {
+    const tls = { cert: readFileSync(node.cert), key: readFileSync(node.key) };
+    const patient = await startServer({ tls, limits: { headerMsMax: 1_000_000, requestMsMax: 1_000_000 } });
+    const socket = await opened(patient.port);
+    const closed = new Promise<void>((resolve) => socket.resume().once('close', () => resolve()));
+    await chosen(undefined, patient.port); // the node has accepted the first connection, too
+    await patient.close();
+    await closed;
   });
 
   it.each([undefined, ['http/1.1']])(

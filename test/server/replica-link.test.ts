@@ -16,6 +16,7 @@ import { LINK_IDENTITY, LINK_TLS, makeLinkKeys } from '../../src/server/adapters
 import { AWAY, DELIVERED, FACTS, LACKS, PROOF, writeFacts } from '../../src/server/adapters/replicas/link-wire.ts';
 import { SILENT } from '../../src/server/observability/log.ts';
 import { eventually } from '../support/eventually.ts';
+import { opened } from '../support/server.ts';
 
 const SECRET = randomBytes(32);
 const FACTS_HEADER = writeFacts({ key: 'k', origin: 'https://agents.example', address: '203.0.113.9', prefix: '/parley' });
@@ -102,6 +103,16 @@ describe('the link between replicas', () => {
     const { host, receiver } = await hostFor([sender]);
     await expect(linksOf(sender, randomBytes(32)).connect(addressOf(host, receiver))).rejects.toThrow();
     await linksOf(sender).connect(addressOf(host, receiver));
+  });
+
+  it('closes although a program that connected to it is silent', async () => {
+    const { host } = await hostFor([]);
+    const silent = await opened(host.port);
+    const closed = new Promise<void>((resolve) => silent.resume().once('close', () => resolve()));
+    const socket = connectTls({ port: host.port, host: '127.0.0.1', ...LINK_TLS, checkServerIdentity: () => undefined });
+    await new Promise<void>((resolve) => socket.once('error', () => resolve())); // the host has accepted the first connection, too
+    await host.close();
+    await closed;
   });
 
   it('refuses a replica whose row in the database is gone', async () => {

@@ -23,6 +23,7 @@ import { answerParserErrors } from './parser-errors.ts';
 import { oneAtATime } from './pipelined.ts';
 import type { TlsOptions } from './tls.ts';
 import { httpsOptions } from './tls.ts';
+import { watchTlsConnections } from './tls-connections.ts';
 import { writeAnswer } from './write-response.ts';
 
 /** Options of `createHttpHost`. */
@@ -143,6 +144,7 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
     track(port?.takeHttp1(incoming, outgoing) ?? handleRequest(incoming, outgoing, options), outgoing);
   });
   const server = createNodeServer(given);
+  const closeTls = tls === undefined ? undefined : watchTlsConnections(server);
   server.on('request', take);
   server.on('checkExpectation', take); // `checkHead` refuses it
   answerParserErrors(server, (error, socket) => port?.takeHttp2(error, socket) === true);
@@ -165,6 +167,7 @@ export function createHttpHost(given: HttpHostOptions): HttpHost {
     closeAll: () => {
       server.closeAllConnections();
       port?.closeAll();
+      closeTls?.();
     },
   };
 }

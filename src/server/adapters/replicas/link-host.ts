@@ -14,6 +14,7 @@ import type { Log } from '../../observability/log.ts';
 import type { StreamServer } from '../node/grpc-port.ts';
 import { createStreamServer } from '../node/grpc-port.ts';
 import { lowerCased, writeHttp2Answer } from '../node/http2-answer.ts';
+import { watchTlsConnections } from '../node/tls-connections.ts';
 import type { WriteOptions } from '../node/write-response.ts';
 import { Pump } from '../node/write-response.ts';
 import { LINK_IDENTITY, LINK_TLS, provenBy } from './link-keys.ts';
@@ -81,6 +82,7 @@ export async function openLinkHost(options: LinkHostOptions): Promise<LinkHost> 
     handshakeTimeout: 10_000,
     pskCallback: (_, identity) => (identity === LINK_IDENTITY ? secret : null),
   });
+  const closeAll = watchTlsConnections(server);
   const link = new ServedLink(options);
   http2.on('sessionError', (error) => log.debug('a connection of a replica failed', { error: error.message }));
   server.on('tlsClientError', (error) =>
@@ -117,6 +119,7 @@ export async function openLinkHost(options: LinkHostOptions): Promise<LinkHost> 
       for (const session of sessions) session.close();
       const late = setTimeout(() => {
         for (const session of sessions) session.destroy();
+        closeAll();
       }, CLOSE_MS_MAX);
       await closed;
       clearTimeout(late);
