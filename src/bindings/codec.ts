@@ -63,7 +63,7 @@ export function unreadable(decoded: Exclude<Decoded<unknown>, { ok: true }>): A2
   return new A2AError('INVALID_AGENT_RESPONSE', `the response can't be read: ${where} ${decoded.problem}`);
 }
 
-/** The error for an operation that the dialect does not have. */
-export function unsupported(operation: Operation, dialect: Dialect): A2AError {
-  return new A2AError('UNSUPPORTED_OPERATION', `${dialect.title} has no ${operation}`);
+/** The error for an operation that a dialect, or its form in a binding, does not have. */
+export function unsupported(operation: Operation, { title }: Pick<Dialect, 'title'>): A2AError {
+  return new A2AError('UNSUPPORTED_OPERATION', `${title} has no ${operation}`);
 }

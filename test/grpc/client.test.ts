@@ -81,6 +81,7 @@ describe('a client over gRPC', () => {
     expect(textOf(events)).toBe(chunks(3));
     expect(client.connection).toMatchObject({ binding: 'GRPC', dialect: 'v03.rest' });
     expect((await client.get(events[0]?.task?.id ?? '')).status.state).toBe('TASK_STATE_COMPLETED');
+    await expect(client.list().page()).rejects.toThrow('a2a.v1.A2AService has no list');
   });
 
   it('aborts a call, and the task continues', async () => {

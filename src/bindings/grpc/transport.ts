@@ -129,7 +129,7 @@ function gather(frames: readonly GrpcFrame[], { codec, env }: Driver): { readonl
 async function go<Op extends Operation>(operation: Op, request: Requests[Op], { driver, options, ctx }: Calling): Promise<LinkResponse> {
   const { codec } = driver;
   const method = codec.methodOf(operation);
-  if (method === undefined) throw unsupported(operation, codec.dialect);
+  if (method === undefined) throw unsupported(operation, { title: codec.service.typeName });
   const body = messageFrame(codec.encodeRequest(operation, request));
   const facts = { accept: GRPC_WEB_TYPE, hasBody: true, resumeAfter: lastEventId(operation, request) };
   const headers: Record<string, string> = {

@@ -96,7 +96,7 @@ export function protoCodec(form: ProtoForm): ProtoCodec {
   }
   const has = (operation: Operation): DescMethod => {
     const method = methods.get(operation);
-    if (method === undefined) throw unsupported(operation, dialect);
+    if (method === undefined) throw unsupported(operation, { title: service.typeName });
     return method;
   };
   const streamed = [...methods].find(([operation]) => isStreamOperation(operation))?.[1].output;
