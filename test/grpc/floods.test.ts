@@ -154,6 +154,7 @@ describe('one port', () => {
     ['nothing', ''],
     ['the first byte of both protocols', 'P'],
     ['half of a preface', 'PRI * HTTP/2.0\r\n\r\n'],
+    ['a preface without settings', PREFACE.toString('latin1')],
     ['half of a request', 'POST /a2a HTTP/1.1\r\nHost: x'],
   ])('disconnects a client that sends %s', async (_, text) => {
     const socket = await opened(server.port);

@@ -6,6 +6,7 @@ import { Http2SessionWatch } from '../../src/server/adapters/node/http2-session.
 import { eventually } from '../support/eventually.ts';
 
 const MINUTE_MS = 60_000;
+const LIMITS = { keepAliveMs: 0, headerMsMax: MINUTE_MS, requestMsMax: MINUTE_MS };
 const server = createServer();
 const clients: ClientHttp2Session[] = [];
 
@@ -18,7 +19,7 @@ afterEach(() => {
 /** Opens a connection, and watches it on the server's side. */
 async function opened(url: string, sockets: readonly Socket[]): Promise<{ client: ClientHttp2Session; watch: Http2SessionWatch }> {
   const watching = new Promise<Http2SessionWatch>((resolve) => {
-    server.once('session', (session) => resolve(new Http2SessionWatch(session, sockets.at(-1) as Socket, 0)));
+    server.once('session', (session) => resolve(new Http2SessionWatch(session, sockets.at(-1) as Socket, LIMITS)));
   });
   const client = connect(url);
   clients.push(client);

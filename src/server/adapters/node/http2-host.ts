@@ -18,7 +18,7 @@ export interface ReceivedStream {
 
 /** Options of `createHttp2Host`. */
 export interface Http2HostOptions {
-  readonly limits: Pick<ServerLimits, 'headersMax' | 'keepAliveMs'>;
+  readonly limits: Pick<ServerLimits, 'headersMax' | 'keepAliveMs' | 'headerMsMax' | 'requestMsMax'>;
   readonly log: Log;
   readonly onStream: (received: ReceivedStream) => void;
 }
@@ -57,7 +57,7 @@ export function createHttp2Host({ limits, log, onStream }: Http2HostOptions): Ht
   });
   server.on('session', (session) => {
     if (accepted === undefined) return;
-    const watch = new Http2SessionWatch(session, accepted, limits.keepAliveMs);
+    const watch = new Http2SessionWatch(session, accepted, limits);
     sessions.set(session, watch);
     session.once('close', () => {
       watch.stop();

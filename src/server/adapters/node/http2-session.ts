@@ -1,6 +1,7 @@
 import type { ServerHttp2Session } from 'node:http2';
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { ServerLimits } from '../../limits.ts';
 
 /** A connection without a stream for this long is closed. Clients open a new one when they need it. */
 const IDLE_MS = 300_000;
@@ -13,7 +14,9 @@ const SETTINGS = { burst: 50, perSecond: 1 };
 /** The answer to a ping. What is written beyond that between two pings is data. */
 const PING_BYTES = 17;
 
-/** Watches one HTTP/2 connection: ends it if it floods the server, if its client is gone, or if it is idle. */
+type SessionLimits = Pick<ServerLimits, 'keepAliveMs' | 'headerMsMax' | 'requestMsMax'>;
+
+/** Watches one HTTP/2 connection: ends it if it begins without settings or floods the server, if its client is gone, or if it is idle. */
 export class Http2SessionWatch {
   readonly socket: Socket;
   readonly #session: ServerHttp2Session;
@@ -21,15 +24,20 @@ export class Http2SessionWatch {
   readonly #settings = new FrameBudget(SETTINGS);
   readonly #keepAlive: ReturnType<typeof setInterval> | undefined;
   readonly #idle: ReturnType<typeof setInterval>;
+  readonly #unsettled: ReturnType<typeof setTimeout>;
   #idleSince = performance.now();
   #written = 0;
   #streams = 0;
   #isPinged = false;
 
-  constructor(session: ServerHttp2Session, socket: Socket, keepAliveMs: number) {
+  constructor(session: ServerHttp2Session, socket: Socket, { keepAliveMs, headerMsMax, requestMsMax }: SessionLimits) {
     this.#session = session;
     this.socket = socket;
     session.on('ping', () => this.#onPing());
+    // Settings are the first frame of every client (RFC 9113 §3.4).
+    this.#unsettled = setTimeout(() => session.destroy(), Math.min(headerMsMax, requestMsMax));
+    this.#unsettled.unref();
+    session.once('remoteSettings', () => clearTimeout(this.#unsettled));
     session.on('remoteSettings', () => this.#take(this.#settings));
     // A timeout of Node's session would be started again by every frame.
     this.#idle = setInterval(() => this.#closeIfIdle(), IDLE_MS / 10);
@@ -49,6 +57,7 @@ export class Http2SessionWatch {
   }
 
   stop(): void {
+    clearTimeout(this.#unsettled);
     clearInterval(this.#keepAlive);
     clearInterval(this.#idle);
   }
