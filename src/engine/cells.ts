@@ -74,7 +74,7 @@ export class ElsewhereError extends A2AError {
  */
 export class CellsLostError extends Error {
   override readonly name: string = 'CellsLostError';
-  /** The cells of the batch that belong to others, or to nobody. */
+  /** The cells of the batch that belong to others, or to nobody. None: this process is about to get a new number, and may then write the batch. */
   readonly cells: readonly number[];
 
   constructor(cells: readonly number[]) {

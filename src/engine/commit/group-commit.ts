@@ -12,17 +12,11 @@ import { CommitUnknownError, isUnavailable, withoutNames } from './outcome.ts';
  * it is durable. One commit runs at a time, and the next one gathers meanwhile.
  */
 export interface Commits {
-  /**
-   * Takes the task's unsaved changes into the next commit. A task queues itself once per commit
-   * (`LiveTask.touch`).
-   */
+  /** Takes the task's unsaved changes into the next commit. A task queues itself once per commit (`LiveTask.touch`). */
   enqueue(task: Saveable): void;
   /** Adds a write to the next commit and asks for one. `place`: what it is about, so that it is dropped if that belongs to another process. */
   add(write: Write, place?: ContextFilter): void;
-  /**
-   * Adds a write to the next commit without asking for one. A crash may lose it, and that must be
-   * harmless.
-   */
+  /** Adds a write to the next commit without asking for one. A crash may lose it, and that must be harmless. */
   addLazily(write: Write, onDurable: () => void): void;
   /** Starts a commit if there are lazy writes. */
   flushLazy(): void;
@@ -59,6 +53,8 @@ interface CommitOptions {
 const RETRY_MS = 1000;
 /** A store that refuses so many commits in a row because of lost cells gets a pause. */
 const REFUSALS_MAX = 5;
+/** How long a process without a number waits for a new one: it asks the database for it at the same time. */
+const REJOIN_MS = 200;
 /** After a commit of more events, other requests get a turn before its readers wake. */
 const TURN_EVENTS = 64;
 
@@ -251,13 +247,14 @@ class GroupCommit implements Commits {
   #refused(taken: CommitBatch, cause: CellsLostError): void {
     this.#refusals += 1;
     const rest = this.#without(taken, new Set(cause.cells));
-    if (this.#refusals < REFUSALS_MAX) this.#again(rest);
+    if (this.#refusals < REFUSALS_MAX) this.#again(rest, cause.cells.length === 0 ? REJOIN_MS : 0);
     else this.#stall(rest, new A2AError('UNAVAILABLE', 'the store refuses to write', { retryAfterMs: RETRY_MS, cause }));
   }
 
-  #again(taken: CommitBatch): void {
+  #again(taken: CommitBatch, ms = 0): void {
     this.#putBack(taken, () => true);
-    this.#options.timers.soon(() => this.#flush());
+    if (ms > 0) this.#options.timers.later(ms, () => this.#flush());
+    else this.#options.timers.soon(() => this.#flush());
   }
 
   /** The store wrote nothing and may work later. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CellsLostError, CommitUnknownError } from '#engine';
+import type { Member } from '../../../test/support/cells.ts';
 import { contextIn, elsewhere, pair, slow } from '../../../test/support/cells.ts';
 import { AT_ONCE, ctx, gate, quiet, request, taskOf, user } from '../../../test/support/engine.ts';
 
@@ -44,5 +45,49 @@ describe('a commit of unknown outcome', () => {
     await quiet();
     expect(one.engine.stats()).toMatchObject({ isBroken: false, isStalled: false, liveTasks: 0 });
     expect((await two.service.list({}, ctx())).totalSize).toBe(0);
+  });
+});
+
+describe('a process that was replaced and gets a new number', () => {
+  /** The process has no number until it is `back`. */
+  const without = (member: Member): { refused: number; back: boolean } => {
+    const seen = { refused: 0, back: false };
+    Object.defineProperty(member, 'failure', {
+      get: () => {
+        if (seen.back) return undefined;
+        seen.refused += 1;
+        return new CellsLostError([]);
+      },
+      set: () => {},
+    });
+    return seen;
+  };
+
+  it('refuses no request in the moment in which it has none', async () => {
+    const { one } = await pair();
+    const seen = without(one.member);
+    const sent = one.service.send(request('a'), ctx());
+    await quiet(50);
+    expect(one.engine.stats()).toMatchObject({ isStalled: false });
+    seen.back = true;
+    await one.time.advance(200);
+    expect(taskOf(await sent).status.state).toBe('TASK_STATE_COMPLETED');
+    expect(seen.refused).toBe(1);
+  });
+
+  it('refuses requests with a time to retry if it gets none', async () => {
+    const { one } = await pair();
+    const seen = without(one.member);
+    const sent = one.service.send(request('a'), ctx());
+    const refused = expect(sent).rejects.toMatchObject({ kind: 'UNAVAILABLE', details: { retryAfterMs: 1000 } });
+    for (let at = 0; at < 5; at += 1) {
+      await quiet(50);
+      await one.time.advance(200);
+    }
+    await refused;
+    expect(one.engine.stats()).toMatchObject({ isStalled: true });
+    seen.back = true;
+    await one.time.advance(1000);
+    expect(one.engine.stats()).toMatchObject({ isBroken: false, isStalled: false });
   });
 });
