@@ -111,6 +111,20 @@ suiteNeeding('postgresql', hasPostgres, 'workers that share a port', () => {
     expect(await node.stop()).toBe(0);
   });
 
+  it('leave no caller without an answer or an end whose connection a killed worker was about to take', { timeout: 120_000 }, async () => {
+    const node = await started(2);
+    const [first = 0] = childrenOf(node.pid);
+    process.kill(first, 'SIGSTOP');
+    let answered = 0;
+    const requests = Array.from({ length: 4 }, () => sendAnew(node.url, 'chunks=1').then(() => (answered += 1)));
+    const outcomes = Promise.allSettled(requests);
+    // The other worker answers three of them.
+    await eventually(() => expect(answered).toBe(3));
+    process.kill(first, 'SIGKILL');
+    expect((await outcomes).filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(await node.stop()).toBe(0);
+  });
+
   it('end with 0 if they are stopped while one of them starts', { timeout: 120_000 }, async () => {
     const node = await started(2);
     const [first = 0, second = 0] = childrenOf(node.pid);

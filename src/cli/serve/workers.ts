@@ -6,6 +6,7 @@ import type { Log, Settings } from '#server';
 import { CliError } from '../command.ts';
 import type { ServeFlags } from './flags.ts';
 import { untilSignal } from './signals.ts';
+import { closeUntaken } from './untaken.ts';
 import type { FromWorker, ToWorker, WorkerMetrics } from './worker-messages.ts';
 import { SLOT_VARIABLE } from './worker-messages.ts';
 
@@ -143,6 +144,7 @@ class WorkerPool {
   #fork(slot: Slot): void {
     const worker = cluster.fork({ [SLOT_VARIABLE]: `${slot.slot}:${this.#options.port}` });
     Object.assign(slot, { worker, readyAt: undefined });
+    closeUntaken(worker.process);
     worker.on('message', (message: FromWorker) => this.#take(slot, message));
     worker.on('error', (cause) => this.#options.log.error('a worker does not take messages', cause, { worker: slot.slot }));
     worker.once('exit', (code, signal) => this.#exited(slot, code, signal));
