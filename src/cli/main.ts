@@ -102,6 +102,9 @@ const SERVING: ReadonlySet<string> = new Set(['serve', 'dev', 'server', 'demo-se
 if (process.env['PARLEY_LAUNCHED'] !== undefined && process.channel !== undefined) {
   delete process.env['PARLEY_LAUNCHED']; // agents that run programs hand their environment on
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.on('message', (message) => {
+    if (message === 'SIGINT' && !process.emit('SIGINT')) process.kill(process.pid, 'SIGINT');
+  });
   process.channel.unref();
 }
 

@@ -13,7 +13,7 @@ const KIB = 1024;
 describe('H5: readers that stop reading', () => {
   it('are disconnected, hold little memory, and can resume where they stopped', async () => {
     const readers = times(60, 1000);
-    const idleMs = times(6000, 20_000);
+    const idleMs = 20_000; // all readers must be open before the first one is disconnected, on a busy machine too
     const limits = { streamIdleMsMax: idleMs, windowEvents: 256 };
     const server = await startParley({ limits, node: ['--import', childFile('held.ts')] });
     const body = { ...sendBody('chunks=12000 size=2048'), configuration: { returnImmediately: true } };

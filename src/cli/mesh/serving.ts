@@ -21,6 +21,7 @@ export async function serveOnMesh(
   const members = await membersFor(found, setup);
   const all = new Set([...members.values()].map(({ mesh }) => mesh));
   const each = (act: (mesh: Mesh) => Promise<unknown>): Promise<unknown> => Promise.all([...all].map(act));
+  let started: ConfiguredServer | undefined;
   try {
     const { node, artifacts } = setup;
     const operator = await operatorOf(members, setup);
@@ -44,6 +45,7 @@ export async function serveOnMesh(
         },
       },
     });
+    started = served;
     for (const { name, card, service } of served.handler.agents) {
       const { mesh } = members.get(name) ?? {};
       const agent = { name, card, service };
@@ -60,6 +62,8 @@ export async function serveOnMesh(
       },
     };
   } catch (thrown) {
+    await started?.close(); // a process whose port is open would not end
+    await setup.node.monitor.close();
     await each((mesh) => mesh.close());
     throw asCliError(thrown);
   }

@@ -1,4 +1,4 @@
-import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
+import type { IClientOptions, IPublishPacket, ISubscriptionMap, MqttClient } from 'mqtt';
 import { codeOfError } from '#protocol';
 import type { Broker, BrokerOptions, BrokerSubscription, ReceivedMessage } from '../broker.ts';
 import { BROKER_DEFAULTS, BrokerError } from '../broker.ts';
@@ -267,15 +267,53 @@ async function subscribe(client: MqttClient, all: Subscriptions, subscription: B
   const id = Math.max(0, ...all.keys()) + 1;
   all.set(id, subscription);
   try {
-    await client.subscribeAsync(sharedFilter, { qos: 1, properties: { subscriptionIdentifier: id } });
+    await untilGranted(client, sharedFilter, id);
   } catch (cause) {
     all.delete(id);
+    if (cause instanceof BrokerError) throw cause;
     throw new BrokerError(`the broker did not grant ${sharedFilter}`, { hint: 'check that this user may subscribe to it', cause });
   }
   return async () => {
     all.delete(id);
     if (client.connected) await client.unsubscribeAsync(sharedFilter).catch(() => undefined);
   };
+}
+
+const SUBSCRIBE_TRIES = 10;
+
+/**
+ * Subscribes again after a connection that broke before the broker's answer. That happens when another client takes this one's id, or when the
+ * broker restarts.
+ */
+async function untilGranted(client: MqttClient, filter: string, id: number): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const broke = breaks(client);
+    try {
+      const wanted: ISubscriptionMap = { [filter]: { qos: 1 } };
+      wanted.resubscribe = true; // otherwise mqtt.js takes a filter that it knows for granted, whether the broker has answered or not
+      await client.subscribeAsync(wanted, { qos: 1, properties: { subscriptionIdentifier: id } });
+      return;
+    } catch (cause) {
+      if (!broke.happened()) throw cause;
+      if (client.disconnecting || client.options.reconnectPeriod === 0 || tries === SUBSCRIBE_TRIES)
+        throw new BrokerError(`the connection broke while ${filter} was subscribed to`, {
+          hint: 'does another process use the same name on this broker?',
+          cause,
+        });
+    } finally {
+      broke.forget();
+    }
+  }
+}
+
+/** Whether the connection has broken since the call. */
+function breaks(client: MqttClient): { happened(): boolean; forget(): void } {
+  let happened = false;
+  const note = (): void => {
+    happened = true;
+  };
+  client.on('close', note);
+  return { happened: () => happened || !client.connected, forget: () => client.off('close', note) };
 }
 
 /** A received packet as a message. */
