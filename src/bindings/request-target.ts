@@ -61,7 +61,7 @@ export function checkVersion(version: string | undefined, dialect: Dialect, opti
   const supported = supportedVersions(registryOf(options));
   const isKnown = supported.some((each) => requested === each || requested.startsWith(`${each}.`));
   const words = isKnown ? `has no such request: it is one of ${dialect.title}` : 'is not supported';
-  throw new A2AError('VERSION_NOT_SUPPORTED', `A2A version ${requested} ${words}`, {
+  throw new A2AError('VERSION_NOT_SUPPORTED', `A2A version ${requested === '' ? '""' : requested} ${words}`, {
     info: { requestedVersion: requested, supportedVersions: supported.join(',') },
   });
 }

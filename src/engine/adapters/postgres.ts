@@ -59,7 +59,8 @@ export async function listReplicas(
   const database = await openPgDatabase({ url, readers: 1, answerMsMax: 10_000 });
   try {
     const rows = await readReplicas(database, schema);
-    if (rows === undefined) throw new StoreError('missing', `the database at ${placeOf(url)} has no tasks of Parley`);
+    if (rows === undefined)
+      throw new StoreError('missing', `no node has used the database at ${placeOf(url)} yet: start one with parley serve --store`);
     return rows;
   } catch (thrown) {
     throw cannotUse(url, thrown);
