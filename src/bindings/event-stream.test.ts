@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchIterator, Logged, TaskEvent, Waiter } from '#protocol';
 import { seq } from '#protocol';
-import type { EventWire } from './event-stream.ts';
 import { eventAnswer } from './event-stream.ts';
+import type { EventWire } from './event-wire.ts';
 import type { ResponseStream } from './http.ts';
 
 /** Batches that come later. Counts how often `next` was called. */

@@ -3,8 +3,8 @@ import { a2uiUri, answeringDialect, ERRORS, isInterrupted, isTerminal, messageId
 import { contextOf } from '../call-context.ts';
 import { disconnectSignal } from '../disconnect.ts';
 import { jsonBody } from '../document-stream.ts';
-import type { EventWire } from '../event-stream.ts';
 import { eventAnswer } from '../event-stream.ts';
+import type { EventWire } from '../event-wire.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { OpenStream } from '../open-stream.ts';
