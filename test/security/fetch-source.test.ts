@@ -103,6 +103,7 @@ describe('Node’s network modules', () => {
       'server/adapters/node/one-port.ts', // listens
       'server/adapters/node/parser-errors.ts', // a type
       'server/adapters/node/pipelined.ts', // types
+      'server/adapters/node/tls-connections.ts', // types
       'server/adapters/node/tls.ts',
       'server/adapters/node/write-response.ts',
       'server/adapters/otlp/grpc.ts', // the collector that the operator names
