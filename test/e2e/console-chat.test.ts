@@ -44,6 +44,13 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the chats of the console', () 
     expect(await seriousFaults(page)).toEqual([]);
   });
 
+  it('moves nothing if the person asked for less motion', async () => {
+    const seconds = await watched.page.evaluate(() =>
+      [...document.querySelectorAll('*')].map((element) => getComputedStyle(element).transitionDuration),
+    );
+    expect(new Set(seconds)).toEqual(new Set(['0s']));
+  });
+
   it('streams an answer as markdown', async () => {
     const { page, picture } = watched;
     await page.getByRole('button', { name: /^demo/ }).click();
