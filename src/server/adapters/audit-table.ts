@@ -3,6 +3,7 @@ import type { AuditCut, PlacedAuditRow, SharedAudit } from '../../engine/adapter
 import type { AuditLog } from '../audit/audit.ts';
 import type { AuditDraft } from '../audit/chain.ts';
 import { GENESIS } from '../audit/chain.ts';
+import { createDatabaseClock } from './audit/database-clock.ts';
 import { BEGUN, PRUNED, pageSize } from './audit/read.ts';
 import { createAuditWriter } from './audit/writer.ts';
 
@@ -29,23 +30,22 @@ export async function openAuditTable(shared: SharedAudit, options: AuditTableOpt
   const { node, keepMs = 0, onError, onPruneFailed, now = Date.now } = options;
   const { chain, newest } = await shared.begin();
   // Times are those of the database: the clocks of the nodes may differ.
-  let skewMs = 0;
+  const clock = createDatabaseClock(now);
   let before = '';
-  const databaseMs = (): number => Math.round(now() + skewMs);
   const write: Parameters<typeof createAuditWriter>[0]['write'] = async ({ text, first, last, hash }) => {
     const sentAt = now();
     const row = { chain, first: first.seq, last: last.seq, since: first.at, at: last.at, hash, lines: text };
     const at = await shared.put({ ...row, node, before });
     before = hash;
-    skewMs = at - (sentAt + now()) / 2;
+    clock.learn({ sentAt, at, receivedAt: now() });
   };
-  const writer = createAuditWriter({ write, chain }, { start: GENESIS, now: () => new Date(databaseMs()), onError });
+  const writer = createAuditWriter({ write, chain }, { start: GENESIS, now: () => new Date(clock.now()), onError });
   writer.append({ principal: '', action: BEGUN, decision: 'allowed', ...(newest === undefined ? { object: node } : cutNamed(newest)) });
   let pruning = Promise.resolve();
   const prune = (): void => {
     if (keepMs <= 0) return;
     pruning = pruning
-      .then(() => deleteOld(shared, { before: databaseMs() - keepMs, chain, writer }))
+      .then(() => deleteOld(shared, { before: clock.now() - keepMs, chain, writer }))
       .catch((thrown) => onPruneFailed?.(thrown));
   };
   // From now on the difference to the clock of the database is known.
