@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { programOf } from './support/brokers.ts';
+import { freePort } from './support/free-port.ts';
 
 /**
  * Runs every code block of README, CONTRIBUTING and docs/, except `text` blocks and the guides, which test/guides.test.ts follows. A block that starts with `sh needs=mosquitto` is skipped if
@@ -58,7 +59,7 @@ async function check(block: Block): Promise<void> {
       JSON.parse(block.code);
       return;
     case 'sh':
-      await checkShell(block.code);
+      await checkShell(await onFreePorts(block.code));
       return;
     case 'ts':
       checkTypeScript(block);
@@ -66,6 +67,15 @@ async function check(block: Block): Promise<void> {
     default:
       throw new Error(`${block.page}:${block.line}: unknown language "${block.language}"`);
   }
+}
+
+const PORT = /\b[24]1\d{3}\b/g;
+
+/** The block with other ports: those in the text may be taken, by a server or for an outgoing connection. */
+async function onFreePorts(code: string): Promise<string> {
+  const others = new Map<string, string>();
+  for (const [port] of code.matchAll(PORT)) if (!others.has(port)) others.set(port, String(await freePort()));
+  return code.replaceAll(PORT, (port) => others.get(port) ?? port);
 }
 
 /** Lines that start npm scripts are not run, because some of them would run these tests again. It checks that the scripts exist. */
