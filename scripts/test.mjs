@@ -15,6 +15,9 @@ const given = args.filter((arg) => arg !== '--rest');
 const PEERS = ['js', 'go', 'python', 'promptkit', 'society', 'cortex', 'coding-agent', 'sam'];
 
 await ensureInstalled();
+// Where Node keeps TypeScript without its types. It strips types by WebAssembly, and V8 may end a process in which several threads load and
+// free that (nodejs/node issue 64500), as the threads of a store do.
+process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules/.cache/compiled');
 const steps = stepsOf(tier);
 /** Every step appends its failures here, so that the end of a long run names all of them. */
 const notes = mkdtempSync(join(tmpdir(), 'parley-tests-'));
