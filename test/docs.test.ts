@@ -59,7 +59,7 @@ async function check(block: Block): Promise<void> {
       JSON.parse(block.code);
       return;
     case 'sh':
-      await checkShell(await onFreePorts(block.code));
+      await checkShell(block.code);
       return;
     case 'ts':
       checkTypeScript(block);
@@ -69,13 +69,16 @@ async function check(block: Block): Promise<void> {
   }
 }
 
-const PORT = /\b[24]1\d{3}\b/g;
+const PORTS = /\b[24]1\d{3}\b/g;
+/** Of a node that is started without `--port`. */
+const DEFAULT_PORT = '41242';
 
-/** The block with other ports: those in the text may be taken, by a server or for an outgoing connection. */
-async function onFreePorts(code: string): Promise<string> {
-  const others = new Map<string, string>();
-  for (const [port] of code.matchAll(PORT)) if (!others.has(port)) others.set(port, String(await freePort()));
-  return code.replaceAll(PORT, (port) => others.get(port) ?? port);
+/** The block with other ports, and the one that replaces the default: those in the text may be taken, by a server or for an outgoing connection. */
+async function onFreePorts(code: string): Promise<{ readonly code: string; readonly port: string }> {
+  const port = String(await freePort());
+  const others = new Map([[DEFAULT_PORT, port]]);
+  for (const [named] of code.matchAll(PORTS)) if (!others.has(named)) others.set(named, String(await freePort()));
+  return { code: code.replaceAll(PORTS, (named) => others.get(named) ?? named), port };
 }
 
 /** Lines that start npm scripts are not run, because some of them would run these tests again. It checks that the scripts exist. */
@@ -87,7 +90,7 @@ async function checkShell(code: string): Promise<void> {
     expect(Object.keys(scripts), line).toContain(script);
     return false;
   });
-  const script = rest.join('\n').trim();
+  const { code: script, port: PORT } = await onFreePorts(rest.join('\n').trim());
   if (script === '') return;
   // Debian installs servers into /usr/sbin, which is not in every PATH.
   const PATH = [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env['PATH'], '/usr/sbin'].join(delimiter);
@@ -95,7 +98,7 @@ async function checkShell(code: string): Promise<void> {
   const XDG_CONFIG_HOME = mkdtempSync(join(process.env['XDG_CONFIG_HOME'] ?? scratch, 'block-'));
   const env = {
     ...{ NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/parley'), ...process.env, PATH },
-    ...{ XDG_CONFIG_HOME, XDG_DATA_HOME: join(XDG_CONFIG_HOME, 'data') },
+    ...{ XDG_CONFIG_HOME, XDG_DATA_HOME: join(XDG_CONFIG_HOME, 'data'), PORT },
   };
   const options = { cwd: ROOT, env };
   if (SERVES.test(script)) {
