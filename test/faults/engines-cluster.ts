@@ -1,4 +1,4 @@
-import type { Engine } from '#engine';
+import type { Engine, EngineLimits } from '#engine';
 import { createEngine, ElsewhereError } from '#engine';
 import type { A2AService, Agent, CallContext, Logged, SendRequest, Seq, Task, TaskId, Turn } from '#protocol';
 import { seq } from '#protocol';
@@ -13,6 +13,10 @@ export interface EngineNode {
   readonly store: PostgresStore;
   readonly broken: unknown[];
   isOwn(cell: number): boolean;
+}
+
+export interface NodeOptions extends PostgresOptions {
+  readonly limits?: Partial<EngineLimits>;
 }
 
 /** Runs of the scripted agent, as they began. */
@@ -43,7 +47,7 @@ function scripted(node: string, runs: ScriptedRun[]): Agent {
 let nodes = 0;
 
 /** Opens the store and starts an engine over its share of the cells. */
-export async function startNode(url: string, runs: ScriptedRun[], options: PostgresOptions): Promise<EngineNode> {
+export async function startNode(url: string, runs: ScriptedRun[], { limits = {}, ...options }: NodeOptions): Promise<EngineNode> {
   nodes += 1;
   const name = `n${nodes}`;
   const store = await openPostgresStore(url, { cells: 12, share: 'fair', ...options });
@@ -52,6 +56,7 @@ export async function startNode(url: string, runs: ScriptedRun[], options: Postg
     store,
     agents: { agent: scripted(name, runs) },
     ids: countingIds(name),
+    limits,
     onBroken: (cause) => broken.push(cause),
   });
   await engine.start();

@@ -1,10 +1,14 @@
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { SendRecord, TakenNames, TaskKey, TaskRow, Write } from '#engine';
 import { CommitUnknownError } from '#engine';
 import { contextId, externalId, messageId, taskId } from '#protocol';
+import type { PostgresDatabase } from '../../src/engine/adapters/postgres/database.ts';
+import { openPgDatabase } from '../../src/engine/adapters/postgres/pg-database.ts';
 import type { PostgresStore } from '../../src/engine/adapters/postgres.ts';
-import { openPostgresStore } from '../../src/engine/adapters/postgres.ts';
+import { openPostgresStore, openStoreOn } from '../../src/engine/adapters/postgres.ts';
 import { aSend, entriesOf, rowOf, seqOf } from '../contracts/rows.ts';
+import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
@@ -155,7 +159,75 @@ suiteNeeding('postgresql', hasPostgres, 'names that several replicas use', () =>
     expect(await one.task('any', taskId(loser.row.id))).toBeUndefined();
     expect((await one.task('any', taskId(winner.row.id)))?.id).toBe(winner.row.id);
   });
+
+  it.each([
+    ['aliases', true],
+    ['aliases', false],
+    ['sends', true],
+    ['sends', false],
+  ] as const)(
+    '%s that two replicas claim in opposite order are a deadlock only in the control (sorted: %s)',
+    {
+      timeout: 60_000,
+    },
+    async (kind, isSorted) => {
+      const schema = `order-${key}`;
+      for (let at = 0; at < 2; at += 1) {
+        const database = await openPgDatabase({ url: server.url, readers: 2, answerMsMax: 60_000 });
+        const store = await openStoreOn(isSorted ? database : unsorted(database), { schema, share: 64, leaseMs: 120_000 });
+        stores = [...stores, store];
+      }
+      const [one, two] = [storeAt(2), storeAt(3)];
+      await one.claim(made(one).batch);
+      const named = (store: PostgresStore, names: readonly string[]): readonly Write[] =>
+        names.flatMap((name) => made(store, kind === 'aliases' ? { alias: name } : { token: name }).batch);
+      const blocker = new pg.Client({ connectionString: server.url });
+      await blocker.connect();
+      const waiting = async (): Promise<number | null> => (await operator(WAITING)).rowCount;
+      try {
+        await blocker.query('BEGIN');
+        await blocker.query(`INSERT INTO "${schema}".names (realm, kind, name) SELECT realm, $1, 'name 2' FROM "${schema}".realms`, [
+          kind === 'aliases' ? 2 : 1,
+        ]);
+        const claims = [one.claim(named(one, ['name 1', 'name 2', 'name 3']))];
+        await eventually(async () => (await waiting()) === 1);
+        claims.push(two.claim(named(two, ['name 3', 'name 2', 'name 1'])));
+        await eventually(async () => (await waiting()) === 2);
+        // Unsorted, one of them has the first name and the other one the last, and both wait for the one between.
+        await blocker.query('ROLLBACK');
+        const results = await Promise.allSettled(claims);
+        const failures = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason.cause)] : []));
+        expect(failures).toEqual(isSorted ? [] : [expect.stringContaining('deadlock detected')]);
+        expect(results.flatMap((result) => (result.status === 'fulfilled' ? lost(result.value) : []))).toHaveLength(isSorted ? 3 : 0);
+      } finally {
+        await blocker.end();
+      }
+    },
+  );
+
+  const operator = async (text: string): Promise<pg.QueryResult> => {
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    return client.query(text).finally(() => client.end());
+  };
 });
+
+const WAITING = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+
+/** The database of the control: names are inserted in the order in which a batch has them. */
+function unsorted(database: PostgresDatabase): PostgresDatabase {
+  return {
+    ...database,
+    connect: async (options) => {
+      const connection = await database.connect(options);
+      return {
+        ...connection,
+        query: ({ name, text }, values) =>
+          connection.query({ name, text: text.replaceAll(/ORDER BY realm, (?:alias|name) COLLATE "C"/g, '') }, values),
+      };
+    },
+  };
+}
 
 /** The row in a context whose cell the store owns. */
 function inOwnCell(store: PostgresStore, row: TaskRow): TaskRow {

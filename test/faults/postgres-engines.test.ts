@@ -1,14 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { SendRequest, Task, TaskId } from '#protocol';
 import { contextId, externalId, taskId } from '#protocol';
-import type { PostgresOptions } from '../../src/engine/adapters/postgres.ts';
 import { AT_ONCE, ctx, request, seqsOf, textOf, toTask, user } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
-import type { EngineNode, ScriptedRun } from './engines-cluster.ts';
+import type { EngineNode, NodeOptions, ScriptedRun } from './engines-cluster.ts';
 import { Caller, startNode, stopNode } from './engines-cluster.ts';
 
 suiteNeeding('postgresql', hasPostgres, 'engines that share a database', () => {
@@ -32,7 +31,7 @@ suiteNeeding('postgresql', hasPostgres, 'engines that share a database', () => {
   afterEach(async () => {
     for (const node of nodes.splice(0)) await stopNode(node);
   });
-  const join = async (more: PostgresOptions & { readonly url?: string } = {}): Promise<EngineNode> => {
+  const join = async (more: NodeOptions & { readonly url?: string } = {}): Promise<EngineNode> => {
     const node = await startNode(more.url ?? server.url, runs, { schema, leaseMs: 60_000, ...more });
     nodes.push(node);
     return node;
@@ -173,6 +172,31 @@ suiteNeeding('postgresql', hasPostgres, 'engines that share a database', () => {
     await eventually(() => runs.every(({ turn }) => turn.signal.aborted));
     expect(runs).toHaveLength(2);
     expect(caller.forwards).toBeGreaterThanOrEqual(2);
+  });
+
+  it('delete finished tasks once, each those of its own cells, down to one maximum for all', { timeout: 120_000 }, async () => {
+    await join();
+    await join();
+    await balanced();
+    for (let n = 0; n < 40; n += 1) await caller.send(request(`old ${n}`), {}, nodes[n % 2]);
+    for (const node of nodes.splice(0)) await stopNode(node);
+    const limits = { finishedTasksMax: 12, tickMs: 10, sweepMs: 10 };
+    const idle = await join({ limits: { ...limits, sweepMs: 3_600_000 } });
+    const sweeping = await join({ limits });
+    await balanced();
+    const finished = ({ store }: EngineNode): Promise<number> => Promise.resolve(store.finished(store.cells?.own()));
+    const before = await finished(idle);
+    // It has half of the cells, so it keeps half of the 12, and deletes no task of the other node.
+    await eventually(async () => expect(await finished(sweeping)).toBeLessThanOrEqual(6));
+    expect(await finished(sweeping)).toBeGreaterThan(0);
+    expect(before).toBeGreaterThan(6);
+    expect(await finished(idle)).toBe(before);
+    await leave(idle);
+    await eventually(async () => expect((await sweeping.service.list({}, ctx())).totalSize).toBeLessThanOrEqual(12));
+    expect((await sweeping.service.list({}, ctx())).totalSize).toBeGreaterThan(0);
+    // Everything that is gone was deleted by the only node that swept, once.
+    expect(sweeping.engine.stats().forgottenTasks).toBe(40 - ((await sweeping.service.list({}, ctx())).totalSize ?? 0));
+    expect([...idle.broken, ...sweeping.broken]).toEqual([]);
   });
 
   async function eventuallyTasks({ service }: EngineNode, count: number): Promise<readonly TaskId[]> {

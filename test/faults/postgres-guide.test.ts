@@ -57,6 +57,10 @@ suiteNeeding('postgresql', hasPostgres, 'docs/guides/replicas.md', () => {
     });
     const moved = await sendTask(single.url, 'from before');
     expect(await single.stop()).toBe(0);
+    // A node that starts on the database before the copy logs what is missing.
+    const early = await serve(['serve', './agent.ts', '--data', './data']);
+    expect(early.errors()).toContain('run parley store copy, while the database is empty');
+    expect(await early.stop()).toBe(0);
     const [copy = []] = commandsIn(MOVING, 'store copy sqlite:./');
     expect(await run(here(copy), { env })).toMatchObject({ code: 0 });
 
@@ -69,6 +73,7 @@ suiteNeeding('postgresql', hasPostgres, 'docs/guides/replicas.md', () => {
     await eventually(async () => expect(await replicas()).toEqual(shown.map(() => expect.stringMatching(row))));
     for (const { url } of nodes) expect((await getTask(url, moved.id)).artifacts).toEqual(moved.artifacts);
 
+    expect(nodes.map((node) => node.errors()).join('')).not.toContain('parley store copy');
     const [ask = []] = commandsIn(GUIDE, 'ask');
     expect(await run(here(ask), { env })).toMatchObject({ code: 0, out: expect.stringContaining('hello') });
     expect(GUIDE).toContain('kill -9 PID');
@@ -78,5 +83,7 @@ suiteNeeding('postgresql', hasPostgres, 'docs/guides/replicas.md', () => {
     for (const { url } of nodes.slice(1)) expect((await getTask(url, moved.id)).artifacts).toEqual(moved.artifacts);
     nodes[0] = await serve(commands[0] ?? []);
     await eventually(async () => expect(await replicas()).toEqual(shown.map(() => expect.stringMatching(row))));
+    nodes.push(await serve(['serve', './agent.ts', '--data', './data']));
+    expect(nodes.at(-1)?.errors()).not.toContain('parley store copy');
   });
 });

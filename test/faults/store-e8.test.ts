@@ -239,7 +239,7 @@ describe('B10: two processes on one store', () => {
     await holder.said('a ');
     const thrown = refusal(path);
     expect(thrown.fault).toBe('locked');
-    expect(thrown.message).toContain(`process ${holder.process.pid} (started `);
+    expect(thrown.message).toContain(`is in use by process ${holder.process.pid}. Only one`);
     holder.process.kill('SIGKILL');
     await holder.ended;
     await openSqliteStore(path, OPTIONS).close();

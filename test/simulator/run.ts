@@ -20,27 +20,49 @@ const PROGRESS = 500;
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      seeds: { type: 'string', default: '1000' },
-      from: { type: 'string', default: '1' },
-      jobs: { type: 'string', default: String(availableParallelism()) },
-      seed: { type: 'string' },
-      trace: { type: 'boolean', default: false },
-      defects: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
+  const values = givenOptions();
+  if (values instanceof Error) {
+    process.stderr.write(`${values.message}\n\n${HELP}`);
+    return 2;
+  }
   if (values.help) return print(HELP, 0);
   if (values.defects) return findDefects(values.write);
-  if (values.seed !== undefined) {
-    const result = await simulate(Number(values.seed), undefined, values.trace ? (line) => process.stdout.write(`${line}\n`) : undefined);
+  const { seed, from, seeds, jobs } = values;
+  if (seed !== undefined) {
+    const result = await simulate(seed, undefined, values.trace ? (line) => process.stdout.write(`${line}\n`) : undefined);
     const totals = new Totals();
     totals.add(result);
     return print(totals.report(), result.violation === undefined ? 0 : 1);
   }
-  return await runMany({ from: Number(values.from), seeds: Number(values.seeds), jobs: Number(values.jobs) });
+  return await runMany({ from, seeds, jobs });
+}
+
+/** The options, or what is wrong with them. */
+function givenOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        seeds: { type: 'string', default: '1000' },
+        from: { type: 'string', default: '1' },
+        jobs: { type: 'string', default: String(availableParallelism()) },
+        seed: { type: 'string' },
+        trace: { type: 'boolean', default: false },
+        defects: { type: 'boolean', default: false },
+        write: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    const seed = values.seed === undefined ? undefined : wholeNumber('seed', values.seed);
+    const [seeds, from, jobs] = [wholeNumber('seeds', values.seeds), wholeNumber('from', values.from), wholeNumber('jobs', values.jobs)];
+    return { ...values, seed, seeds, from, jobs };
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : new Error(String(thrown));
+  }
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`--${name} must be a whole number from 1, and is "${text}"`);
+  return Number(text);
 }
 
 /** Tells on standard error how far it is, and which seeds have failed. Ctrl-C ends it with a report on what is done. */

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { AdminBackups } from '#protocol';
 import { A2AError } from '#protocol';
-import type { PostgresStore } from '../../engine/adapters/postgres.ts';
+import type { CopyNote, PostgresStore } from '../../engine/adapters/postgres.ts';
 import { openCopyPlace, openPostgresStore, placeOf, urlProblem } from '../../engine/adapters/postgres.ts';
 import type { CallerCounts } from '../access/limits/caller-counts.ts';
 import { ConfigError } from '../config/read-value.ts';
@@ -25,7 +27,7 @@ interface PostgresPlace {
   readonly url: string;
   /** Where large content is. Undefined: in the database. */
   readonly blobs: string | undefined;
-  /** The folder of the audit log. */
+  /** The data folder. */
   readonly folder: string;
   readonly leaseMs: number;
   /** Keep a full-text index. */
@@ -57,7 +59,7 @@ export async function openPostgresData(
   const store = await openPostgresStore(url, { report, leaseMs, search, acceptLoss, onAcceptedLoss, url: nodeUrl, ...joining });
   try {
     // After this process is registered: a copy that starts now finds it.
-    await refuseUnfinishedCopy(url);
+    if ((await copyTo(url)) === undefined && existsSync(join(folder, 'tasks.db'))) log.info(NOT_COPIED, { folder });
     const keys = readKeys(await store.sharedSecret('node-keys', await freshKeys()), 'the database');
     const { list, ...blobs } = await openSharedBlobs(place, {
       ...{ id: store.id, blobs: store.blobs },
@@ -93,15 +95,19 @@ function closeBefore(store: PostgresStore, work: () => Promise<void>): void {
   });
 }
 
-/** Throws a ConfigError while the database has only a part of the tasks that are copied to it. */
-async function refuseUnfinishedCopy(url: string): Promise<void> {
+/** What was copied to the database, if anything was. Throws a ConfigError while it has only a part of the tasks that are copied to it. */
+async function copyTo(url: string): Promise<CopyNote | undefined> {
   const place = await openCopyPlace(url);
   const note = await place.note().finally(() => place.close());
   if (note?.state === 'running')
     throw new ConfigError(
       `the database at ${placeOf(url)} has an unfinished copy of another store (since ${note.at}): run parley store copy again, which continues it`,
     );
+  return note;
 }
+
+const NOT_COPIED =
+  'the data folder has tasks of a node on SQLite, which this node does not serve. To move them, stop all nodes and run parley store copy, while the database is empty';
 
 const MISSING = 'large content of a task is not where this node looks for it; start all nodes on the database with the same --blobs';
 

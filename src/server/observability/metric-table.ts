@@ -172,7 +172,7 @@ export const METRICS = {
   replicaTakeovers: {
     name: 'parley_replica_takeovers_total',
     type: 'counter',
-    help: 'How often this node has taken over cells of a node that has ended.',
+    help: 'How often this node has taken over cells of a node that was stopped, was killed or lost its lease.',
   },
   workerUp: {
     name: 'parley_worker_up',

@@ -139,7 +139,7 @@ export const READS: Readonly<Record<string, Read>> = {
 
 /** Statements without a name: the version of the server, and the row of `meta`. */
 export function unnamed(tables: Tables, text: string): readonly object[] {
-  if (text.includes('server_version_num')) return [{ n: 150_000 }];
+  if (text.includes('server_version_num')) return [{ n: 150_000, encoding: 'UTF8', hasSchema: true }];
   if (text.includes('to_regclass')) return [{ yes: true }];
   const meta = { version: STEPS.length, needs: 1, store: '00000000-0000-4000-8000-000000000000', cells: tables.cells.length };
   if (text.includes('.meta')) return [meta];

@@ -188,17 +188,24 @@ const OLDEST_SERVER = 140_000;
 const RACES = new Set(['22012', '23505', '42P07', '42P06', '40P01', '55P03']);
 const TRIES = 20;
 
+/** The server keeps the bytes of `SQL_ASCII` as they are. Every other encoding lacks characters, and a commit that has one fails. */
+const ENCODINGS: ReadonlySet<string> = new Set(['UTF8', 'SQL_ASCII']);
+
+interface ServerFacts {
+  readonly n: number;
+  readonly encoding: string;
+  readonly hasSchema: boolean;
+}
+
 /** Creates or migrates the tables, and returns what they hold. Throws a StoreError if this program is too old for them. */
 export async function migrate(connection: PostgresConnection, s: SchemaName, cells: number): Promise<PostgresMeta> {
-  const [server] = await connection.query<{ n: number }>({ name: '', text: `SELECT current_setting('server_version_num')::int AS n` });
-  if (server !== undefined && server.n < OLDEST_SERVER)
-    throw new StoreError('foreign', `the server is Postgres ${Math.floor(server.n / 10_000)}; Parley needs 14 or newer`);
+  const hasSchema = await checkServer(connection, s);
   for (let tries = 1; ; tries += 1) {
     try {
       const meta = await readMeta(connection, s);
       if (meta?.version === STEPS.length) return checked(meta);
       if (meta !== undefined && meta.version > STEPS.length) return checked(meta);
-      await connection.run(scriptFrom(meta?.version ?? 0, s, cells));
+      await connection.run(scriptFrom(meta?.version ?? 0, s, { cells, hasSchema }));
     } catch (thrown) {
       if (tries >= TRIES || !RACES.has(sqlState(thrown) ?? '')) throw thrown;
       // The failed script left its transaction open.
@@ -207,13 +214,29 @@ export async function migrate(connection: PostgresConnection, s: SchemaName, cel
   }
 }
 
+/** Throws a StoreError if tasks can't be kept in this database. Returns whether the schema is there. */
+async function checkServer(connection: PostgresConnection, s: SchemaName): Promise<boolean> {
+  const text = `SELECT current_setting('server_version_num')::int AS n, current_setting('server_encoding') AS encoding,
+    to_regnamespace($1) IS NOT NULL AS "hasSchema"`;
+  const [server] = await connection.query<ServerFacts>({ name: '', text }, [s]);
+  if (server === undefined) return false;
+  const { n, encoding, hasSchema } = server;
+  if (n < OLDEST_SERVER) throw new StoreError('foreign', `the server is Postgres ${Math.floor(n / 10_000)}; Parley needs 14 or newer`);
+  if (!ENCODINGS.has(encoding))
+    throw new StoreError(
+      'foreign',
+      `the encoding of the database is ${encoding}, which lacks most characters. Create one with: createdb --encoding UTF8 --template template0 --owner USER NAME`,
+    );
+  return hasSchema;
+}
+
 /** All steps from a version on. The row of `meta` is locked, so that two replicas don't apply the same step. */
-function scriptFrom(from: number, s: SchemaName, cells: number): string {
+function scriptFrom(from: number, s: SchemaName, { cells, hasSchema }: { readonly cells: number; readonly hasSchema: boolean }): string {
   const steps = STEPS.slice(from).map((step) => step.sql(s));
   const create =
     from > 0
       ? ''
-      : `CREATE SCHEMA IF NOT EXISTS ${s};
+      : `${hasSchema ? '' : `CREATE SCHEMA IF NOT EXISTS ${s};`}
   CREATE TABLE ${s}.meta (
     one smallint PRIMARY KEY CHECK (one = 1), version integer NOT NULL, needs integer NOT NULL, store uuid NOT NULL, cells integer NOT NULL,
     last_key bigint NOT NULL DEFAULT 0

@@ -14,6 +14,17 @@ it.each(['http://10.0.0.5:7000', '10.0.0.5:99999', ':7000', '::1', '', 'a b', '1
   expect(() => linkPlaceOf(given)).toThrow(`advertise must be HOST or HOST:PORT, as 10.0.0.5 or 10.0.0.5:7000, and not "${given}"`);
 });
 
+it.each(['0.0.0.0', '0.0.0.0:7000', '0', '[::]', '[::]:7000', '[0:0:0:0:0:0:0:0]', '[::0.0.0.0]'])(
+  'refuses %s, which leads other machines to themselves',
+  (given) => {
+    expect(() => linkPlaceOf(given)).toThrow('advertise must name one address of this machine that other nodes can reach, as 10.0.0.5');
+  },
+);
+
+it.each(['0.example.org', '10.0.0.0', '[::1]', '[::ffff:10.0.0.5]', '[fd00::]'])('takes %s', (given) => {
+  expect(linkPlaceOf(given).shown).toBe(given);
+});
+
 it.each([
   ['EADDRINUSE', 'Stop the other process, or name another port with --advertise HOST:PORT'],
   ['EACCES', 'Name a port from 1024 on'],

@@ -15,7 +15,17 @@ export function linkPlaceOf(advertise = '127.0.0.1'): LinkPlace {
   const [, shown = '', port = '0'] = /^([^:/@\s]+|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i.exec(advertise) ?? [];
   if (shown === '' || Number(port) > 65_535)
     throw new ConfigError(`advertise must be HOST or HOST:PORT, as 10.0.0.5 or 10.0.0.5:7000, and not ${JSON.stringify(advertise)}`);
-  return { shown, host: shown.replace(/^\[|\]$/g, ''), port: Number(port) };
+  const host = shown.replace(/^\[|\]$/g, '');
+  if (isWildcard(host))
+    throw new ConfigError(
+      `advertise must name one address of this machine that other nodes can reach, as 10.0.0.5: ${shown} stands for all of its addresses`,
+    );
+  return { shown, host, port: Number(port) };
+}
+
+/** `0.0.0.0`, `::` and their other spellings. On another machine they lead to that machine itself. */
+function isWildcard(host: string): boolean {
+  return /^0+(?:\.0+){0,3}$/.test(host) || (host.includes(':') && /^[0:.]+$/.test(host));
 }
 
 /** Throws a ConfigError before anything is opened. Returns the settings. */

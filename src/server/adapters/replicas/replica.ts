@@ -130,7 +130,7 @@ class Replicated implements NodeReplica {
   }
 
   tookOver(cells: number): void {
-    this.#options.log.info('this node takes over cells of a node that has ended', { cells });
+    this.#options.log.info('this node takes over cells of a node that stops or has ended', { cells });
     this.#figures.takenOver();
   }
 

@@ -89,7 +89,7 @@ function begin(db: DatabaseSync, path: string): void {
 }
 
 function name(holder: Holder | undefined): string {
-  return holder === undefined ? 'another process' : `process ${holder.pid} (started ${holder.started})`;
+  return holder === undefined ? 'another process' : `process ${holder.pid}`;
 }
 
 function holderOf(db: DatabaseSync): Holder | undefined {

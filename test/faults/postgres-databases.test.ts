@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { contextId } from '#protocol';
+import { openPostgresStore } from '../../src/engine/adapters/postgres.ts';
+import { entriesOf, rowOf, seqOf } from '../contracts/rows.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import type { PostgresServer } from '../support/postgres.ts';
+import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
+import { operate } from './replicas/audit.ts';
+
+const TEXT = 'grüße, 漢字 and 🎉';
+
+suiteNeeding('postgresql', hasPostgres, 'databases that an operator has prepared', () => {
+  const folder = postgresFolder();
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres(folder);
+  }, 120_000);
+  afterAll(() => server.stop());
+
+  const urlOf = (database: string, role = 'parley'): string =>
+    server.url.replace('parley@', `${role}@`).replace(/\/postgres$/, `/${database}`);
+  const encoded = async (name: string, encoding: string): Promise<string> => {
+    await operate(server.url, `CREATE DATABASE ${name} ENCODING '${encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`);
+    return urlOf(name);
+  };
+  /** Stores a task, and returns its conversation as it is read back. */
+  const kept = async (url: string): Promise<string | undefined> => {
+    const store = await openPostgresStore(url);
+    const row = { ...rowOf(1), contextId: contextId(TEXT), last: seqOf(1) };
+    await store.commit([{ kind: 'task', row, isNew: true, entries: entriesOf(1, 1) }]);
+    const read = await store.task('any', row.id);
+    await store.close();
+    return read?.contextId;
+  };
+
+  it('may give the role a schema of its own, and no right to create one', async () => {
+    await operate(server.url, 'CREATE ROLE tenant LOGIN');
+    await operate(server.url, 'CREATE DATABASE shared');
+    await expect(openPostgresStore(urlOf('shared', 'tenant'))).rejects.toThrow('GRANT CREATE ON DATABASE');
+    await operate(urlOf('shared'), 'CREATE SCHEMA parley AUTHORIZATION tenant');
+    expect(await kept(urlOf('shared', 'tenant'))).toBe(TEXT);
+  });
+
+  it('are refused if their encoding lacks characters, before any commit could fail by them', async () => {
+    const advice = 'the encoding of the database is LATIN1, which lacks most characters. Create one with: createdb --encoding UTF8';
+    await expect(openPostgresStore(await encoded('latin', 'LATIN1'))).rejects.toThrow(advice);
+    expect(await kept(await encoded('bytes', 'SQL_ASCII'))).toBe(TEXT);
+  });
+});
