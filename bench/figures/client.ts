@@ -106,7 +106,7 @@ export async function benchClient({ rounds, ms }: Sizes): Promise<readonly Figur
   return [
     ...figuresOf(`client: sends, ${AT_ONCE} at once`, sends, [
       ['fetch', 'bare fetch', '≥ 0.9'],
-      ['sdk', 'the SDK’s client', ''],
+      ['sdk', 'the SDK’s client', '≥ 1.1'],
     ]),
     ...figuresOf(`client: one stream of ${CHUNKS} events`, streams, [
       ['sdk', 'the SDK’s client', '≥ 2'],

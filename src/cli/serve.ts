@@ -18,6 +18,7 @@ import { countErrorLines, outliveReader } from './output/closed-pipe.ts';
 import { missingPackage } from './output/missing-package.ts';
 import { readableLog } from './output/readable-log.ts';
 import { checkRules, commandAgent } from './serve/command-agents.ts';
+import { freeCompilerMemoryAtOnce } from './serve/compiler-memory.ts';
 import { findAgent } from './serve/find-agent.ts';
 import type { ServeFlags } from './serve/flags.ts';
 import { readServeFlags, serveFlags } from './serve/flags.ts';
@@ -134,6 +135,7 @@ export async function serveAgents(flags: ServeFlags, { find, command, onCall, on
   const stopped = untilSignal();
   const isFirst = command === undefined && !flags.settings.has('agents') && settings.agents[0] === 'demo';
   sayReady(flags.json ? readyLine(served) : welcome(served, settings, isFirst));
+  freeCompilerMemoryAtOnce();
   const ending = onServed?.({ served, settings, log });
   const onApplied = ({ log: level, lameDuckMs }: Settings): void => void Object.assign(live, { log: level, lameDuckMs });
   reloadOnHangUp({ served, log, read: () => read(true), onApplied });
