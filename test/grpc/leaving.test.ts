@@ -13,10 +13,11 @@ import { grpcClient } from '../support/grpc.ts';
 import { keysOf } from '../support/key-ring.ts';
 import { sendBody, startServer } from '../support/server.ts';
 
-/** Callers that reset a stream of HTTP/2 while the agent works and says nothing. */
+/** Callers that reset a stream of HTTP/2 while the agent works and says nothing. The node notices it by the stream alone. */
 const SILENT = 'sleep=600000';
-const keys = keysOf([{}]);
+const keys = keysOf([{}, { scopes: ['admin'] }]);
 const metadata = { authorization: `Bearer ${keys.key(0)}` };
+const admin = { authorization: `Bearer ${keys.key(1)}` };
 const say = (text: string): Requests['stream'] => ({
   message: { messageId: messageId(crypto.randomUUID()), role: 'ROLE_USER', parts: [{ text }] },
 });
@@ -29,7 +30,7 @@ let errors: string[] = [];
 beforeEach(async () => {
   errors = [];
   const log = createLog({ level: 'error', write: (line) => errors.push(line) });
-  node = await startServer({ auth: [keys.auth], log, limits: { callerStreamsMax: 1, drainMsMax: 100 } });
+  node = await startServer({ auth: [keys.auth], log, limits: { callerStreamsMax: 1, drainMsMax: 100, requestsPerSecondMax: 0 } });
   client = grpcClient(node.port);
   session = connect(node.url);
   session.on('error', () => undefined);
@@ -65,6 +66,19 @@ describe.each(CODES)('a caller that resets its stream %s', (_, code) => {
     expect(await client.stream('stream', say('chunks=1'), { metadata }).ended).toMatchObject({ code: 8 });
     stream.close(code);
     await eventually(async () => expect(await client.stream('stream', say('chunks=1'), { metadata }).ended).toMatchObject({ code: 0 }));
+    const text = await (await fetch(`${node.url}/metrics`, { headers: admin })).text();
+    const outcomes = [...text.matchAll(/^parley_calls_total\{.*operation="stream",outcome="(\w+)"/gm)].map(([, outcome]) => outcome);
+    expect(new Set(outcomes)).toEqual(new Set(['ok', 'RATE_LIMITED']));
+  });
+
+  it('cancels the task of a chat completion', async () => {
+    const chat = JSON.stringify({ model: 'script', stream: true, messages: [{ role: 'user', content: SILENT }] });
+    const stream = post('/v1/chat/completions', 'application/json', chat);
+    const states = async () => (await client.call('list', {}, { metadata })).tasks.map(({ status }) => status.state);
+    await new Promise<void>((resolve) => stream.once('data', () => resolve()));
+    expect(await states()).toEqual(['TASK_STATE_WORKING']);
+    stream.close(code);
+    await eventually(async () => expect(await states()).toEqual(['TASK_STATE_CANCELED']));
   });
 
   it.each([
