@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)('%s', (_, transport) => {
 
   it('a message over the limit is refused, and the next call works', async () => {
     const error = await client.sendMessage(say('x'.repeat(1_200_000))).then(() => undefined, ConnectError.from);
-    expect(error?.code).toBe(Code.ResourceExhausted);
+    expect([error?.code, error?.rawMessage]).toEqual([Code.ResourceExhausted, expect.stringContaining('more than 1048576 bytes')]);
     expect((await client.sendMessage(say('chunks=1'), { timeoutMs: 5000 })).payload.case).toBe('task');
   });
 });

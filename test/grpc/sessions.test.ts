@@ -1,8 +1,9 @@
-import type { ClientHttp2Session } from 'node:http2';
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import { connect } from 'node:http2';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Requests } from '#protocol';
 import { messageId } from '#protocol';
+import { framed } from '../../src/bindings/grpc/framing.ts';
 import { eventually } from '../support/eventually.ts';
 import { grpcClient } from '../support/grpc.ts';
 import { keysOf } from '../support/key-ring.ts';
@@ -12,6 +13,24 @@ import { startServer } from '../support/server.ts';
 const say = (text: string): Requests['stream'] => ({
   message: { messageId: messageId(crypto.randomUUID()), role: 'ROLE_USER', parts: [{ text }] },
 });
+
+const WATCH = '/grpc.health.v1.Health/Watch';
+
+interface Watch {
+  readonly stream: ClientHttp2Stream;
+  /** Whether the node answers, or else ends the call. */
+  readonly isServed: Promise<boolean>;
+}
+
+/** Watches the health of a node. */
+function watchOn(session: ClientHttp2Session): Watch {
+  const stream = session.request({ ':method': 'POST', ':path': WATCH, 'content-type': 'application/grpc' });
+  const isServed = new Promise<boolean>((resolve) => {
+    stream.once('data', () => resolve(true)).once('close', () => resolve(false));
+  });
+  stream.on('error', () => undefined).end(framed([new Uint8Array(0)]));
+  return { stream, isServed };
+}
 
 describe('H12: many sessions', () => {
   const sessions: ClientHttp2Session[] = [];
@@ -74,6 +93,22 @@ describe('H12: many sessions', () => {
     await node.close();
   });
 
+  it('of callers without a credential: health watches are limited, and a new one is accepted when another ends', async () => {
+    const node = await startServer({ limits: { drainMsMax: 100 } });
+    flood(node.url, 4);
+    const watches = sessions.flatMap((session) => Array.from({ length: 250 }, () => watchOn(session)));
+    expect((await Promise.all(watches.map(({ isServed }) => isServed))).filter(Boolean).length).toBe(1000);
+    const client = grpcClient(node.port);
+    const refused = await client.raw(WATCH, new Uint8Array(0));
+    expect(refused).toMatchObject({ code: 8, message: expect.stringContaining('call Check instead') });
+    expect(await client.raw(WATCH.replace('Watch', 'Check'), new Uint8Array(0))).toMatchObject({ code: 0 });
+    watches[0]?.stream.close();
+    const [session] = sessions;
+    await eventually(async () => session !== undefined && (await watchOn(session).isServed));
+    client.close();
+    await node.close();
+  });
+
   it('of one caller: its open streams are counted', async () => {
     const keys = keysOf([{}]);
     const node = await startServer({ auth: [keys.auth], limits: { callerStreamsMax: 2, drainMsMax: 100 } });
@@ -83,6 +118,7 @@ describe('H12: many sessions', () => {
     for (const { events } of held) await eventually(() => expect(events.length).toBeGreaterThan(0));
     expect(await client.stream('stream', say('chunks=1'), { metadata }).ended).toMatchObject({ code: 8 });
     for (const stream of held) stream.cancel();
+    await eventually(async () => expect(await client.stream('stream', say('chunks=1'), { metadata }).ended).toMatchObject({ code: 0 }));
     client.close();
     await node.close();
   });

@@ -99,6 +99,7 @@ describe('the frames of gRPC', () => {
   it('a body over the limit gets its status while the client still sends', async () => {
     const { status, headers } = await post(new Uint8Array(1_100_000), {}, true);
     expect([status, headers[':status']]).toEqual(['8', 200]);
+    expect(headers['grpc-message']).toContain('more than 1048576 bytes');
   });
 
   it('a request that never ends is answered after the request timeout', async () => {
@@ -214,4 +215,11 @@ describe('services for operators', () => {
     expect(await client.raw('/lf.a2a.v1.A2AService/Nope', new Uint8Array(0))).toMatchObject({ code: 12 });
     expect(await client.raw('/no.such.Service/Nope', new Uint8Array(0))).toMatchObject({ code: 12 });
   });
+
+  it.each(['/', '/a2a', '/message:send', '/mcp', '/agents/script', '/readyz'])(
+    'a call at the path %s of HTTP is UNIMPLEMENTED',
+    async (path) => {
+      expect(await client.raw(path, new Uint8Array(0))).toMatchObject({ code: 12, message: expect.stringContaining('is served at') });
+    },
+  );
 });

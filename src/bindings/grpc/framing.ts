@@ -1,5 +1,7 @@
-import { A2AError } from '#protocol';
+import { A2AError, isA2AError } from '#protocol';
 import { bodyTooLarge } from '../body.ts';
+import type { HttpRequest } from '../http.ts';
+import { requestBytes } from '../request-body.ts';
 import type { GrpcFrame } from './wire.ts';
 import { FrameParser, FrameTooLarge } from './wire.ts';
 
@@ -42,6 +44,18 @@ export function requestFrames(parser: FrameParser, piece: Uint8Array, bytesMax: 
     throw bodyTooLarge(bytesMax, { cause });
   }
   throw new A2AError('INVALID_REQUEST', 'the request is not framed as gRPC frames messages');
+}
+
+/** Reads the body of a request for one message of at most this size. */
+export function framedBody(httpRequest: HttpRequest, bytesMax: number): Promise<Uint8Array> {
+  return requestBytes(httpRequest, bytesMax + FRAME_HEAD_BYTES).catch((thrown: unknown) => {
+    throw withoutFrame(thrown, bytesMax);
+  });
+}
+
+/** What reading a body threw. The error for one that is too large names the limit of its message, without the frame around it. */
+export function withoutFrame(thrown: unknown, bytesMax: number): unknown {
+  return isA2AError(thrown) && thrown.kind === 'PAYLOAD_TOO_LARGE' ? bodyTooLarge(bytesMax, { cause: thrown }) : thrown;
 }
 
 /** The error for a request that ends within a frame. */

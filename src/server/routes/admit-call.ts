@@ -90,9 +90,15 @@ function statusName(code: number): string {
 }
 
 function refusalOf(request: HttpRequest, { response, route }: AccessDecision): { readonly status: number; readonly error: A2AError } {
-  if (response !== undefined) return { status: response.status, error: errorOfRefusal(response, requestIdOf(request)) };
-  const what = route === undefined ? 'nothing' : 'no agent';
+  if (response !== undefined && !takesNoCalls(route, response))
+    return { status: response.status, error: errorOfRefusal(response, requestIdOf(request)) };
+  const what = response !== undefined ? 'no gRPC service' : route === undefined ? 'nothing' : 'no agent';
   return { status: 404, error: new A2AError('METHOD_NOT_FOUND', `${what} is served at ${request.path.slice(0, 100)}`) };
+}
+
+/** Whether a route is none of gRPC, and has refused a call because of its form. */
+function takesNoCalls(route: AccessDecision['route'], { status }: HttpResponse): boolean {
+  return KINDS[status] === undefined && route?.name !== 'grpc' && route?.name !== 'grpc-operators';
 }
 
 interface TargetOptions {

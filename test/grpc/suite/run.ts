@@ -31,7 +31,7 @@ async function main(): Promise<number> {
     const path = join(folder, 'host.sock');
     const host = await serveSuite(new SuiteSchema(image), path);
     const results: number[] = [];
-    for (const road of ['direct', 'connect']) results.push(await run(suite.program, road, path));
+    for (const road of ['direct', 'grpc-json', 'connect']) results.push(await run(suite.program, road, path));
     host.close();
     return Math.max(...results);
   } finally {

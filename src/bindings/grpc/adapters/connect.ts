@@ -8,6 +8,7 @@ import type { StreamOperation, UnaryOperation } from '#protocol';
 import { A2AError, ERRORS } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
 import { errorHeaders } from '../../responses.ts';
+import { withoutFrame } from '../framing.ts';
 import type { AdmittedCall, GrpcHost } from '../host.ts';
 import { invalidInsteadOfInternal } from './bad-bytes.ts';
 import { READ_BYTES, READ_JSON } from './codec.ts';
@@ -244,9 +245,9 @@ function callIn(call: ConnectCall | undefined): ConnectCall {
   return call;
 }
 
-/** The headers that Connect reads. */
+/** The headers that Connect reads. Not `content-length`: the error for a body that is too large is ours. */
 const READ_HEADERS = [
-  ...['content-type', 'content-encoding', 'content-length', 'accept-encoding', 'user-agent', 'te'],
+  ...['content-type', 'content-encoding', 'accept-encoding', 'user-agent', 'te'],
   ...['connect-protocol-version', 'connect-timeout-ms', 'connect-content-encoding', 'connect-accept-encoding'],
   ...['grpc-timeout', 'grpc-encoding', 'grpc-accept-encoding', 'x-grpc-web', 'x-user-agent'],
 ];
@@ -268,7 +269,7 @@ async function* bodyOf(call: ConnectCall, host: GrpcHost, schema: DescMessage): 
     checkConnectBody(schema, call.request, { body, membersMax });
     yield body;
   } catch (thrown) {
-    const error = A2AError.from(thrown);
+    const error = A2AError.from(withoutFrame(thrown, requestBytesMax));
     call.failure = connectError(
       error.kind === 'INTERNAL_ERROR' ? new A2AError('INVALID_REQUEST', 'the body was cut off', { cause: thrown }) : error,
       {},

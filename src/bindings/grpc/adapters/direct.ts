@@ -2,9 +2,8 @@ import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
 import { A2AError } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
-import { requestBytes } from '../../request-body.ts';
 import { errorHeaders, toCallerError } from '../../responses.ts';
-import { FRAME_HEAD_BYTES, framed, onlyFrame } from '../framing.ts';
+import { framed, framedBody, onlyFrame } from '../framing.ts';
 import type { AdmittedCall, GrpcHost, TrackedCall } from '../host.ts';
 import { DEADLINE_EXCEEDED, timeoutMs } from '../host.ts';
 import type { GrpcStatus } from '../wire.ts';
@@ -217,12 +216,12 @@ class DirectCall implements TrackedCall {
   async #read(admitted: AdmittedCall): Promise<Uint8Array> {
     const { requestBytesMax } = this.#host;
     const encoding = encodingOf(this.#request);
-    const body = await requestBytes(admitted.httpRequest, requestBytesMax + FRAME_HEAD_BYTES);
+    const body = await framedBody(admitted.httpRequest, requestBytesMax);
     return await messageIn(onlyFrame(body, requestBytesMax), encoding, requestBytesMax);
   }
 
   #respond(headers: ResponseMetadata): void {
-    if (this.#stream.destroyed || this.#stream.headersSent) return;
+    if (this.#stream.destroyed || this.#stream.closed || this.#stream.headersSent) return;
     const encoding = encodingOf(this.#request);
     // `once`, because a closed stream stays in memory for a while, and must not keep the call.
     this.#stream.once('wantTrailers', () => {
@@ -250,7 +249,7 @@ class DirectCall implements TrackedCall {
     if (this.#status !== undefined) return;
     this.#status = status;
     const stream = this.#stream;
-    if (stream.destroyed) return;
+    if (stream.destroyed || stream.closed) return;
     if (stream.headersSent) stream.end();
     else {
       const headers = { ...this.#head(), ...trailersOf(status) };

@@ -1,4 +1,5 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { A2AError } from '#protocol';
 import type { GrpcHost } from '../host.ts';
 import {
   Health,
@@ -11,9 +12,12 @@ import type { OperatorMethod, OperatorRequests } from './operator-methods.ts';
 import { badMessage, NOT_FOUND, StatusError } from './operator-methods.ts';
 
 const WATCH_MS = 1000;
+/** Everyone may watch, and a watch has no end, so their number is limited. */
+const WATCHES_MAX = 1000;
 
 /** `grpc.health.v1`: whether the node serves calls. The empty name is the node itself; all its services have one status. */
 export function healthMethods(services: readonly string[]): ReadonlyMap<string, OperatorMethod> {
+  let watches = 0;
   const isKnown = (service: string): boolean => service === '' || services.includes(service);
   const check: OperatorMethod = async function* (requests, { host }) {
     const service = await serviceIn(requests);
@@ -29,12 +33,19 @@ export function healthMethods(services: readonly string[]): ReadonlyMap<string, 
   };
   const watch: OperatorMethod = async function* (requests, { host, signal }) {
     const service = await serviceIn(requests);
+    if (watches >= WATCHES_MAX)
+      throw new A2AError('RATE_LIMITED', `this node has its maximum of ${WATCHES_MAX} health watches; call Check instead`);
     let last: Serving | undefined;
-    while (!signal.aborted) {
-      const status = isKnown(service) ? statusOf(host) : Serving.SERVICE_UNKNOWN;
-      if (status !== last) yield written(status);
-      last = status;
-      await pause(WATCH_MS, signal);
+    watches += 1;
+    try {
+      while (!signal.aborted) {
+        const status = isKnown(service) ? statusOf(host) : Serving.SERVICE_UNKNOWN;
+        if (status !== last) yield written(status);
+        last = status;
+        await pause(WATCH_MS, signal);
+      }
+    } finally {
+      watches -= 1;
     }
   };
   return new Map(

@@ -27,6 +27,7 @@ export async function writeConnectAnswer(
   const pace = new ClientPace(writable, { idleMsMax: host.idleMsMax, unsent: (cut) => host.unsent(admitted?.callerKey, cut) });
   const pieces = body?.[Symbol.asyncIterator]();
   try {
+    if (writable.destroyed || writable.closed) return; // the client has reset its stream
     sink.head(status, {
       ...(header === undefined ? {} : Object.fromEntries(header)),
       ...lowerCased({ ...admitted?.headers, ...NO_SNIFF, 'X-Request-Id': requestId }),

@@ -9,7 +9,7 @@ const NO_ERROR = 0;
 
 /** Writes a response to a stream of HTTP/2. */
 export function writeHttp2Answer(stream: ServerHttp2Stream, { status, headers, body }: HttpResponse, options: WriteOptions): void {
-  if (stream.destroyed) {
+  if (stream.destroyed || stream.closed) {
     if (body !== null && typeof body !== 'string') body.cancel();
     return;
   }

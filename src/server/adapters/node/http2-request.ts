@@ -4,6 +4,7 @@ import { TLSSocket } from 'node:tls';
 import type { ForwardedRequest, HttpRequest, Peer } from '#bindings';
 import { bodyTooLarge } from '#bindings';
 import { A2AError } from '#protocol';
+import { isCutOff } from './cut-off.ts';
 import type { KeptBody } from './kept-body.ts';
 import { NodePeer } from './tls.ts';
 
@@ -82,7 +83,7 @@ export class Http2HttpRequest implements HttpRequest {
       // An abort costs much, so the end of a complete response is none.
       else
         this.onClose(() => {
-          if (!this.#stream.writableFinished) this.abort();
+          if (isCutOff(this.#stream)) this.abort();
         });
     }
     return this.#left.signal;

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplicaRow } from '../../../engine/adapters/postgres.ts';
 import type { ServerLimits } from '../../limits.ts';
 import { refusal, retryAfter } from '../../routes/responses.ts';
+import { isCutOff } from '../node/cut-off.ts';
 import type { DeliveryReports } from './delivery-reports.ts';
 import type { Links } from './link-client.ts';
 import { AWAY, CELL, DELIVERED, FACTS, LACKS, writeFacts } from './link-wire.ts';
@@ -144,7 +145,7 @@ class Forwarding {
 
   #outcome(): string {
     const { out } = this.#request.reply;
-    if (out.destroyed && !out.writableFinished) return 'left';
+    if (out.destroyed && isCutOff(out)) return 'left';
     return this.#attempts > 1 ? 'repeated' : 'ok';
   }
 

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from
 import { constants } from 'node:http2';
 import type { Readable, Writable } from 'node:stream';
 import type { HttpResponse } from '#bindings';
+import { isCutOff } from '../node/cut-off.ts';
 import { lowerCased } from '../node/http2-answer.ts';
 import type { LinkFacts } from './link-wire.ts';
 import { isLinkHeader } from './link-wire.ts';
@@ -103,7 +104,7 @@ export function http2Reply(stream: ServerHttp2Stream): OutsideReply {
     // The trailers go out after `finish`.
     onSent: (listener) =>
       void stream.once('close', () => {
-        if (stream.writableFinished && stream.rstCode === constants.NGHTTP2_NO_ERROR) listener();
+        if (!isCutOff(stream) && stream.rstCode === constants.NGHTTP2_NO_ERROR) listener();
       }),
   };
 }

@@ -1,6 +1,7 @@
 import type { ClientHttp2Stream, Http2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { constants } from 'node:http2';
 import { encodeRetry, isGrpcTrailer } from '#bindings';
+import { isCutOff } from '../node/cut-off.ts';
 import { END } from './link-wire.ts';
 import type { OutsideReply, OutsideRequest } from './outside.ts';
 import { responseHeaders, writeOutside } from './outside.ts';
@@ -205,7 +206,7 @@ function isClosedWell(stream: ClientHttp2Stream): boolean {
 /** What breaks off a response when its caller leaves. */
 export function cancelWith({ out }: OutsideReply, stream: ClientHttp2Stream): () => void {
   const cancel = (): void => {
-    if (!out.writableFinished) stream.close(constants.NGHTTP2_CANCEL);
+    if (isCutOff(out)) stream.close(constants.NGHTTP2_CANCEL);
   };
   out.once('close', cancel);
   return () => out.off('close', cancel);
