@@ -1,8 +1,10 @@
-import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
+import { once } from 'node:events';
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { connect } from 'node:http2';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Requests } from '#protocol';
 import { messageId } from '#protocol';
+import { CODEC_V10 } from '../../src/bindings/grpc/adapters/codec-v10.ts';
 import { framed } from '../../src/bindings/grpc/framing.ts';
 import { eventually } from '../support/eventually.ts';
 import { grpcClient } from '../support/grpc.ts';
@@ -78,6 +80,24 @@ describe('H12: many sessions', () => {
     expect(await client.refusal('list', {})).toMatchObject({ code: 14, message: expect.stringContaining('no connections left') });
     client.close();
     expect((await fetch(`${node.url}/healthz`, { headers: { Connection: 'close' } })).status).toBe(200);
+    await node.close();
+  });
+
+  it('with large answers that are not read yet: other requests of the connection are answered', async () => {
+    const node = await startServer();
+    const session = connect(node.url, { settings: { initialWindowSize: 0 } });
+    session.on('error', () => undefined);
+    sessions.push(session);
+    const statusOf = async (headers: OutgoingHttpHeaders, body?: Uint8Array): Promise<unknown> => {
+      const [head] = await once(session.request(headers, { endStream: body === undefined }).end(body), 'response');
+      return (head as IncomingHttpHeaders)[':status'];
+    };
+    const head = { ':method': 'POST', ':path': '/lf.a2a.v1.A2AService/SendMessage', 'content-type': 'application/grpc' };
+    const large = (): Uint8Array => framed([CODEC_V10.encodeRequest('send', say('chunks=70 size=50000'))]); // 3.5 MB
+    expect(await Promise.all(Array.from({ length: 4 }, () => statusOf(head, large())))).toEqual([200, 200, 200, 200]);
+    const others = await Promise.all(Array.from({ length: 120 }, () => statusOf({ ':path': '/healthz' })));
+    expect(new Set(others)).toEqual(new Set([200]));
+    session.destroy();
     await node.close();
   });
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ClientHttp2Stream } from 'node:http2';
+import { once } from 'node:events';
+import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { connect, createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -100,6 +101,25 @@ describe('sends from one replica to another', () => {
     waiting.get('first')?.();
     expect(await first?.answer).toMatchObject({ result: { messageId: 'first' } });
     expect(streams()).toBe(1);
+  });
+
+  it('leave room for other requests while a large answer is not read', async () => {
+    const large = 'x'.repeat(12_000_000);
+    const { raw } = await pair(async () => message(large));
+    const unread = await raw();
+    const call = { agent: 'echo', operation: 'send', request: { message: { parts: [{ text: 'large' }] } }, ctx: {} };
+    unread.write(`${JSON.stringify({ n: 1, call })}\n`);
+    await once(unread, 'response');
+    await once(unread, 'readable'); // the answer has begun
+    const statuses = await Promise.all(
+      Array.from({ length: 150 }, async () => {
+        const stream = await raw();
+        const [headers] = await once(stream, 'response');
+        stream.close();
+        return (headers as IncomingHttpHeaders)[':status'];
+      }),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
   it('tell the task before a result that takes long', async () => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { NodeHttpRequest } from '../../src/server/adapters/node/http-request.ts';
+import { drained } from '../../src/server/adapters/node/linger.ts';
 import { opened } from '../support/server.ts';
 
 const BYTES_MAX = 100;
@@ -76,6 +77,15 @@ it('reads the next request of the same connection', async () => {
 it('refuses a complete body that is larger than its limit and names no length', async () => {
   await sent(`${head('Transfer-Encoding: chunked')}80\r\n${'x'.repeat(0x80)}\r\n0\r\n\r\n`);
   await expect(bodyAt(0)).rejects.toThrow(`more than ${BYTES_MAX} bytes`);
+});
+
+it('reads the rest of a refused body, so that its sender can finish', async () => {
+  const socket = await sent(`${head('Transfer-Encoding: chunked')}80\r\n${'x'.repeat(0x80)}\r\n`);
+  await expect(bodyAt(0)).rejects.toThrow(`more than ${BYTES_MAX} bytes`);
+  const incoming = received[0]?.incoming;
+  if (incoming !== undefined) void drained(incoming);
+  socket.write('0\r\n\r\n');
+  await expect.poll(() => incoming?.readableEnded).toBe(true);
 });
 
 it('fails if the client disconnects before its body is complete', async () => {

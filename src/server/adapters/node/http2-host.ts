@@ -38,6 +38,11 @@ const STREAMS_MAX = 256;
 const RESET_BURST = 200;
 const RESETS_PER_SECOND = 50;
 const PSEUDO_HEADERS = 4;
+/**
+ * Node refuses new streams while more than 10 MB wait to be sent on a connection, and closes it after 100 of them: a few large answers on the
+ * connection of a proxy would stop all of its clients. What readers leave unsent has budgets of its own (`UnsentBudget`).
+ */
+const SESSION_MEGABYTES_MAX = 4096;
 
 /**
  * An HTTP/2 server that does not listen itself: it gets its sockets from the port that it shares with
@@ -48,6 +53,7 @@ export function createHttp2Host({ limits, log, onStream }: Http2HostOptions): Ht
   let accepted: Socket | undefined;
   let isStopping = false;
   const server = createServer({
+    maxSessionMemory: SESSION_MEGABYTES_MAX,
     maxHeaderListPairs: limits.headersMax + PSEUDO_HEADERS + 1,
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: 100,

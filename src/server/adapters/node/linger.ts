@@ -25,5 +25,6 @@ export function drained(incoming: IncomingMessage): Promise<void> {
       else timer.refresh();
     });
     incoming.once('end', done).once('close', done);
+    incoming.resume(); // the reader that found the body too large has paused it
   });
 }

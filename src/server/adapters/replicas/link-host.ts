@@ -60,6 +60,8 @@ const WINDOW_BYTES = 16_777_216;
 /** All sends of a node come in one stream. With Node's default of 64 KiB it would carry 30 MB a second at most where a round trip takes 2 ms. */
 const STREAM_WINDOW_BYTES = 1_048_576;
 const STREAMS_MAX = 1000;
+/** Node refuses new streams while more than 10 MB wait to be sent, and breaks the connection after 100 of them: one large answer is enough. */
+const SESSION_MEGABYTES_MAX = 4096;
 /** Senders report what their callers have received. A report that does not come leaves its entry here. */
 const MARKS_MAX = 10_000;
 const CLOSE_MS_MAX = 1000;
@@ -75,6 +77,7 @@ export async function openLinkHost(options: LinkHostOptions): Promise<LinkHost> 
   const { host, port, secret, log, limits } = options;
   const sessions = new Set<ServerHttp2Session>();
   const http2 = createServer({
+    maxSessionMemory: SESSION_MEGABYTES_MAX,
     settings: { maxConcurrentStreams: STREAMS_MAX, enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
   });
   const server = createTlsServer({
