@@ -3,6 +3,7 @@ import type { Command } from './command.ts';
 import { CliError, usage } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { isSameSubcommand, unknownSubcommand } from './flags/subcommands.ts';
+import { followLauncher } from './launched.ts';
 import { watchReader } from './output/closed-pipe.ts';
 import { printError, wantsJson } from './output/errors.ts';
 
@@ -98,15 +99,7 @@ function say(text: string): number {
 
 const SERVING: ReadonlySet<string> = new Set(['serve', 'dev', 'server', 'demo-server', 'mesh', 'mock', 'proxy', 'mcp']);
 
-// Stopping bin/parley in a checkout must stop this process. A kill -9 of it does not reach this process by itself.
-if (process.env['PARLEY_LAUNCHED'] !== undefined && process.channel !== undefined) {
-  delete process.env['PARLEY_LAUNCHED']; // agents that run programs hand their environment on
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  process.on('message', (message) => {
-    if (message === 'SIGINT' && !process.emit('SIGINT')) process.kill(process.pid, 'SIGINT');
-  });
-  process.channel.unref();
-}
+if (process.env['PARLEY_LAUNCHED'] !== undefined && process.channel !== undefined) followLauncher();
 
 watchReader();
 const args = process.argv.slice(2);
