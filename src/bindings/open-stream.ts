@@ -1,4 +1,4 @@
-import type { A2AService, BatchIterator, CallContext, EventStream, Logged, SendRequest } from '#protocol';
+import type { A2AService, BatchIterator, CallContext, EventStream, Logged, SendRequest, TaskId } from '#protocol';
 import { isA2AError } from '#protocol';
 
 type Batch = readonly Logged[];
@@ -23,6 +23,41 @@ export async function openSend(service: A2AService, request: SendRequest, ctx: C
     if (!isA2AError(thrown) || thrown.kind !== 'STREAMING_NOT_SUPPORTED') throw thrown;
     return streamOfBatch([{ event: await service.send(request, ctx) }]);
   }
+}
+
+/** What `openSendUnread` sends. */
+interface Sending {
+  readonly service: A2AService;
+  readonly request: SendRequest;
+  readonly ctx: CallContext;
+}
+
+/**
+ * Like `openSend`, for callers who can stop an answer only by disconnecting. Calls `leftUnread` if the caller disconnects before the first
+ * batch: the stream then has no reader who could notice it.
+ */
+export async function openSendUnread({ service, request, ctx }: Sending, leftUnread: (task: TaskId) => void): Promise<OpenStream> {
+  let task: TaskId | undefined;
+  let hasOpened = false;
+  const check = (): void => {
+    if (task !== undefined && hasOpened && ctx.signal.aborted) leftUnread(task);
+  };
+  const onAdmitted = (admitted: TaskId): void => {
+    task = admitted;
+    ctx.onAdmitted?.(admitted);
+    check();
+  };
+  try {
+    return await openSend(service, request, { ...ctx, onAdmitted });
+  } finally {
+    hasOpened = true;
+    check();
+  }
+}
+
+/** Cancels a task that nobody reads any more. It may have ended meanwhile. */
+export async function cancelQuietly(service: A2AService, id: TaskId, ctx: CallContext): Promise<void> {
+  await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined);
 }
 
 /** A stream of one batch. */

@@ -1,4 +1,4 @@
-import type { A2AError, A2AService, CallContext, Json, Logged, TaskId } from '#protocol';
+import type { A2AError, A2AService, CallContext, Json, Logged, SendRequest, TaskId } from '#protocol';
 import { a2uiUri, answeringDialect, ERRORS, isInterrupted, isTerminal, messageId, A2AError as ServiceError } from '#protocol';
 import { contextOf } from '../call-context.ts';
 import { disconnectSignal } from '../disconnect.ts';
@@ -8,7 +8,7 @@ import type { EventWire } from '../event-wire.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { OpenStream } from '../open-stream.ts';
-import { openSend, openStream, streamOfBatch } from '../open-stream.ts';
+import { cancelQuietly, openSend, openSendUnread, openStream, streamOfBatch } from '../open-stream.ts';
 import type { BindingServeOptions } from '../options.ts';
 import { callerOf, DEFAULT_ENV, DEFAULT_KEEP_ALIVE_MS, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
@@ -66,9 +66,9 @@ async function run({ httpRequest, service, options, input }: RunExchange): Promi
   try {
     const hasSurfaces = options.extensions?.includes(a2uiUri('v0.9')) === true;
     const plan = await planRun({ service, ctx, nextId, hasSurfaces }, input);
-    const followed = followOf(await begin(plan, { service, ctx, nextId }));
-    const writer = new RunWriter(beginningOf(plan, input));
     const onHangUp = input.preferences.onHangUp ?? options.onHangUp ?? 'continue';
+    const followed = followOf(await begin(plan, { service, ctx, nextId, onHangUp }));
+    const writer = new RunWriter(beginningOf(plan, input));
     const wire: EventWire = {
       writer: {
         frames: (batch) => [...writer.begin(), ...batch.flatMap(({ event }) => writer.add(event))].map(agUiFrame),
@@ -82,7 +82,8 @@ async function run({ httpRequest, service, options, input }: RunExchange): Promi
       taskAtEnd: async () => undefined,
       left: () => {
         disconnect.abort();
-        if (onHangUp === 'cancel' && httpRequest.signal.aborted) void cancelQuietly(service, followed.taskId(), ctx);
+        const id = followed.taskId();
+        if (onHangUp === 'cancel' && httpRequest.signal.aborted && id !== undefined) void cancelQuietly(service, id, ctx);
       },
       ended: () => disconnect.release(),
     };
@@ -97,10 +98,11 @@ interface Beginning {
   readonly service: A2AService;
   readonly ctx: CallContext;
   readonly nextId: () => string;
+  readonly onHangUp: OnHangUp;
 }
 
 /** Starts what the run does, and opens its stream of events. */
-async function begin(plan: RunPlan, { service, ctx, nextId }: Beginning): Promise<OpenStream> {
+async function begin(plan: RunPlan, { service, ctx, nextId, onHangUp }: Beginning): Promise<OpenStream> {
   if (plan.kind === 'cancel') return streamOfBatch([{ event: { task: await service.cancel({ id: plan.task.id }, ctx) } }]);
   if (plan.kind === 'open') {
     const { current } = plan;
@@ -109,13 +111,17 @@ async function begin(plan: RunPlan, { service, ctx, nextId }: Beginning): Promis
     if (!isTerminal(state) && !isInterrupted(state)) return await openStream(service.subscribe({ id: current.id }, ctx));
     return streamOfBatch([{ event: { task: current } }]);
   }
+  const open = (request: SendRequest): Promise<OpenStream> =>
+    onHangUp === 'cancel'
+      ? openSendUnread({ service, request, ctx }, (task) => void cancelQuietly(service, task, ctx))
+      : openSend(service, request, ctx);
   try {
-    return await openSend(service, plan.request, ctx);
+    return await open(plan.request);
   } catch (thrown) {
     // A front end that repeats a message with another state sends other content under the same id.
     if (!isReusedId(thrown)) throw thrown;
     const { message } = plan.request;
-    return await openSend(service, { ...plan.request, message: { ...message, messageId: messageId(nextId()) } }, ctx);
+    return await open({ ...plan.request, message: { ...message, messageId: messageId(nextId()) } });
   }
 }
 
@@ -161,11 +167,6 @@ function followOf({ first, rest }: OpenStream): Followed {
     return { done: true, value: undefined };
   };
   return { events: { first, rest: { next, return: close } }, taskId: () => task };
-}
-
-/** Fails if the task has ended meanwhile. */
-async function cancelQuietly(service: A2AService, id: TaskId | undefined, ctx: CallContext): Promise<void> {
-  if (id !== undefined) await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined);
 }
 
 function refusalOf(error: A2AError): HttpResponse {

@@ -9,7 +9,7 @@ import type { EventWire } from '../event-wire.ts';
 import type { HttpRequest, HttpResponse } from '../http.ts';
 import { isMediaType, JSON_TYPE } from '../media.ts';
 import type { OpenStream } from '../open-stream.ts';
-import { openSend } from '../open-stream.ts';
+import { cancelQuietly, openSendUnread } from '../open-stream.ts';
 import type { BindingServeOptions, Caller } from '../options.ts';
 import { callerOf, DEFAULT_ENV, DEFAULT_KEEP_ALIVE_MS, registryOf } from '../options.ts';
 import { requestBytes, requestJson } from '../request-body.ts';
@@ -108,7 +108,8 @@ async function answer(exchange: Exchange): Promise<HttpResponse> {
     if (httpRequest.signal.aborted) void stop(agent.service, reply, ctx);
   };
   try {
-    const events = await openSend(agent.service, await sendRequest(exchange), ctx);
+    const sending = { service: agent.service, request: await sendRequest(exchange), ctx };
+    const events = await openSendUnread(sending, (task) => void cancelQuietly(agent.service, task, ctx));
     if (!request.stream) return await whole(exchange, { events, reply, heading, hungUp, forget: () => disconnect.release() });
     const wire: EventWire = {
       writer: chunkWriter(heading, reply, { includeUsage: request.includeUsage, onEnd: () => void remember(exchange, reply) }),
@@ -151,8 +152,7 @@ async function whole(exchange: Exchange, { events, reply, heading, hungUp, forge
 
 /** Cancels the task of an answer that nobody reads any more. */
 export async function stop(service: A2AService, { taskId: id, state }: ChatReply, ctx: CallContext): Promise<void> {
-  if (id === undefined || state === 'TASK_STATE_COMPLETED') return;
-  await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined); // fails if the task has ended meanwhile
+  if (id !== undefined && state !== 'TASK_STATE_COMPLETED') await cancelQuietly(service, id, ctx);
 }
 
 /** New messages continue the known chat. For an unknown chat, the agent gets the whole conversation as one message. */

@@ -5,7 +5,7 @@ import { eventAnswer } from '../../event-stream.ts';
 import type { HttpRequest, HttpResponse } from '../../http.ts';
 import { isMediaType, JSON_TYPE } from '../../media.ts';
 import type { OpenStream } from '../../open-stream.ts';
-import { openSend, openStream, streamOfBatch } from '../../open-stream.ts';
+import { cancelQuietly, openSend, openSendUnread, openStream, streamOfBatch } from '../../open-stream.ts';
 import { DEFAULT_KEEP_ALIVE_MS } from '../../options.ts';
 import { requestBytes, requestJson } from '../../request-body.ts';
 import { toCallerError } from '../../responses.ts';
@@ -69,7 +69,10 @@ async function create(httpRequest: HttpRequest, options: ResponsesOptions): Prom
       builder.add(withoutKnown(event, planned.known));
       return json(builder.response());
     }
-    const events = await openSend(agent.service, planned.request, call.ctx);
+    const sending = { service: agent.service, request: planned.request, ctx: call.ctx };
+    const events = request.background
+      ? await openSend(agent.service, planned.request, call.ctx)
+      : await openSendUnread(sending, (task) => void stopBeforeFirst({ request, call }, task));
     const exchange: Exchange = { httpRequest, options, request, call, builder: new ResponseBuilder(facts), known: planned.known };
     return request.stream ? streamed(exchange, events) : await whole(exchange, events);
   } catch (thrown) {
@@ -96,6 +99,11 @@ function hangUp(exchange: Exchange): () => void {
     call.disconnect.abort();
     if (!request.background && httpRequest.signal.aborted) void stopUnread(exchange);
   };
+}
+
+async function stopBeforeFirst({ request, call }: Pick<Exchange, 'request' | 'call'>, task: TaskId): Promise<void> {
+  await cancelQuietly(call.agent.service, task, call.ctx);
+  if (!request.store) await forget(call, task);
 }
 
 async function stopUnread({ request, call, builder }: Exchange): Promise<void> {

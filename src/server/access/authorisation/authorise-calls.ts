@@ -45,6 +45,7 @@ export function authoriseCalls(service: A2AService, target: AuthorisationTarget,
     const onAdmitted = (task: TaskId): void => {
       isRecorded = true;
       record(call, undefined, task);
+      call.ctx.onAdmitted?.(task);
     };
     return { ctx: { ...call.ctx, onAdmitted }, ended: (thrown, task) => (isRecorded ? undefined : record(call, thrown, task)) };
   };
