@@ -57,7 +57,12 @@ export async function openSendUnread({ service, request, ctx }: Sending, leftUnr
 
 /** Cancels a task that nobody reads any more. It may have ended meanwhile. */
 export async function cancelQuietly(service: A2AService, id: TaskId, ctx: CallContext): Promise<void> {
-  await service.cancel({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined);
+  await service.cancel({ id }, afterAnswer(ctx)).catch(() => undefined);
+}
+
+/** The context for what is still to do when the caller has its answer or has left. */
+export function afterAnswer({ onElsewhere: _, ...ctx }: CallContext): CallContext {
+  return { ...ctx, signal: new AbortController().signal, followsAnswer: true };
 }
 
 /** A stream of one batch. */

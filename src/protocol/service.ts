@@ -136,6 +136,11 @@ export interface CallContext {
   /** Set for a call that another process of the cluster has forwarded: the name of the agent that it is for. No other agent answers it. */
   readonly forAgent?: string;
   /**
+   * Set instead of `onElsewhere` for a cancel or a `forget` that follows the answer to another request, as when its caller leaves: no request
+   * could be sent to the owner of the task in its place, so the service itself asks the owner.
+   */
+  readonly followsAnswer?: true;
+  /**
    * Additional address for the answer to a send, in a form that only the service's own outbox
    * understands. It is stored with the message, so that the answer is sent even after a crash. Only
    * bindings set it. Never copy caller input into it without a check.

@@ -255,6 +255,37 @@ describe('a request that belongs to another replica', () => {
     await eventually(() => signals[0]?.aborted === true);
   });
 
+  const chat = { model: 'script', messages: [{ role: 'user', content: 'chunks=1000 delay=60' }] };
+  const response = { model: 'script', input: 'chunks=1000 delay=60' };
+  it.each([
+    ['a chat completion', '/v1/chat/completions', chat, ['TASK_STATE_CANCELED']],
+    ['a streamed chat completion', '/v1/chat/completions', { ...chat, stream: true }, ['TASK_STATE_CANCELED']],
+    ['a streamed response', '/v1/responses', { ...response, stream: true }, ['TASK_STATE_CANCELED']],
+    ['a response that is not stored', '/v1/responses', { ...response, store: false }, []],
+  ])('is stopped there when the caller of %s leaves', async (_name, path, body, left) => {
+    const { entry, owner } = await pair();
+    const caller = new AbortController();
+    const headers = { 'Content-Type': 'application/json' };
+    const sent = fetch(`${entry.server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body), signal: caller.signal });
+    const ended = sent.then((answer) => answer.text()).catch(() => undefined);
+    const states = async (): Promise<readonly string[]> => {
+      const { tasks } = await (await fetch(`${owner.server.url}/tasks`)).json();
+      return tasks.map((task: { status: { state: string } }) => task.status.state);
+    };
+    await eventually(async () => expect(await states()).toEqual(['TASK_STATE_WORKING']));
+    caller.abort();
+    await ended;
+    await eventually(async () => expect(await states()).toEqual(left));
+  });
+
+  it('is not sent once more after an answer that is not stored', async () => {
+    const { entry, owner } = await pair();
+    const answer = await post(`${entry.server.url}/v1/responses`, { ...response, input: 'chunks=2', store: false });
+    expect(await answer.json()).toMatchObject({ status: 'completed' });
+    expect((await (await fetch(`${owner.server.url}/tasks`)).json()).totalSize).toBe(0);
+    expect(await (await fetch(`${owner.server.url}/metrics`)).text()).not.toContain('route="responses"');
+  });
+
   it('asks the next owner for the result of a send whose first owner ends', async () => {
     const rows: ReplicaRow[] = [];
     const sends: string[] = [];

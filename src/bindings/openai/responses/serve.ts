@@ -5,7 +5,7 @@ import { eventAnswer } from '../../event-stream.ts';
 import type { HttpRequest, HttpResponse } from '../../http.ts';
 import { isMediaType, JSON_TYPE } from '../../media.ts';
 import type { OpenStream } from '../../open-stream.ts';
-import { cancelQuietly, openSend, openSendUnread, openStream, streamOfBatch } from '../../open-stream.ts';
+import { afterAnswer, cancelQuietly, openSend, openSendUnread, openStream, streamOfBatch } from '../../open-stream.ts';
 import { DEFAULT_KEEP_ALIVE_MS } from '../../options.ts';
 import { requestBytes, requestJson } from '../../request-body.ts';
 import { toCallerError } from '../../responses.ts';
@@ -168,7 +168,7 @@ async function forgetUnstored({ request, call, builder }: Exchange): Promise<voi
 
 /** Fails if the task is gone already. */
 async function forget({ agent, ctx }: ResponseCall, id: TaskId | undefined): Promise<void> {
-  if (id !== undefined) await agent.service.forget?.({ id }, { ...ctx, signal: new AbortController().signal }).catch(() => undefined);
+  if (id !== undefined) await agent.service.forget?.({ id }, afterAnswer(ctx)).catch(() => undefined);
 }
 
 /** The answer to a question continues a task: its earlier artifacts are not part of this response. */

@@ -1,6 +1,8 @@
 import type {
   A2AService,
+  BatchIterator,
   CallContext,
+  CancelRequest,
   ErrorDetails,
   ErrorKind,
   EventStream,
@@ -14,10 +16,19 @@ import type {
 import { A2AError, OPERATIONS } from '#protocol';
 
 /** The part of a call's context that another replica gets. The caller was authenticated by the replica that received the request. */
-export type ToldContext = Omit<CallContext, 'signal' | 'onDelivered' | 'onAdmitted' | 'onElsewhere' | 'forAgent'>;
+export type ToldContext = Omit<CallContext, 'signal' | 'onDelivered' | 'onAdmitted' | 'onElsewhere' | 'forAgent' | 'followsAnswer'>;
+
+/** Operations that follow the answer to another request (`CallContext.followsAnswer`). They are asked for as streams of at most one event. */
+type FollowingOperation = 'cancel' | 'forget';
+
+/** Operations whose calls are read as streams. */
+export type LinkStreamOperation = StreamOperation | FollowingOperation;
 
 /** What a replica asks the owner of a cell for by itself. Requests for other operations are forwarded as they came. */
-export type LinkOperation = StreamOperation | 'send';
+export type LinkOperation = LinkStreamOperation | 'send';
+
+/** The request of each operation. */
+export type LinkRequests = Requests & { readonly forget: CancelRequest };
 
 /** Events of a stream, or the result of a send, which is the only item of its call. */
 export type LinkItem = readonly Logged[] | SendResult;
@@ -30,7 +41,7 @@ interface LinkError {
 export interface LinkCall<Op extends LinkOperation = LinkOperation> {
   readonly agent: string;
   readonly operation: Op;
-  readonly request: Requests[Op];
+  readonly request: LinkRequests[Op];
   readonly ctx: ToldContext;
   /** Names the call when the replica reports that its caller has the whole response. The same for each repetition. */
   readonly key: string;
@@ -82,28 +93,45 @@ export function openStream<Op extends StreamOperation>(
   return STREAMS[operation].call(service, request, ctx);
 }
 
+/** Calls a service for what is read as a stream. */
+export function openEvents(
+  service: A2AService,
+  { operation, request }: Pick<LinkCall<LinkStreamOperation>, 'operation' | 'request'>,
+  ctx: CallContext,
+): BatchIterator {
+  if (operation === 'cancel' || operation === 'forget') return follow(service, { operation, request: request as CancelRequest }, ctx);
+  return openStream(service, { operation, request: request as Requests[typeof operation] }, ctx)[Symbol.asyncIterator]();
+}
+
+async function* follow(
+  service: A2AService,
+  { operation, request }: Pick<LinkCall<FollowingOperation>, 'operation' | 'request'>,
+  ctx: CallContext,
+): AsyncGenerator<readonly Logged[], undefined> {
+  if (operation === 'forget') await service.forget?.(request, ctx);
+  else yield [{ event: { task: await service.cancel(request, ctx) } }];
+}
+
 /** Calls a service for a stream or a send. */
 export function openCall(
   service: A2AService,
-  call: Pick<LinkCall, 'operation' | 'request'>,
+  { operation, request }: Pick<LinkCall, 'operation' | 'request'>,
   ctx: CallContext,
 ): AsyncIterator<LinkItem, undefined> {
-  const { operation } = call;
-  if (operation !== 'send')
-    return openStream(service, { operation, request: call.request as Requests[typeof operation] }, ctx)[Symbol.asyncIterator]();
+  if (operation !== 'send') return openEvents(service, { operation, request }, ctx) as AsyncIterator<LinkItem, undefined>;
   let isAsked = false;
   return {
     next: async () => {
       if (isAsked) return { done: true, value: undefined };
       isAsked = true;
-      return { done: false, value: await service.send(call.request as Requests['send'], ctx) };
+      return { done: false, value: await service.send(request as Requests['send'], ctx) };
     },
   };
 }
 
 /** The context without what belongs to this process. */
 export function toldContext(ctx: CallContext): ToldContext {
-  const { signal: _, onDelivered: __, onAdmitted: ___, onElsewhere: ____, forAgent: _____, ...told } = ctx;
+  const { signal: _, onDelivered: __, onAdmitted: ___, onElsewhere: ____, forAgent: _____, followsAnswer: ______, ...told } = ctx;
   return told;
 }
 

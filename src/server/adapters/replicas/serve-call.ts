@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
 import { ElsewhereError } from '#engine';
-import type { A2AService, CallContext, Mutable, StreamOperation } from '#protocol';
+import type { A2AService, CallContext, Mutable } from '#protocol';
 import { isA2AError } from '#protocol';
 import type { Log } from '../../observability/log.ts';
-import type { LinkCall, LinkLine } from './link-call.ts';
-import { errorLine, openStream } from './link-call.ts';
+import type { LinkCall, LinkLine, LinkStreamOperation } from './link-call.ts';
+import { errorLine, openEvents } from './link-call.ts';
 import { AWAY, CELL, DELIVERED, END, LACKS } from './link-wire.ts';
 import { allOf } from './passing.ts';
 
@@ -22,7 +22,7 @@ export interface LinkCallHost {
 
 /** Lets another replica read a stream of a task in a cell of this one. */
 export async function serveLinkCall(stream: ServerHttp2Stream, host: LinkCallHost): Promise<void> {
-  const call = JSON.parse((await allOf(stream)).toString()) as LinkCall<StreamOperation>;
+  const call = JSON.parse((await allOf(stream)).toString()) as LinkCall<LinkStreamOperation>;
   const service = host.serviceOf(call.agent);
   if (service === undefined) refuseCall(stream, { [AWAY]: '1', [LACKS]: '1' });
   else await new ServedCall(stream, call, host).run(service);
@@ -37,7 +37,7 @@ export function refuseCall(stream: ServerHttp2Stream, headers: Readonly<Record<s
 
 class ServedCall {
   readonly #stream: ServerHttp2Stream;
-  readonly #call: LinkCall<StreamOperation>;
+  readonly #call: LinkCall<LinkStreamOperation>;
   readonly #host: LinkCallHost;
   readonly #left = new AbortController();
   /** Tasks that a message went to, and that the sender does not know yet. */
@@ -46,7 +46,7 @@ class ServedCall {
   #isFinished = false;
   #end: IncomingHttpHeaders = {};
 
-  constructor(stream: ServerHttp2Stream, call: LinkCall<StreamOperation>, host: LinkCallHost) {
+  constructor(stream: ServerHttp2Stream, call: LinkCall<LinkStreamOperation>, host: LinkCallHost) {
     this.#stream = stream;
     this.#call = call;
     this.#host = host;
@@ -67,7 +67,7 @@ class ServedCall {
       this.#host.keepMark(this.#call.key, mark);
     };
     if (this.#call.reportsDelivery) ctx.onDelivered = onDelivered;
-    const items = openStream(service, this.#call, ctx)[Symbol.asyncIterator]();
+    const items = openEvents(service, this.#call, ctx);
     try {
       for (let next = await items.next(); next.done !== true; next = await items.next()) {
         const batch = next.value.filter(({ seq }) => seq === undefined || seq > after);
