@@ -34,7 +34,7 @@ interface Sending {
 
 /**
  * Like `openSend`, for callers who can stop an answer only by disconnecting. Calls `leftUnread` if the caller disconnects before the first
- * batch: the stream then has no reader who could notice it.
+ * batch: the stream then has no reader who could notice it. Another node may name the task only after that.
  */
 export async function openSendUnread({ service, request, ctx }: Sending, leftUnread: (task: TaskId) => void): Promise<OpenStream> {
   let task: TaskId | undefined;

@@ -8,9 +8,9 @@ const SAME_SIGNAL_MS = 1000;
 export function followLauncher(): void {
   delete process.env['PARLEY_LAUNCHED']; // agents that run programs hand their environment on
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  const isHere = noteInterrupts();
+  const hasArrived = noteInterrupts();
   process.on('message', (message) => {
-    if (message === 'SIGINT' && !isHere() && !process.emit('SIGINT')) process.kill(process.pid, 'SIGINT');
+    if (message === 'SIGINT' && !hasArrived() && !process.emit('SIGINT')) process.kill(process.pid, 'SIGINT');
   });
   process.channel?.unref();
 }

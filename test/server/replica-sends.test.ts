@@ -160,6 +160,20 @@ describe('sends from one replica to another', () => {
     stays.cancel();
   });
 
+  it('tell the task of a canceled send that the owner had accepted already', async () => {
+    const { send } = await pair(async (text, ctx) => {
+      ctx.onAdmitted?.(taskId('task-1'));
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()));
+      return message(text);
+    });
+    const admitted: string[] = [];
+    const sent = await send('left', (task) => admitted.push(task));
+    sent.cancel();
+    expect(await sent.answer).toBeUndefined();
+    await eventually(() => admitted.length === 1);
+    expect(admitted).toEqual(['task-1']);
+  });
+
   it('return errors with their kind, and say who does not own the cell or serve the agent', async () => {
     const { send } = await pair(async (text) => {
       if (text === 'error') throw new A2AError('TASK_NOT_FOUND', 'no such task');

@@ -42,12 +42,15 @@ export function authoriseCalls(service: A2AService, target: AuthorisationTarget,
   const recording = (call: InterceptedCall): { readonly ctx: CallContext; ended(thrown: unknown, task?: string): void } => {
     if (call.operation !== 'send' && call.operation !== 'stream') return { ctx: call.ctx, ended: (thrown) => record(call, thrown) };
     let isRecorded = false;
-    const onAdmitted = (task: TaskId): void => {
+    const ended = (thrown: unknown, task?: string): void => {
+      if (!isRecorded) record(call, thrown, task);
       isRecorded = true;
-      record(call, undefined, task);
+    };
+    const onAdmitted = (task: TaskId): void => {
+      ended(undefined, task);
       call.ctx.onAdmitted?.(task);
     };
-    return { ctx: { ...call.ctx, onAdmitted }, ended: (thrown, task) => (isRecorded ? undefined : record(call, thrown, task)) };
+    return { ctx: { ...call.ctx, onAdmitted }, ended };
   };
   const interceptor: CallInterceptor = {
     unary: (call, next) => {

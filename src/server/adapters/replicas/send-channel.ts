@@ -25,6 +25,7 @@ export interface SentCall {
   cancel(): void;
 }
 
+/** A canceled call waits, too: its answer names the task if the message has become one. */
 interface Waiting {
   readonly onAdmitted: (task: TaskId) => void;
   readonly settle: (answer: AnsweredSend | undefined) => void;
@@ -104,7 +105,6 @@ class Channel {
   #cancel(n: number): void {
     const waiting = this.#waiting.get(n);
     if (waiting === undefined) return;
-    this.#waiting.delete(n);
     waiting.settle(undefined);
     this.#write({ n, isCanceled: true });
   }
