@@ -75,6 +75,31 @@ suiteNeeding('postgresql', hasPostgres, 'streams of every binding whose task goe
     await fleet.stop();
   });
 
+  it('end their task at the other node, if they are of OpenAI and their caller leaves', { timeout: 180_000 }, async () => {
+    const fleet = await startFleet(postgres, { database: 'streams_left', data, running: 2 });
+    await fleet.allReady();
+    const [entry, owner] = fleet.nodes;
+    if (entry === undefined || owner === undefined) throw new Error('two nodes should run');
+    const cell = (await cellOf(fleet, owner)).toString(36);
+    const contextId = (): string => `conv_${randomUUID()}~${cell}`;
+    const left = new AbortController();
+    const post = (path: string, body: object): void => {
+      const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ model: 'script', ...body }) };
+      void fetch(`${entry.url}${path}`, { ...init, signal: left.signal }).catch(() => {});
+    };
+    const content = 'sleep=600000';
+    post('/v1/chat/completions', { messages: [{ role: 'user', content }], metadata: { contextId: contextId() } });
+    post('/v1/responses', { input: content, conversation: contextId() });
+    const states = async (): Promise<readonly string[]> => {
+      const { tasks } = (await (await fetch(`${owner.url}/tasks`)).json()) as { tasks: { status: { state: string } }[] };
+      return tasks.map(({ status: { state } }) => state);
+    };
+    await eventually(async () => expect(await states()).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_WORKING']));
+    left.abort();
+    await eventually(async () => expect(await states()).toEqual(['TASK_STATE_CANCELED', 'TASK_STATE_CANCELED']));
+    await fleet.stop();
+  });
+
   it('are complete at the port of a node that loses the task', { timeout: 180_000 }, async () => {
     const proxy: PostgresProxy = await startPostgresProxy(postgres.port);
     const databasePort = (at: number): number => (at === 0 ? proxy.port : postgres.port);
