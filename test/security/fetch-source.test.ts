@@ -115,7 +115,7 @@ describe('Node’s network modules', () => {
       'server/adapters/replicas/link-request.ts', // types
       'server/adapters/replicas/outside.ts', // types
       'server/adapters/replicas/passing.ts', // types
-      'server/adapters/replicas/routed.ts', // types, and the codes of HTTP/2
+      'server/adapters/replicas/routed-items.ts', // types, and the codes of HTTP/2
       'server/adapters/replicas/send-channel.ts', // the same
       'server/adapters/replicas/serve-call.ts', // the same
       'server/adapters/replicas/serve-sends.ts', // the same

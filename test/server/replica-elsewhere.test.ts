@@ -1,82 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ElsewhereError } from '#engine';
-import type { A2AService } from '#protocol';
-import { DEFAULT_SERVER_LIMITS } from '#server';
 import type { ReplicaRow } from '../../src/engine/adapters/postgres.ts';
-import type { NodeServer } from '../../src/server/adapters/node.ts';
-import { createDeliveryReports } from '../../src/server/adapters/replicas/delivery-reports.ts';
-import { createElsewhere } from '../../src/server/adapters/replicas/elsewhere.ts';
-import { createForwarder } from '../../src/server/adapters/replicas/forward.ts';
-import { createLinks } from '../../src/server/adapters/replicas/link-client.ts';
-import { openLinkHost } from '../../src/server/adapters/replicas/link-host.ts';
-import { makeLinkKeys } from '../../src/server/adapters/replicas/link-keys.ts';
-import { routeCalls } from '../../src/server/adapters/replicas/routed.ts';
-import { createSendChannels } from '../../src/server/adapters/replicas/send-channel.ts';
 import { interceptCalls } from '../../src/server/agents/intercept.ts';
-import type { ServedAgent } from '../../src/server/agents/served-agent.ts';
-import { SILENT } from '../../src/server/observability/log.ts';
 import { eventually } from '../support/eventually.ts';
 import { grpcClient } from '../support/grpc.ts';
-import { builtIn, startServer } from '../support/server.ts';
-import { serviceElsewhere, serviceMoving } from '../support/services-elsewhere.ts';
+import type { Replica } from '../support/replicas.ts';
+import { closeReplicas, closing, replica, replicaPair } from '../support/replicas.ts';
+import { serviceMoving } from '../support/services-elsewhere.ts';
 import { STREAM_CALLERS } from '../support/stream-callers.ts';
 
-const SECRET = randomBytes(32);
-const closing: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-interface Replica {
-  readonly server: NodeServer;
-  readonly row: ReplicaRow;
-  /** What it serves. */
-  readonly service: A2AService;
-}
-
-/** A node among others. `cell`: where its calls belong. Undefined: here. `given`: what it serves instead of an engine of its own. */
-async function replica(
-  id: number,
-  rows: () => readonly ReplicaRow[],
-  cell: () => number | undefined = () => undefined,
-  given?: A2AService,
-): Promise<Replica> {
-  const keys = makeLinkKeys();
-  const own = await startServer();
-  closing.push(() => own.close());
-  const [agent] = own.handler.agents;
-  if (agent === undefined) throw new Error('the node has no agent');
-  const links = createLinks({ secret: SECRET, keys, silentMsMax: 5000 });
-  closing.push(() => links.close());
-  const another = (at: number): ReplicaRow | undefined =>
-    rows().find(({ owned, publicKey }) => (at === -1 ? publicKey !== keys.publicKey : owned.includes(at)));
-  const reports = createDeliveryReports(links);
-  const routing = {
-    ...{ ownership: { owner: another, refresh: async () => {} }, links, reports, sends: createSendChannels(links, reports) },
-    ...{ onForwarded: () => {}, want: async () => {}, holdMs: 10_000 },
-  };
-  const forwarder = createForwarder({ ...routing, limits: DEFAULT_SERVER_LIMITS, leaving: new AbortController().signal });
-  const service = given ?? serviceElsewhere(agent, cell);
-  const served: ServedAgent = { name: agent.name, card: builtIn('script').card, service: routeCalls(service, agent.name, routing) };
-  const server = await startServer({ agents: [served], elsewhere: createElsewhere(forwarder, DEFAULT_SERVER_LIMITS) });
-  closing.push(() => server.close());
-  const isAlive = async (publicKey: string): Promise<boolean> => rows().some((row) => row.publicKey === publicKey);
-  const link = await openLinkHost({
-    ...{ figures: () => '{}', give: async () => false, erase: async () => {} },
-    serviceOf: (asked) => (asked === agent.name ? service : undefined),
-    ...{ host: '127.0.0.1', port: 0, secret: SECRET, publicKey: keys.publicKey, members: () => ({ isAlive }) },
-    ...{ limits: DEFAULT_SERVER_LIMITS, log: SILENT },
-  });
-  closing.push(() => link.close());
-  link.serve(server.handler);
-  const address = { link: `127.0.0.1:${link.port}`, publicKey: keys.publicKey };
-  return {
-    server,
-    service,
-    row: { ...address, replica: id, url: server.url, started: '', leaseMs: 9000, cells: 1, owned: [id] },
-  };
-}
+afterEach(closeReplicas);
 
 const rpc = async (url: string, method: string, params: object): Promise<Record<string, Record<string, unknown>>> => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
@@ -86,22 +19,9 @@ const post = (url: string, body: unknown, type = 'application/json'): Promise<Re
   fetch(url, { method: 'POST', headers: { 'Content-Type': type }, body: typeof body === 'string' ? body : JSON.stringify(body) });
 const message = (text: string, id = text): Record<string, unknown> => ({ messageId: `m-${id}`, role: 'ROLE_USER', parts: [{ text }] });
 
-/** Two nodes: the calls of the first belong to the second. */
-async function pair(): Promise<{ readonly entry: Replica; readonly owner: Replica; readonly rows: ReplicaRow[] }> {
-  const rows: ReplicaRow[] = [];
-  const owner = await replica(2, () => rows);
-  const entry = await replica(
-    1,
-    () => rows,
-    () => 2,
-  );
-  rows.push(entry.row, owner.row);
-  return { entry, owner, rows };
-}
-
 describe('a request that belongs to another replica', () => {
   it('is answered by that replica, in every binding', async () => {
-    const { entry, owner } = await pair();
+    const { entry, owner } = await replicaPair();
     const { url, port } = entry.server;
     const sent = await (await post(`${url}/message:send`, { message: message('chunks=2') })).json();
     expect(sent.task.status.state).toBe('TASK_STATE_COMPLETED');
@@ -130,7 +50,7 @@ describe('a request that belongs to another replica', () => {
   });
 
   it('may be a DELETE, which has no body', async () => {
-    const { entry, owner } = await pair();
+    const { entry, owner } = await replicaPair();
     const { task } = await (await post(`${owner.server.url}/message:send`, { message: message('ask') })).json();
     const configs = `/tasks/${task.id}/pushNotificationConfigs`;
     expect((await post(`${owner.server.url}${configs}`, { id: 'hook', url: 'https://receiver.example/hook' })).status).toBe(200);
@@ -141,7 +61,7 @@ describe('a request that belongs to another replica', () => {
   });
 
   it('is counted once: a send where it arrived, other requests where they are answered', async () => {
-    const { entry, owner } = await pair();
+    const { entry, owner } = await replicaPair();
     const { url, port } = entry.server;
     const sent = await (await post(`${url}/message:send`, { message: message('chunks=2') })).json();
     await fetch(`${url}/tasks/${sent.task.id}`);
@@ -253,37 +173,6 @@ describe('a request that belongs to another replica', () => {
     caller.abort();
     await expect(sent).rejects.toThrow();
     await eventually(() => signals[0]?.aborted === true);
-  });
-
-  const chat = { model: 'script', messages: [{ role: 'user', content: 'chunks=1000 delay=60' }] };
-  const response = { model: 'script', input: 'chunks=1000 delay=60' };
-  it.each([
-    ['a chat completion', '/v1/chat/completions', chat, ['TASK_STATE_CANCELED']],
-    ['a streamed chat completion', '/v1/chat/completions', { ...chat, stream: true }, ['TASK_STATE_CANCELED']],
-    ['a streamed response', '/v1/responses', { ...response, stream: true }, ['TASK_STATE_CANCELED']],
-    ['a response that is not stored', '/v1/responses', { ...response, store: false }, []],
-  ])('is stopped there when the caller of %s leaves', async (_name, path, body, left) => {
-    const { entry, owner } = await pair();
-    const caller = new AbortController();
-    const headers = { 'Content-Type': 'application/json' };
-    const sent = fetch(`${entry.server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body), signal: caller.signal });
-    const ended = sent.then((answer) => answer.text()).catch(() => undefined);
-    const states = async (): Promise<readonly string[]> => {
-      const { tasks } = await (await fetch(`${owner.server.url}/tasks`)).json();
-      return tasks.map((task: { status: { state: string } }) => task.status.state);
-    };
-    await eventually(async () => expect(await states()).toEqual(['TASK_STATE_WORKING']));
-    caller.abort();
-    await ended;
-    await eventually(async () => expect(await states()).toEqual(left));
-  });
-
-  it('is not sent once more after an answer that is not stored', async () => {
-    const { entry, owner } = await pair();
-    const answer = await post(`${entry.server.url}/v1/responses`, { ...response, input: 'chunks=2', store: false });
-    expect(await answer.json()).toMatchObject({ status: 'completed' });
-    expect((await (await fetch(`${owner.server.url}/tasks`)).json()).totalSize).toBe(0);
-    expect(await (await fetch(`${owner.server.url}/metrics`)).text()).not.toContain('route="responses"');
   });
 
   it('asks the next owner for the result of a send whose first owner ends', async () => {

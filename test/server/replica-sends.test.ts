@@ -123,12 +123,10 @@ describe('sends from one replica to another', () => {
   });
 
   it('tell the task before a result that takes long', async () => {
-    let finish = (): void => {};
+    const { promise, resolve: finish } = Promise.withResolvers<void>();
     const { send } = await pair(async (text, ctx) => {
       ctx.onAdmitted?.(taskId('task-1'));
-      await new Promise<void>((resolve) => {
-        finish = resolve;
-      });
+      await promise;
       return message(text);
     });
     const admitted: string[] = [];
@@ -145,33 +143,20 @@ describe('sends from one replica to another', () => {
     expect((await raw()).session?.remoteSettings.initialWindowSize).toBe(1_048_576);
   });
 
-  it('stop at the owner when their caller leaves', async () => {
-    const ended: string[] = [];
-    const { send } = await pair(async (text, { signal }) => {
+  it('stop at the owner when their caller leaves, and still tell their task', async () => {
+    const [ended, admitted]: [string[], string[]] = [[], []];
+    const { send } = await pair(async (text, { signal, onAdmitted }) => {
+      onAdmitted?.(taskId('task-1'));
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
       ended.push(text);
       return message(text);
     });
-    const [left, stays] = [await send('left'), await send('stays')];
+    const [left, stays] = [await send('left', (task) => admitted.push(task)), await send('stays')];
     left.cancel();
     expect(await left.answer).toBeUndefined();
-    await eventually(() => ended.length === 1);
-    expect(ended).toEqual(['left']);
-    stays.cancel();
-  });
-
-  it('tell the task of a canceled send that the owner had accepted already', async () => {
-    const { send } = await pair(async (text, ctx) => {
-      ctx.onAdmitted?.(taskId('task-1'));
-      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()));
-      return message(text);
-    });
-    const admitted: string[] = [];
-    const sent = await send('left', (task) => admitted.push(task));
-    sent.cancel();
-    expect(await sent.answer).toBeUndefined();
     await eventually(() => admitted.length === 1);
-    expect(admitted).toEqual(['task-1']);
+    expect([ended, admitted]).toEqual([['left'], ['task-1']]);
+    stays.cancel();
   });
 
   it('return errors with their kind, and say who does not own the cell or serve the agent', async () => {

@@ -25,8 +25,8 @@ import { makeLinkKeys } from './link-keys.ts';
 import type { Members } from './members.ts';
 import { watchMembers } from './members.ts';
 import { watchReach } from './reach-watch.ts';
-import type { RoutingOptions } from './routed.ts';
 import { routeCalls } from './routed.ts';
+import type { RoutingOptions } from './routed-items.ts';
 import { createSendChannels } from './send-channel.ts';
 import { wantCell } from './want-cell.ts';
 
