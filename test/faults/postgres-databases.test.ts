@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { contextId } from '#protocol';
+import { openPgDatabase } from '../../src/engine/adapters/postgres/pg-database.ts';
 import { openPostgresStore } from '../../src/engine/adapters/postgres.ts';
 import { entriesOf, rowOf, seqOf } from '../contracts/rows.ts';
 import { suiteNeeding } from '../support/needs.ts';
@@ -45,5 +46,18 @@ suiteNeeding('postgresql', hasPostgres, 'databases that an operator has prepared
     const advice = 'the encoding of the database is LATIN1, which lacks most characters. Create one with: createdb --encoding UTF8';
     await expect(openPostgresStore(await encoded('latin', 'LATIN1'))).rejects.toThrow(advice);
     expect(await kept(await encoded('bytes', 'SQL_ASCII'))).toBe(TEXT);
+  });
+
+  it('may isolate transactions more strictly than a node needs, which would refuse commits that run beside others', async () => {
+    await operate(server.url, 'CREATE DATABASE strict');
+    await operate(server.url, "ALTER DATABASE strict SET default_transaction_isolation = 'serializable'");
+    const database = await openPgDatabase({ url: urlOf('strict'), readers: 1, answerMsMax: 5000 });
+    const connection = await database.connect();
+    const level = { name: '', text: 'SHOW transaction_isolation' };
+    expect(await connection.query(level)).toEqual([{ transaction_isolation: 'read committed' }]);
+    expect(await database.read(level)).toEqual([{ transaction_isolation: 'read committed' }]);
+    await connection.end();
+    await database.close();
+    expect(await kept(urlOf('strict'))).toBe(TEXT);
   });
 });

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
+import { NGINX } from '../support/nginx.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, startPostgres } from '../support/postgres.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { mayMount, mountTmpfs } from '../support/tmpfs.ts';
 import { childFile } from './parley.ts';
+import { startBalancer } from './replicas/balancer.ts';
 import type { Fleet, FleetOptions } from './replicas/fleet.ts';
 import { startFleet } from './replicas/fleet.ts';
 import { note, violations } from './replicas/journal.ts';
@@ -17,9 +19,9 @@ import { refusalOf, UNAVAILABLE_CODES } from './replicas/refusals.ts';
 import { times } from './size.ts';
 
 const DISK_BYTES = 200_000_000;
-const has = hasPostgres && mayMount();
+const has = hasPostgres && NGINX !== undefined && mayMount();
 
-suiteNeeding('postgresql and the right to mount a file system', has, 'R4: nodes on a database without space', () => {
+suiteNeeding('postgresql, nginx and the right to mount a file system', has, 'R4: nodes on a database without space', () => {
   const data = scratchFolder();
 
   /** Takes all the space that is left. */
@@ -44,7 +46,8 @@ suiteNeeding('postgresql and the right to mount a file system', has, 'R4: nodes 
 
   /** Fills the disk of the server under load, and frees it again. */
   const fillDisk = async (postgres: PostgresServer, fleet: Fleet, filler: string): Promise<readonly string[]> => {
-    const load = startLoad({ front: () => fleet.any().url });
+    const front = await startBalancer(fleet, { folder: join(data, 'nginx') });
+    const load = startLoad({ front: () => front.url });
     for (let round = 0; round < times(1, 5); round += 1) {
       await load.more(20);
       fill(filler);
@@ -56,6 +59,7 @@ suiteNeeding('postgresql and the right to mount a file system', has, 'R4: nodes 
     }
     await load.more(20);
     await load.stop();
+    await front.stop();
     note(`R4, disk full: ${load.journal.line()}`);
     return violations(fleet, load.journal);
   };

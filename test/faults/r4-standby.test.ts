@@ -2,17 +2,19 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
+import { NGINX } from '../support/nginx.ts';
 import { hasPostgres, postgresFolder } from '../support/postgres.ts';
 import type { Replication } from '../support/postgres-pair.ts';
 import { startPostgresPair } from '../support/postgres-pair.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { startBalancer } from './replicas/balancer.ts';
 import { SIZE, startFleet } from './replicas/fleet.ts';
 import { note, violations } from './replicas/journal.ts';
 import { startLoad } from './replicas/load.ts';
 import { times } from './size.ts';
 
-suiteNeeding('postgresql', hasPostgres, 'R4: nodes on a database with a standby', () => {
+suiteNeeding('postgresql and nginx', hasPostgres && NGINX !== undefined, 'R4: nodes on a database with a standby', () => {
   const data = scratchFolder();
 
   /** Nodes reach the database by an address that moves with it. */
@@ -38,7 +40,8 @@ suiteNeeding('postgresql', hasPostgres, 'R4: nodes on a database with a standby'
     const { fleet, failOver, stop } = await startOn(folder, 'synchronous', () => ({}));
     try {
       await fleet.allReady();
-      const load = startLoad({ front: () => fleet.any().url });
+      const front = await startBalancer(fleet, { folder: join(folder, 'nginx') });
+      const load = startLoad({ front: () => front.url });
       await load.more(40);
       await failOver();
       await load.more(20);
@@ -46,6 +49,7 @@ suiteNeeding('postgresql', hasPostgres, 'R4: nodes on a database with a standby'
       note(`R4, synchronous standby: ${load.journal.line()}`);
       expect(await violations(fleet, load.journal)).toEqual([]);
       expect(fleet.ended).toEqual([]);
+      await front.stop();
     } finally {
       await stop();
     }

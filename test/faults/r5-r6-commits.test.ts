@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
+import { NGINX } from '../support/nginx.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
 import type { CommitCut, PostgresProxy } from '../support/postgres-proxy.ts';
@@ -9,6 +11,7 @@ import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { freshName, getTask, sendInit, sendTask } from './client.ts';
 import { operate } from './replicas/audit.ts';
+import { startBalancer } from './replicas/balancer.ts';
 import { sendAs } from './replicas/callers.ts';
 import type { Fleet, FleetOptions } from './replicas/fleet.ts';
 import { LEASE_MS, SIZE, startFleet } from './replicas/fleet.ts';
@@ -18,7 +21,7 @@ import { times } from './size.ts';
 
 const CUTS: readonly CommitCut[] = ['before', 'reply', 'late'];
 
-suiteNeeding('postgresql', hasPostgres, 'R5 to R6: commits of several nodes on one database', () => {
+suiteNeeding('postgresql and nginx', hasPostgres && NGINX !== undefined, 'R5 to R6: commits of several nodes on one database', () => {
   const [folder, data] = [postgresFolder(), scratchFolder()];
   let postgres: PostgresServer;
   beforeAll(async () => {
@@ -36,8 +39,9 @@ suiteNeeding('postgresql', hasPostgres, 'R5 to R6: commits of several nodes on o
     const proxies: readonly PostgresProxy[] = await Promise.all(Array.from({ length: SIZE }, () => startPostgresProxy(postgres.port)));
     const fleet = await started({ leaseMs: 10_000, ...options, databasePort: (at) => proxies[at]?.port ?? 0 });
     const isControl = options.weakness !== undefined;
+    const front = await startBalancer(fleet, { folder: join(data, `nginx-${options.database}`) });
     const load = startLoad({
-      front: () => fleet.any().url,
+      front: () => front.url,
       ...(isControl ? { kinds: ['send', 'rpc', 'poll'], patienceMs: 20_000 } : {}),
     });
     try {
@@ -59,6 +63,7 @@ suiteNeeding('postgresql', hasPostgres, 'R5 to R6: commits of several nodes on o
       note(`R5: ${cuts.length} cuts, ${load.journal.line()}`);
       return await violations(fleet, load.journal);
     } finally {
+      await front.stop();
       await fleet.stop();
       for (const proxy of proxies) await proxy.close();
     }

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
+import { NGINX } from '../support/nginx.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
 import type { Surroundings } from '../support/processes.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { burials } from './replicas/audit.ts';
+import { startBalancer } from './replicas/balancer.ts';
 import { startFleet } from './replicas/fleet.ts';
 import { note, violations } from './replicas/journal.ts';
 import { startLoad } from './replicas/load.ts';
@@ -24,8 +27,9 @@ function wrongClock(at: number): Surroundings {
 }
 
 const data = scratchFolder();
+const has = hasPostgres && NGINX !== undefined && FAKETIME !== undefined;
 
-suiteNeeding('postgresql and faketime', hasPostgres && FAKETIME !== undefined, 'R7: nodes whose clocks are 5 minutes apart', () => {
+suiteNeeding('postgresql, nginx and faketime', has, 'R7: nodes whose clocks are 5 minutes apart', () => {
   const folder = postgresFolder();
   let postgres: PostgresServer;
   beforeAll(async () => {
@@ -36,7 +40,8 @@ suiteNeeding('postgresql and faketime', hasPostgres && FAKETIME !== undefined, '
   it('keep their leases and serve', { timeout: 300_000 }, async () => {
     const fleet = await startFleet(postgres, { database: 'clocks', data, around: wrongClock, leaseMs: 20_000 });
     await fleet.allReady();
-    const load = startLoad({ front: () => fleet.any().url });
+    const front = await startBalancer(fleet, { folder: join(data, 'nginx') });
+    const load = startLoad({ front: () => front.url });
     await load.more(times(60, 2000));
     await load.stop();
     note(`R7: ${load.journal.line()}`);
@@ -47,6 +52,7 @@ suiteNeeding('postgresql and faketime', hasPostgres && FAKETIME !== undefined, '
     }
     expect(await burials(fleet.database)).toEqual({ lapsed: 0, left: 0 });
     expect(await violations(fleet, load.journal)).toEqual([]);
+    await front.stop();
     await fleet.stop();
   });
 

@@ -23,6 +23,8 @@ const NAME = 'parley';
 const KEEPALIVES =
   'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4; SET tcp_user_timeout = 30000';
 const KEEPALIVE_MS = 10_000;
+/** An operator may have another default. With `serializable` the server refuses statements that ran beside others, which are all to be sent again. */
+const ISOLATION = "SET default_transaction_isolation = 'read committed'";
 /** OID of int8. Its values here are counters and times, which fit a number. */
 const INT8 = 20;
 
@@ -45,7 +47,7 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
   const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
   const base = { connectionString: url, application_name: NAME, ...keepAlive, connectionTimeoutMillis: CONNECT_MS_MAX, types };
   // The server overestimates lists, and compiles each one: 20 ms instead of 1.
-  const verify: Pg.PoolConfig['verify'] = (client, done) => void client.query('SET jit = off').then(() => done(), done);
+  const verify: Pg.PoolConfig['verify'] = (client, done) => void client.query(`${ISOLATION}; SET jit = off`).then(() => done(), done);
   const reading = { max: readers, query_timeout: answerMsMax, idleTimeoutMillis: 30_000, allowExitOnIdle: true, verify };
   const pool = new pg.Pool({ ...base, ...reading });
   // A connection that breaks while it is idle is replaced by the pool.
@@ -59,7 +61,7 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
       client.on('error', () => {});
       try {
         await client.connect();
-        await client.query(KEEPALIVES);
+        await client.query(`${ISOLATION}; ${KEEPALIVES}`);
       } catch (thrown) {
         socket.destroy();
         throw thrown;

@@ -6,12 +6,15 @@ describe('the URL of a database', () => {
     'postgres://parley@localhost/parley',
     'postgresql://parley:se%23cret@db.example.org:5433/parley?sslmode=verify-full',
     'postgres:///parley',
+    'postgres://parley:1,2@localhost/parley',
   ])('accepts %s', (url) => expect(urlProblem(url)).toBe(undefined));
 
   it.each([
     ['sqlite:./data', 'must be a URL that starts with postgres://'],
     ['postgres:parley', 'must be a URL that starts with postgres://'],
     ['postgres://parley:se#cret@localhost/parley', '%23 for #'],
+    ['postgres://parley:secret@one,two/parley', 'must name one host'],
+    ['postgres://one:5432,two:5432/parley?sslmode=verify-full', 'must name one host'],
     ['postgres://parley:se/cret@localhost/parley', '%2F for /'],
   ])('refuses %s without repeating it', (url, words) => {
     expect(urlProblem(url)).toContain(words);
