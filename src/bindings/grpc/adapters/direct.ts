@@ -8,7 +8,7 @@ import type { AdmittedCall, GrpcHost, TrackedCall } from '../host.ts';
 import { DEADLINE_EXCEEDED, timeoutMs } from '../host.ts';
 import type { GrpcStatus } from '../wire.ts';
 import { writeStatus } from '../wire.ts';
-import { ACCEPTED_ENCODINGS, compressed, encodingOf, messageIn } from './compression.ts';
+import { ACCEPTED_ENCODINGS, compressed, compressesAnswers, encodingOf, messageIn } from './compression.ts';
 import type {
   DirectAnswer,
   DirectContext,
@@ -149,8 +149,7 @@ class DirectCall implements TrackedCall {
   async #answer({ bytes, headers, trailers }: DirectAnswer): Promise<void> {
     const { answerBytesMax } = this.#host;
     if (bytes.length > answerBytesMax) throw answerTooLarge(bytes.length, answerBytesMax);
-    const isCompressed = encodingOf(this.#request) !== undefined;
-    const answer = isCompressed ? await compressed([bytes]) : framed([bytes]);
+    const answer = compressesAnswers(this.#request) ? await compressed([bytes]) : framed([bytes]);
     if (this.#status !== undefined) return; // the deadline has passed, or the caller has disconnected
     this.#respond(headers);
     this.#stream.write(answer);
@@ -206,7 +205,7 @@ class DirectCall implements TrackedCall {
 
   #writer(admitted: AdmittedCall | undefined): DirectWriter {
     return new DirectWriter(this.#stream, {
-      isCompressed: encodingOf(this.#request) !== undefined,
+      isCompressed: compressesAnswers(this.#request),
       idleMsMax: this.#host.idleMsMax,
       unsent: (cut) => this.#host.unsent(admitted?.callerKey, cut),
     });
@@ -222,14 +221,13 @@ class DirectCall implements TrackedCall {
 
   #respond(headers: ResponseMetadata): void {
     if (this.#stream.destroyed || this.#stream.closed || this.#stream.headersSent) return;
-    const encoding = encodingOf(this.#request);
     // `once`, because a closed stream stays in memory for a while, and must not keep the call.
     this.#stream.once('wantTrailers', () => {
       this.#stream.sendTrailers(trailersOf(this.#status ?? OK));
       this.#stopSending();
     });
     this.#stream.respond(
-      { ...this.#head(), ...headers, ...(encoding === undefined ? {} : { 'grpc-encoding': encoding }) },
+      { ...this.#head(), ...headers, ...(compressesAnswers(this.#request) ? { 'grpc-encoding': 'gzip' } : {}) },
       { waitForTrailers: true },
     );
   }
