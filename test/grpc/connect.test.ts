@@ -74,6 +74,25 @@ describe.each(TRANSPORTS)('%s', (_, transport) => {
   });
 });
 
+describe('answers over the limit', () => {
+  let small: NodeServer;
+  beforeAll(async () => {
+    small = await startServer({ limits: { grpcAnswerBytesMax: 20_000 } });
+  });
+  afterAll(() => small.close());
+
+  it.each(TRANSPORTS)('say how to read them (%s)', async (_, transport) => {
+    const client = createClient(A2AService, transport(small.url));
+    const error = await client.sendMessage(say('chunks=1 size=30000')).then(() => undefined, ConnectError.from);
+    expect([error?.code, error?.rawMessage]).toEqual([Code.ResourceExhausted, expect.stringContaining('read the task as a stream')]);
+    expect(error?.findDetails(ErrorInfoSchema)).toMatchObject([{ domain: 'a2a-protocol.org' }]);
+    const late = (async () => {
+      for await (const _event of client.sendStreamingMessage(say('chunks=1 size=30000')));
+    })();
+    expect((await late.then(() => undefined, ConnectError.from))?.rawMessage).toContain('read the task as a stream');
+  });
+});
+
 describe('Connect', () => {
   it('reaches an agent by its path', async () => {
     const client = createClient(A2AService, createConnectTransport({ baseUrl: `${server.url}/agents/echo`, httpVersion: '1.1' }));
