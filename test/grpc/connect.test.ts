@@ -145,4 +145,13 @@ describe('Connect', () => {
     expect((await post({ 'Content-Type': 'text/plain' }, '{}')).status).toBe(415);
     expect((await fetch(`${server.url}${path}`)).status).toBe(405);
   });
+
+  it.each([
+    ['gRPC over HTTP/1.1', 'application/grpc', path, 'gRPC needs HTTP/2'],
+    ['a health check of gRPC-Web', 'application/grpc-web+proto', '/grpc.health.v1.Health/Check', 'served over gRPC only'],
+    ['a health check of Connect', 'application/json', '/grpc.health.v1.Health/Check', 'served over gRPC only'],
+  ])('%s is refused with the reason', async (_, type, at, reason) => {
+    const answer = await post({ 'Content-Type': type }, '{}', at);
+    expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining(reason)]);
+  });
 });
