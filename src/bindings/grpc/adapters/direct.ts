@@ -99,9 +99,6 @@ class DirectCall implements TrackedCall {
     if (method.kind === 'messages') return await this.#serveMessages(method.call, context);
     if (method.kind === 'stream') return await this.#answerStream(await this.#open(method, context), context.admitted);
     await this.#answer(await method.call(await this.#read(context.admitted), context));
-    const { writableLength } = this.#stream;
-    if (writableLength > PIECE_BYTES) this.watchEnd();
-    else if (writableLength > 0) SMALL_ANSWERS.add(this);
   }
 
   /** Not a part of `#serve`: a suspended async function would keep the message as long as the stream is open. */
@@ -248,8 +245,12 @@ class DirectCall implements TrackedCall {
     this.#status = status;
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return;
-    if (stream.headersSent) stream.end();
-    else {
+    if (stream.headersSent) {
+      stream.end();
+      const { writableLength } = stream;
+      if (writableLength > PIECE_BYTES) this.watchEnd();
+      else if (writableLength > 0) SMALL_ANSWERS.add(this);
+    } else {
       const headers = { ...this.#head(), ...trailersOf(status) };
       stream.respond(status.code === UNIMPLEMENTED ? { ...headers, 'grpc-accept-encoding': ACCEPTED_ENCODINGS } : headers, {
         endStream: true,
