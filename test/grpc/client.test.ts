@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import type { GrpcJsServer } from '../support/grpc-js-server.ts';
 import { grpcJsServer } from '../support/grpc-js-server.ts';
 import { listen } from '../support/listen.ts';
-import { builtIn } from '../support/server.ts';
+import { builtIn, startServer } from '../support/server.ts';
 import type { Talk } from '../support/talk.ts';
 import { talkTo } from '../support/talk.ts';
 
@@ -97,6 +97,27 @@ describe('a client over gRPC', () => {
     await expect(reading).rejects.toMatchObject({ kind: 'aborted' });
     expect((await client.get(id)).status.state).toBe('TASK_STATE_WORKING');
     await client.cancel(id);
+  });
+});
+
+describe('a client that has only fetch, as in a browser', () => {
+  it('speaks gRPC-Web to a node: sends, streams, and raises the errors of A2A', async () => {
+    const node = await startServer({ limits: { drainMsMax: 100 } });
+    const types = new Set<string | null>();
+    const ownFetch: ClientOptions['fetch'] = (request) => {
+      types.add(request.headers.get('content-type'));
+      return fetch(request);
+    };
+    const client = await A2AClient.connect(node.url, { fetch: ownFetch, binding: 'GRPC' });
+    expect(client.connection).toMatchObject({ binding: 'GRPC', dialect: 'v10' });
+    types.clear();
+    const { task } = await client.send('hello').result();
+    expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
+    const events = await read(client, 'chunks=5');
+    expect(textOf(events)).toBe(chunks(5));
+    await expect(client.get('nobody')).rejects.toMatchObject({ kind: 'TASK_NOT_FOUND' });
+    expect([...types]).toEqual(['application/grpc-web+proto']);
+    await node.close();
   });
 });
 

@@ -74,6 +74,25 @@ describe.each(TRANSPORTS)('%s', (_, transport) => {
   });
 });
 
+describe('answers over the limit', () => {
+  let small: NodeServer;
+  beforeAll(async () => {
+    small = await startServer({ limits: { grpcAnswerBytesMax: 20_000 } });
+  });
+  afterAll(() => small.close());
+
+  it.each(TRANSPORTS)('say how to read them (%s)', async (_, transport) => {
+    const client = createClient(A2AService, transport(small.url));
+    const error = await client.sendMessage(say('chunks=1 size=30000')).then(() => undefined, ConnectError.from);
+    expect([error?.code, error?.rawMessage]).toEqual([Code.ResourceExhausted, expect.stringContaining('read the task as a stream')]);
+    expect(error?.findDetails(ErrorInfoSchema)).toMatchObject([{ domain: 'a2a-protocol.org' }]);
+    const late = (async () => {
+      for await (const _event of client.sendStreamingMessage(say('chunks=1 size=30000')));
+    })();
+    expect((await late.then(() => undefined, ConnectError.from))?.rawMessage).toContain('read the task as a stream');
+  });
+});
+
 describe('Connect', () => {
   it('reaches an agent by its path', async () => {
     const client = createClient(A2AService, createConnectTransport({ baseUrl: `${server.url}/agents/echo`, httpVersion: '1.1' }));
@@ -125,5 +144,14 @@ describe('Connect', () => {
     expect((await post({ 'Content-Type': 'application/json' }, '{}', '/lf.a2a.v1.A2AService/Nope')).status).toBe(404);
     expect((await post({ 'Content-Type': 'text/plain' }, '{}')).status).toBe(415);
     expect((await fetch(`${server.url}${path}`)).status).toBe(405);
+  });
+
+  it.each([
+    ['gRPC over HTTP/1.1', 'application/grpc', path, 'gRPC needs HTTP/2'],
+    ['a health check of gRPC-Web', 'application/grpc-web+proto', '/grpc.health.v1.Health/Check', 'served over gRPC only'],
+    ['a health check of Connect', 'application/json', '/grpc.health.v1.Health/Check', 'served over gRPC only'],
+  ])('%s is refused with the reason', async (_, type, at, reason) => {
+    const answer = await post({ 'Content-Type': type }, '{}', at);
+    expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining(reason)]);
   });
 });

@@ -1,4 +1,4 @@
-import type { ClientHttp2Session } from 'node:http2';
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import { connect } from 'node:http2';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -145,6 +145,33 @@ describe('H12: floods of HTTP/2', () => {
     await new Promise<void>((resolve) => stream.once('close', () => resolve()));
     expect(await metric(server.url, 'parley_unsent_bytes')).toBe(0);
     expect(await metric(server.url, 'parley_streams_cut_total')).toBe(cut + 1);
+    session.destroy();
+  });
+
+  const unread: readonly (readonly [string, (session: ClientHttp2Session) => ClientHttp2Stream])[] = [
+    ['a short stream of gRPC', (session) => call(session, 'chunks=1', 'unread-stream')],
+    [
+      'a description by reflection',
+      (session) => {
+        const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+        const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' });
+        const symbol = Buffer.from('\x22\x09lf.a2a.v1', 'latin1'); // the member `file_containing_symbol`
+        return stream.end(framed([symbol]));
+      },
+    ],
+    ['a card', (session) => session.request({ ':path': '/.well-known/agent-card.json' })],
+    ['an error', (session) => session.request({ ':path': '/nothing' })],
+  ];
+  it.each(unread)('%s that nobody reads is given up', async (_, open) => {
+    const cut = await metric(server.url, 'parley_streams_cut_total');
+    const session = connect(server.url, { settings: { initialWindowSize: 0 } });
+    session.on('error', () => undefined);
+    const stream = open(session)
+      .on('error', () => undefined)
+      .on('response', () => undefined);
+    await new Promise<void>((resolve) => stream.once('close', () => resolve()));
+    expect(await metric(server.url, 'parley_streams_cut_total')).toBe(cut + 1);
+    expect(await metric(server.url, 'parley_unsent_bytes')).toBe(0);
     session.destroy();
   });
 });

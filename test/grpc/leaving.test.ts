@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import type { GrpcClient } from '../support/grpc.ts';
 import { grpcClient } from '../support/grpc.ts';
 import { keysOf } from '../support/key-ring.ts';
-import { sendBody, startServer } from '../support/server.ts';
+import { metric, sendBody, startServer } from '../support/server.ts';
 
 /** Callers that reset a stream of HTTP/2 while the agent works and says nothing. The node notices it by the stream alone. */
 const SILENT = 'sleep=600000';
@@ -99,4 +99,33 @@ describe.each(CODES)('a caller that resets its stream %s', (_, code) => {
     await node.close();
     expect(errors).toEqual([]);
   });
+});
+
+it.each([
+  ['a health check', '/grpc.health.v1.Health/Check', Uint8Array.from([0, 0, 0])],
+  ['reflection', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', framed([Uint8Array.from([0x3a, 1, 0x2a])])],
+])('a caller that disconnects in the middle of %s is no error of the node', async (_name, path, bytes) => {
+  const open = await startServer({ log: createLog({ level: 'error', write: (line) => errors.push(line) }) });
+  const caller = grpcClient(open.port);
+  await caller.call('list', {}); // the first call loads the drivers
+  const leaving = connect(open.url).on('error', () => undefined);
+  const stream = leaving.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' });
+  stream
+    .on('error', () => undefined)
+    .resume()
+    .write(bytes);
+  // After a later call on the connection, the server has read what was sent before.
+  await new Promise<void>(
+    (resolve) =>
+      void leaving
+        .request({ ':path': '/healthz' })
+        .on('response', () => resolve())
+        .resume(),
+  );
+  leaving.destroy();
+  const left = 'parley_http_requests_total{route="grpc-operators",status="grpc CANCELLED"}';
+  await eventually(async () => expect(await metric(open.url, left)).toBe(1));
+  caller.close();
+  await open.close();
+  expect(errors).toEqual([]);
 });

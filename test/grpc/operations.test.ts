@@ -103,6 +103,18 @@ describe('the operations of 0.3 over gRPC', () => {
     expect(await old.refusal('cancel', { id: taskId('nope') })).toMatchObject({ code: 5 });
   });
 
+  it.each([
+    ['GetTask', 'name must have the form tasks/ID'],
+    ['CancelTask', 'name must have the form tasks/ID'],
+    ['TaskSubscription', 'name must have the form tasks/ID'],
+    ['GetTaskPushNotificationConfig', 'name must have the form tasks/ID/pushNotificationConfigs/ID'],
+    ['ListTaskPushNotificationConfig', 'parent must have the form tasks/ID'],
+  ])('%s says which form a resource name has', async (method, wanted) => {
+    for (const bytes of [Buffer.from([0x0a, 2, 0x74, 0x31]), Buffer.alloc(0)]) {
+      expect(await old.raw(`/a2a.v1.A2AService/${method}`, bytes)).toMatchObject({ code: 3, message: wanted });
+    }
+  });
+
   it('reaches another agent by metadata', async () => {
     const { task } = await old.call('send', say('hello'), { metadata: { 'parley-agent': 'echo' } });
     expect(task).toMatchObject({ artifacts: [{ parts: [{ text: 'hello' }] }] });

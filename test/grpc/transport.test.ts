@@ -85,9 +85,12 @@ describe('the frames of gRPC', () => {
     expect([status, body.length]).toEqual(['12', 0]);
   });
 
-  it('gzip is read and answered, and a bomb is refused', async () => {
+  it('gzip is read, answered unless the caller does not read it, and a bomb is refused', async () => {
     const zipped = await post(framed([gzipSync(bytesOf('chunks=1', 't6'))], true), { 'grpc-encoding': 'gzip' });
     expect([zipped.status, zipped.headers['grpc-encoding'], zipped.body[0]]).toEqual(['0', 'gzip', 1]);
+    const head = { 'grpc-encoding': 'gzip', 'grpc-accept-encoding': 'identity' };
+    const plain = await post(framed([gzipSync(bytesOf('chunks=1', 't6-plain'))], true), head);
+    expect([plain.status, plain.headers['grpc-encoding'], plain.body[0]]).toEqual(['0', undefined, 0]);
     const bomb = await post(framed([gzipSync(Buffer.alloc(64_000_000))], true), { 'grpc-encoding': 'gzip' });
     expect(bomb.status).toBe('8');
     const broken = await post(framed([Uint8Array.from([1, 2, 3])], true), { 'grpc-encoding': 'gzip' });

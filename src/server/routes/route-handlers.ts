@@ -1,5 +1,5 @@
 import type { AgUiOptions, BindingServeOptions, Caller, ChatMemory, HttpRequest, HttpResponse } from '#bindings';
-import { answerAgUi, answerChat, answerConversations, answerModels, answerResponses } from '#bindings';
+import { answerAgUi, answerChat, answerConversations, answerModels, answerResponses, isGrpcType } from '#bindings';
 import type { AdminService, Fetch, Json } from '#protocol';
 import { LOCAL_CALLER } from '../access/authentication/caller.ts';
 import { adminAnswer } from '../admin/admin.ts';
@@ -104,8 +104,8 @@ const ROUTE_HANDLERS: Readonly<Record<RouteName, RouteHandler>> = {
     const path = place.path.slice('/api/parley/v1'.length);
     return path === '/relay' ? relayAnswer(httpRequest, relay, bodyBytesMax) : adminAnswer(httpRequest, path, admin);
   },
-  grpc: () => notGrpc(),
-  'grpc-operators': () => notGrpc(),
+  grpc: (_, visit) => notServed(visit),
+  'grpc-operators': (_, visit) => notServed(visit),
   health: () => json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }),
   ready: (site) => ready(site),
   metrics: async ({ metrics, metricsText }) => text((await metricsText?.()) ?? metrics.text(), METRICS_TYPE),
@@ -127,9 +127,12 @@ export function respondOn(site: RouteContext, visit: RoutedRequest): HttpRespons
   return route.binding.serve(httpRequest, agent.service, optionsFor(site, visit));
 }
 
-/** The host handles gRPC, gRPC-Web and Connect before the routes. What arrives here is none of them, or gRPC is off. */
-function notGrpc(): HttpResponse {
-  return refusal(415, 'this path takes gRPC, gRPC-Web and Connect, by Content-Type, and only if the node serves them');
+/** The host handles gRPC, gRPC-Web and Connect before the routes. What arrives here is a call that it does not serve. */
+function notServed({ httpRequest, route }: RoutedRequest): HttpResponse {
+  if (isGrpcType(httpRequest.header('content-type')))
+    return refusal(415, 'gRPC needs HTTP/2 up to this node: a proxy in front must pass it on, and the node must serve gRPC');
+  if (route.name === 'grpc-operators') return refusal(415, 'health checks and reflection are served over gRPC only');
+  return refusal(415, 'this node does not serve gRPC, gRPC-Web and Connect');
 }
 
 /** The segments below `/v1/responses` or `/v1/conversations`. */

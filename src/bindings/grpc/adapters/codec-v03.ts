@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Logged, Operation, UnaryOperation } from '#protocol';
-import { isObject } from '#protocol';
+import { A2AError, isObject } from '#protocol';
 import { dialectNamed } from '../dialect-named.ts';
 import { METHODS_V03 } from '../dialects.ts';
 import type { ProtoCodec, ProtoForm } from './codec.ts';
@@ -12,6 +12,7 @@ export const FORM_V03: ProtoForm = {
   service: A2AService,
   methods: METHODS_V03,
   request: (operation, json) => (isObject(json) ? named(operation, json) : json),
+  received: checkName,
   result: (operation, json) => (isObject(json) && isCard(operation) ? cardJson(json) : json),
   event: closing,
 };
@@ -33,6 +34,24 @@ function named(operation: Operation, { id, taskId, ...rest }: JsonObject): JsonO
     default:
       return rest;
   }
+}
+
+/** The resource names of requests, which the dialect's own errors call ids. */
+const NAMES: Readonly<Partial<Record<Operation, readonly [member: string, form: string]>>> = {
+  get: ['name', 'tasks/ID'],
+  cancel: ['name', 'tasks/ID'],
+  subscribe: ['name', 'tasks/ID'],
+  'push.get': ['name', 'tasks/ID/pushNotificationConfigs/ID'],
+  'push.list': ['parent', 'tasks/ID'],
+  'push.delete': ['name', 'tasks/ID/pushNotificationConfigs/ID'],
+};
+
+function checkName(operation: Operation, json: unknown): unknown {
+  const [member, form] = NAMES[operation] ?? [];
+  if (member === undefined || !isObject(json)) return json;
+  const name = json[member];
+  if (typeof name === 'string' && /^tasks\/[^/]/.test(name)) return json;
+  throw new A2AError('INVALID_PARAMS', `${member} must have the form ${form}`, { field: member });
 }
 
 function isCard(operation: UnaryOperation): boolean {

@@ -21,6 +21,13 @@ export function encodingOf(httpRequest: HttpRequest): 'gzip' | undefined {
   throw new A2AError('METHOD_NOT_FOUND', `the encoding ${encoding.slice(0, 32)} is not supported; use one of ${ACCEPTED_ENCODINGS}`);
 }
 
+/** Whether answers are compressed: if the caller compresses its own messages, and reads compressed ones. */
+export function compressesAnswers(httpRequest: HttpRequest): boolean {
+  if (encodingOf(httpRequest) === undefined) return false;
+  const accepted = httpRequest.header('grpc-accept-encoding');
+  return accepted === undefined || accepted.split(',').some((encoding) => encoding.trim() === 'gzip');
+}
+
 /** The message of a frame. A compressed one may not grow beyond the limit when it is decompressed. */
 export function messageIn(
   { isCompressed, bytes }: GrpcFrame,
@@ -37,7 +44,7 @@ export function messageIn(
   });
 }
 
-/** Frames messages, compressed if the caller compresses its own: it could read them uncompressed as well. */
+/** Frames messages and compresses them. */
 export async function compressed(messages: readonly Uint8Array[]): Promise<Uint8Array> {
   return framed(await Promise.all(messages.map((bytes) => zip(bytes))), true);
 }

@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethod, DescMethodServerStreaming, DescMethodUnary, Message as ProtoMessage } from '@bufbuild/protobuf';
-import { toBinary } from '@bufbuild/protobuf';
+import { toBinary, toJsonString } from '@bufbuild/protobuf';
 import type { ConnectRouter, ContextKey, HandlerContext } from '@connectrpc/connect';
 import { Code, ConnectError, createConnectRouter, createContextKey, createContextValues } from '@connectrpc/connect';
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
@@ -14,8 +14,9 @@ import { invalidInsteadOfInternal } from './bad-bytes.ts';
 import { READ_BYTES, READ_JSON } from './codec.ts';
 import { connectError, untilEnded } from './connect-errors.ts';
 import { checkConnectBody, checkMembers, isCompressed } from './members.ts';
+import { packedLength } from './packed.ts';
 import type { ServedCall, ServedMethod } from './serve-call.ts';
-import { CODECS, callStream, callUnary, methodAt, serveCall } from './serve-call.ts';
+import { answerTooLarge, CODECS, callStream, callUnary, methodAt, serveCall } from './serve-call.ts';
 
 /** A call in the protocol of Connect or of gRPC-Web. */
 export interface ConnectRequest extends HttpRequest {
@@ -35,6 +36,7 @@ export type ConnectRoad = (request: ConnectRequest) => Promise<ConnectAnswer>;
 export interface ConnectCall {
   readonly request: ConnectRequest;
   readonly membersMax: number;
+  readonly answerBytesMax: number;
   admitted: AdmittedCall | undefined;
   /** A handler has got the message, so the bytes of the request were valid. */
   isRead: boolean;
@@ -71,7 +73,8 @@ export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = a
   addMethods(router);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return async (request) => {
-    const call: ConnectCall = { request, membersMax: host.requestMembersMax, admitted: undefined, isRead: false };
+    const { requestMembersMax: membersMax, answerBytesMax } = host;
+    const call: ConnectCall = { request, membersMax, answerBytesMax, admitted: undefined, isRead: false };
     const { path, httpVersion, method, origin, signal } = request;
     const requestId = host.requestId(request);
     // An agent's own address, `/agents/{name}`, may precede the service.
@@ -143,6 +146,7 @@ async function unary(method: ServedMethod<UnaryOperation>, message: ProtoMessage
   const write = isJson(request) ? method.codec.writeResult : method.codec.packResult;
   try {
     const answer = write(method.operation, await untilEnded(callUnary(served), context.signal));
+    checkAnswer(answer, context, request);
     admitted.recording?.result(method.codec.show(method.operation, 'output', answer));
     admitted.ended(0);
     return answer;
@@ -179,6 +183,7 @@ async function* stream(
     for (; next.done !== true; next = await untilEnded(events.next(), signal)) {
       for (const logged of next.value) {
         const event = write(logged, served.withSeq);
+        checkAnswer(event, context, request);
         admitted.recording?.event(method.codec.show(method.operation, 'output', event));
         yield event;
       }
@@ -193,6 +198,13 @@ async function* stream(
     onEnd?.();
     void events.return?.().then(undefined, () => undefined); // the caller has its status already
   }
+}
+
+/** Connect's own error for an answer that is too large names no way to read it, and comes after the call has counted as successful. */
+function checkAnswer(message: ProtoMessage, { method, values }: HandlerContext, request: HttpRequest): void {
+  const { answerBytesMax } = callIn(values.get(CALL));
+  const length = isJson(request) ? Buffer.byteLength(toJsonString(method.output, message)) : packedLength(message);
+  if (length > answerBytesMax) throw answerTooLarge(length, answerBytesMax);
 }
 
 /** Whether the messages of a call are JSON. */

@@ -8,7 +8,7 @@ import type { AdmittedCall, GrpcHost, TrackedCall } from '../host.ts';
 import { DEADLINE_EXCEEDED, timeoutMs } from '../host.ts';
 import type { GrpcStatus } from '../wire.ts';
 import { writeStatus } from '../wire.ts';
-import { ACCEPTED_ENCODINGS, compressed, encodingOf, messageIn } from './compression.ts';
+import { ACCEPTED_ENCODINGS, compressed, compressesAnswers, encodingOf, messageIn } from './compression.ts';
 import type {
   DirectAnswer,
   DirectContext,
@@ -99,9 +99,6 @@ class DirectCall implements TrackedCall {
     if (method.kind === 'messages') return await this.#serveMessages(method.call, context);
     if (method.kind === 'stream') return await this.#answerStream(await this.#open(method, context), context.admitted);
     await this.#answer(await method.call(await this.#read(context.admitted), context));
-    const { writableLength } = this.#stream;
-    if (writableLength > PIECE_BYTES) this.watchEnd();
-    else if (writableLength > 0) SMALL_ANSWERS.add(this);
   }
 
   /** Not a part of `#serve`: a suspended async function would keep the message as long as the stream is open. */
@@ -149,8 +146,7 @@ class DirectCall implements TrackedCall {
   async #answer({ bytes, headers, trailers }: DirectAnswer): Promise<void> {
     const { answerBytesMax } = this.#host;
     if (bytes.length > answerBytesMax) throw answerTooLarge(bytes.length, answerBytesMax);
-    const isCompressed = encodingOf(this.#request) !== undefined;
-    const answer = isCompressed ? await compressed([bytes]) : framed([bytes]);
+    const answer = compressesAnswers(this.#request) ? await compressed([bytes]) : framed([bytes]);
     if (this.#status !== undefined) return; // the deadline has passed, or the caller has disconnected
     this.#respond(headers);
     this.#stream.write(answer);
@@ -206,7 +202,7 @@ class DirectCall implements TrackedCall {
 
   #writer(admitted: AdmittedCall | undefined): DirectWriter {
     return new DirectWriter(this.#stream, {
-      isCompressed: encodingOf(this.#request) !== undefined,
+      isCompressed: compressesAnswers(this.#request),
       idleMsMax: this.#host.idleMsMax,
       unsent: (cut) => this.#host.unsent(admitted?.callerKey, cut),
     });
@@ -222,14 +218,13 @@ class DirectCall implements TrackedCall {
 
   #respond(headers: ResponseMetadata): void {
     if (this.#stream.destroyed || this.#stream.closed || this.#stream.headersSent) return;
-    const encoding = encodingOf(this.#request);
     // `once`, because a closed stream stays in memory for a while, and must not keep the call.
     this.#stream.once('wantTrailers', () => {
       this.#stream.sendTrailers(trailersOf(this.#status ?? OK));
       this.#stopSending();
     });
     this.#stream.respond(
-      { ...this.#head(), ...headers, ...(encoding === undefined ? {} : { 'grpc-encoding': encoding }) },
+      { ...this.#head(), ...headers, ...(compressesAnswers(this.#request) ? { 'grpc-encoding': 'gzip' } : {}) },
       { waitForTrailers: true },
     );
   }
@@ -250,8 +245,12 @@ class DirectCall implements TrackedCall {
     this.#status = status;
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return;
-    if (stream.headersSent) stream.end();
-    else {
+    if (stream.headersSent) {
+      stream.end();
+      const { writableLength } = stream;
+      if (writableLength > PIECE_BYTES) this.watchEnd();
+      else if (writableLength > 0) SMALL_ANSWERS.add(this);
+    } else {
       const headers = { ...this.#head(), ...trailersOf(status) };
       stream.respond(status.code === UNIMPLEMENTED ? { ...headers, 'grpc-accept-encoding': ACCEPTED_ENCODINGS } : headers, {
         endStream: true,

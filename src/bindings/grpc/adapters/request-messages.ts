@@ -18,10 +18,16 @@ const BYTES_MAX = 65_536;
 export async function* messagesOf(stream: ServerHttp2Stream, { encoding, idleMsMax }: MessagesOptions): AsyncGenerator<Uint8Array, void> {
   const parser = new FrameParser(BYTES_MAX);
   const pieces: AsyncIterator<Buffer, unknown> = stream.iterator({ destroyOnReturn: false });
-  for (let next = await within(pieces.next(), idleMsMax); next.done !== true; next = await within(pieces.next(), idleMsMax)) {
+  const following = (): Promise<IteratorResult<Buffer, unknown>> => within(pieces.next().catch(left), idleMsMax);
+  for (let next = await following(); next.done !== true; next = await following()) {
     for (const frame of requestFrames(parser, next.value, BYTES_MAX)) yield await messageIn(frame, encoding, BYTES_MAX);
   }
   if (parser.isPartial) throw cutOff();
+}
+
+/** A caller that resets its stream has left. That is no error of this node, which would be logged. */
+function left(cause: unknown): never {
+  throw new A2AError('INVALID_REQUEST', 'the caller has disconnected', { cause });
 }
 
 async function within<T>(step: Promise<T>, msMax: number): Promise<T> {

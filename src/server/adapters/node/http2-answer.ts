@@ -1,11 +1,13 @@
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { HttpResponse } from '#bindings';
 import { textStream } from '#bindings';
+import { LateWatch } from '../../../bindings/grpc/adapters/direct-writer.ts';
 import type { WriteOptions } from './write-response.ts';
 import { AT_ONCE_CHARS, Pump } from './write-response.ts';
 
 /** RFC 9113, section 7. The constants of node:http2 would load all of HTTP/2 at every start. */
 const NO_ERROR = 0;
+const SMALL_ANSWERS = new LateWatch();
 
 /** Writes a response to a stream of HTTP/2. */
 export function writeHttp2Answer(stream: ServerHttp2Stream, { status, headers, body }: HttpResponse, options: WriteOptions): void {
@@ -13,8 +15,11 @@ export function writeHttp2Answer(stream: ServerHttp2Stream, { status, headers, b
     if (body !== null && typeof body !== 'string') body.cancel();
     return;
   }
+  const watchEnd = (): void => new Pump(textStream(''), stream, options).watch();
+  const rest = { watchEnd };
   // The client may still be sending: it must stop, but not lose the response.
   stream.once('finish', () => {
+    SMALL_ANSWERS.delete(rest);
     if (!stream.readableEnded) stream.close(NO_ERROR);
   });
   const head: OutgoingHttpHeaders = { ':status': status, ...lowerCased(headers) };
@@ -25,6 +30,7 @@ export function writeHttp2Answer(stream: ServerHttp2Stream, { status, headers, b
     if (options.onDelivered !== undefined) stream.once('finish', options.onDelivered);
     stream.respond({ ...head, 'content-length': Buffer.byteLength(body) });
     stream.end(body);
+    if (stream.writableLength > 0) SMALL_ANSWERS.add(rest);
   } else {
     stream.respond(typeof body === 'string' ? { ...head, 'content-length': Buffer.byteLength(body) } : head);
     new Pump(typeof body === 'string' ? textStream(body) : body, stream, options).run();
