@@ -102,6 +102,31 @@ describe('the operators’ service', () => {
     expect(await engine.admin.task(id)).toMatchObject({ last: last + 1, state: 'TASK_STATE_CANCELED' });
   });
 
+  it('shows a row and a task of one moment while the answer to a commit is under way', async () => {
+    const kept = memoryStore();
+    let answer: Promise<void> = Promise.resolve();
+    const slow: Store = {
+      ...kept,
+      commit: async (batch) => {
+        await kept.commit(batch);
+        await answer;
+      },
+    };
+    const { promise, resolve: open } = Promise.withResolvers<void>();
+    const { service, engine } = await world(hanging, { store: slow });
+    const { id } = taskOf(await service.send(request('go', AT_ONCE), ctx()));
+    await quiet(20);
+    const { last, state, statusAt, task } = await engine.admin.task(id);
+    answer = promise;
+    const cancel = service.cancel({ id }, ctx());
+    await quiet(20);
+    expect((await kept.task('any', id))?.state).toBe('TASK_STATE_CANCELED');
+    expect(await engine.admin.task(id)).toMatchObject({ last, state, statusAt, task });
+    open();
+    await cancel;
+    expect(await engine.admin.task(id)).toMatchObject({ last: last + 1, state: 'TASK_STATE_CANCELED' });
+  });
+
   it('retries a finished task with its last message, as its owner, in its context', async () => {
     let isBroken = true;
     const run = agent(async function* ({ message, principal }) {

@@ -29,7 +29,7 @@ import { createApprovals } from './approvals.ts';
 import { createAdminConversations } from './conversations.ts';
 import type { EraseParts } from './erase.ts';
 import { erase, exportPage } from './erase.ts';
-import { adminTask, withTaskIn } from './rows.ts';
+import { adminTask, rowAt, withTaskIn } from './rows.ts';
 import { createAdminSearch } from './search.ts';
 
 /** What the operators' service needs of the engine. */
@@ -86,11 +86,13 @@ export function createAdmin(given: Omit<AdminParts, 'scope'>, scope: TaskScope =
 
 /** From the store: the row in memory is ahead of the disk, and a crash could take that back. */
 async function shownTask(parts: AdminParts, task: LiveTask): ReturnType<AdminService['task']> {
-  const row = await parts.store.task(parts.scope, task.row.id);
-  // A task of another process may have more events than were read first.
-  const last = seq(Math.min(row?.last ?? 0, task.committed));
-  if (row === undefined) throw noTask(task.row.id);
-  return { ...adminTask(parts.tasks, row), task: await foldTo(parts, task, last), onRestart: await restartOf(parts, row) };
+  const stored = await parts.store.task(parts.scope, task.row.id);
+  if (stored === undefined) throw noTask(task.row.id);
+  // A database may have a commit that this process has no answer to yet. And a task of another process may have more events than were read first.
+  const last = seq(Math.min(stored.last, task.committed));
+  const shown = await foldTo(parts, task, last);
+  const row = last === stored.last ? stored : rowAt(stored, shown, last);
+  return { ...adminTask(parts.tasks, row), task: shown, onRestart: await restartOf(parts, row) };
 }
 
 /** The owner that a request names. An operator of a tenant can name principals of that tenant only. */

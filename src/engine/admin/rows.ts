@@ -1,4 +1,4 @@
-import type { AdminTask, TaskId } from '#protocol';
+import type { AdminTask, Seq, Task, TaskId } from '#protocol';
 import { tenantId } from '#protocol';
 import type { TaskRow, TaskScope } from '../ports.ts';
 import { noTask } from '../read/find.ts';
@@ -40,4 +40,9 @@ export function adminTask(tasks: TaskTable, row: TaskRow): AdminTask {
     attempt,
     isRunning: tasks.get(id)?.run !== undefined,
   };
+}
+
+/** The row as it was at an earlier event. */
+export function rowAt(row: TaskRow, { status: { state, timestamp } }: Task, last: Seq): TaskRow {
+  return { ...row, last, state, statusAt: timestamp === undefined ? row.statusAt : Date.parse(timestamp) };
 }
