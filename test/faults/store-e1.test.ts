@@ -96,9 +96,11 @@ describe('E1: SIGKILL while the store commits', () => {
     expect(sum('inside')).toBeGreaterThan(times(0, 0.3 * kills));
   });
 
-  it('finds losses in a control that acknowledges before it commits', async () => {
-    const { lost, gaps } = await killMany('liar.db', 'lie', 12);
-    expect(lost).toBeGreaterThan(0);
-    expect(gaps).toBe(0);
+  it('finds losses in a control that acknowledges before it commits', { timeout: 300_000 }, async () => {
+    // A kill loses something only if it comes between an answer and its commit.
+    let found: Found = { lost: 0, gaps: 0 };
+    for (let round = 1; found.lost === 0 && round <= 8; round += 1) found = await killMany(`liar-${round}.db`, 'lie', 12);
+    expect(found.lost).toBeGreaterThan(0);
+    expect(found.gaps).toBe(0);
   });
 });
