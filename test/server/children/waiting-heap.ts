@@ -13,7 +13,9 @@ import { serve } from '../../../src/server/adapters/node.ts';
  * a file it also writes a heap snapshot there.
  */
 const WARM_UP = 200;
-const STREAMS = 400;
+/** Memory that is taken or freed once, such as compiled code, shows in one round. What a stream keeps shows in each, so the median round counts. */
+const ROUNDS = 5;
+const STREAMS_OF_ROUND = 150;
 const BODY_BYTES = 100_000;
 
 const side = process.argv[2] ?? 'node';
@@ -33,9 +35,14 @@ const open: Record<string, () => Promise<Opened>> = {
     openHttp2({ ':path': '/lf.a2a.v1.A2AService/SubscribeToTask', 'content-type': 'application/grpc', te: 'trailers' }, grpcBytes),
 };
 await openStreams(WARM_UP);
-const before = bytesUsed();
-const opened = await openStreams(STREAMS);
-const bytes = (bytesUsed() - before) / STREAMS;
+const opened: Opened[] = [];
+const rounds: number[] = [];
+for (let round = 0; round < ROUNDS; round += 1) {
+  const before = bytesUsed();
+  opened.push(...(await openStreams(STREAMS_OF_ROUND)));
+  rounds.push((bytesUsed() - before) / STREAMS_OF_ROUND);
+}
+const bytes = rounds.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)];
 if (process.argv[3] !== undefined) (await import('node:v8')).writeHeapSnapshot(process.argv[3]);
 process.stdout.write(`${JSON.stringify({ bytes, open: opened.filter(({ destroyed }) => !destroyed).length })}\n`);
 process.exit();
