@@ -40,6 +40,7 @@ export {
   requestText,
   resultText,
 } from './jsonrpc/wire.ts';
+export { LateWatch } from './late-watch.ts';
 export { type DirectInit, type LinkHeaders, type LinkOptions, type LinkTransport, serviceOver } from './link-service.ts';
 export { bindingOf, bindingWords, CLIENT_BINDINGS, DEFAULT_BINDING, findBinding, type ProtocolBinding } from './links.ts';
 export { type ChatMemory, createChatMemory } from './openai/memory.ts';

@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
 import { A2AError } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
+import { LateWatch } from '../../late-watch.ts';
 import { errorHeaders, toCallerError } from '../../responses.ts';
 import { framed, framedBody, onlyFrame } from '../framing.ts';
 import type { AdmittedCall, GrpcHost, TrackedCall } from '../host.ts';
@@ -19,7 +20,7 @@ import type {
   ResponseMetadata,
 } from './direct-methods.ts';
 import { A2A_METHODS } from './direct-methods.ts';
-import { DirectWriter, LateWatch, PIECE_BYTES } from './direct-writer.ts';
+import { DirectWriter, PIECE_BYTES } from './direct-writer.ts';
 import type { OperatorMethod } from './operator-methods.ts';
 import { StatusError } from './operator-methods.ts';
 import { messagesOf } from './request-messages.ts';

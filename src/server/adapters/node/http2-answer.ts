@@ -1,7 +1,6 @@
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { HttpResponse } from '#bindings';
-import { textStream } from '#bindings';
-import { LateWatch } from '../../../bindings/grpc/adapters/direct-writer.ts';
+import { LateWatch, textStream } from '#bindings';
 import type { WriteOptions } from './write-response.ts';
 import { AT_ONCE_CHARS, Pump } from './write-response.ts';
 
