@@ -47,6 +47,7 @@ export { type MqttErrorName, mqttError } from './mqtt-errors.ts';
 export * from './notes.ts';
 export * from './operations.ts';
 export * from './parts.ts';
+export * from './percent.ts';
 export * from './ports.ts';
 export * from './push.ts';
 export * from './reports.ts';

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { A2AClient } from '#client';
@@ -44,6 +47,26 @@ describe('the command line over gRPC', () => {
       0,
       expect.stringMatching(/lf\.a2a\.v1\.A2AService\/SendStreamingMessage[\s\S]*bytes of protobuf/),
     ]);
+    await agent.close();
+  });
+
+  it('send shows the message of a status that it does not know, decoded', async () => {
+    const broken = createServer();
+    const head = {
+      ':status': 200,
+      'content-type': 'application/grpc',
+      'grpc-status': '1234',
+      'grpc-message': '%ff 100 % gr%C3%B6%C3%9fer',
+    };
+    broken.on('stream', (stream) => stream.respond(head, { endStream: true }));
+    await once(broken.listen(0, '127.0.0.1'), 'listening');
+    const url = `127.0.0.1:${(broken.address() as AddressInfo).port}`;
+    const supportedInterfaces = [{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }];
+    const agent = await fakeAgent({ card: { supportedInterfaces, capabilities: { streaming: true } }, on: {} });
+    const ran = await run(['send', '-a', agent.url, '--debug', 'hello']);
+    expect([ran.code, ran.err]).toEqual([1, expect.stringContaining('Error: � 100 % größer\n')]);
+    expect(ran.err).toContain('grpc-message: � 100 % größer\n');
+    broken.close();
     await agent.close();
   });
 

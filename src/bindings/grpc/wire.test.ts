@@ -46,7 +46,16 @@ describe('a status', () => {
 
   it('is absent if there is none', () => {
     expect(readStatus(() => undefined)).toBeUndefined();
-    expect(readStatus(() => 'x')).toBeUndefined();
+  });
+
+  it.each([
+    ['99', '%ff: 100 % gr%C3%B6%C3%9fer', { code: 99, message: '�: 100 % größer' }],
+    ['1234', 'gone %E2%80', { code: 1234, message: 'gone �' }],
+    ['5, 5', 'two', { code: 2, message: 'two' }],
+    ['x', 'none', { code: 2, message: 'none' }],
+  ])('of the unknown code %s keeps its message, decoded', (code, message, read) => {
+    const trailers = new Map(Object.entries({ 'grpc-status': code, 'grpc-message': message }));
+    expect(readStatus((name) => trailers.get(name))).toEqual(read);
   });
 
   it('has a deadline of at most eight digits', () => {

@@ -1,5 +1,7 @@
 // How gRPC calls look on the wire. gRPC-Web is the same, with the trailers as a last frame, because `fetch` hides trailers.
 
+import { percentDecoded } from '#protocol';
+
 /** The end of a call: `grpc-status`, `grpc-message` and `grpc-status-details-bin`. */
 export interface GrpcStatus {
   /** 0 is success. */
@@ -120,13 +122,16 @@ export class FrameParser {
   }
 }
 
-/** The status in headers or trailers. Undefined if there is none. */
+const UNKNOWN = 2;
+
+/** The status in headers or trailers. Undefined if there is none. One that can't be read is UNKNOWN, as gRPC demands. */
 export function readStatus(get: (name: string) => string | undefined): GrpcStatus | undefined {
-  const code = get('grpc-status');
-  if (code === undefined || !/^\d{1,3}$/.test(code)) return undefined;
+  const text = get('grpc-status');
+  if (text === undefined) return undefined;
+  const code = /^\d{1,9}$/.test(text) ? Number(text) : UNKNOWN;
   const details = bytesOf(get('grpc-status-details-bin'));
-  const message = unescaped(get('grpc-message') ?? '');
-  return details === undefined ? { code: Number(code), message } : { code: Number(code), message, details };
+  const message = percentDecoded(get('grpc-message') ?? '');
+  return details === undefined ? { code, message } : { code, message, details };
 }
 
 /** The status as trailers. */
@@ -144,15 +149,6 @@ function escaped(message: string): string {
     const bytes = new TextEncoder().encode(text);
     return Array.from(bytes, (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
   });
-}
-
-function unescaped(message: string): string {
-  if (!message.includes('%')) return message;
-  try {
-    return decodeURIComponent(message.replace(/%(?![0-9A-Fa-f]{2})/g, '%25'));
-  } catch {
-    return message; // not UTF-8
-  }
 }
 
 function base64Of(bytes: Uint8Array): string {

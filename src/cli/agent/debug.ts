@@ -1,5 +1,7 @@
 import { isGrpcWeb } from '#bindings';
 import type { Fetch } from '#protocol';
+import { percentDecoded } from '#protocol';
+import { oneLine } from '../output/plain-text.ts';
 import type { Secrets } from '../output/secrets.ts';
 
 /** Headers whose values are never logged. */
@@ -50,7 +52,12 @@ function countedFrames(response: Response, logLine: (line: string) => void): Res
 }
 
 function headerLines(headers: Headers): readonly string[] {
-  return [...headers].map(([name, value]) => `${name}: ${CONFIDENTIAL.test(name) ? '***' : value}`);
+  return [...headers].map(([name, value]) => `${name}: ${CONFIDENTIAL.test(name) ? '***' : readable(name, value)}`);
+}
+
+/** The message of a status is percent-encoded, and may contain anything. */
+function readable(name: string, value: string): string {
+  return name === 'grpc-message' ? oneLine(percentDecoded(value)) : value;
 }
 
 function isJson({ headers }: Response): boolean {

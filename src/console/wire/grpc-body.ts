@@ -1,3 +1,5 @@
+import { percentDecoded } from '#protocol';
+
 const HEAD_BYTES = 5;
 const IS_TRAILER = 0x80;
 const NAMES: readonly string[] = [
@@ -32,7 +34,7 @@ export function grpcBodyIn(bytes: Uint8Array): GrpcBody {
       const trailers = trailersIn(new TextDecoder().decode(payload));
       const code = trailers.find(([name]) => name === 'grpc-status')?.[1];
       if (code !== undefined) status = NAMES[Number(code)] ?? code;
-      lines.push(...trailers.map(([name, value]) => `${name}: ${name === 'grpc-message' ? readable(value) : value}`));
+      lines.push(...trailers.map(([name, value]) => `${name}: ${name === 'grpc-message' ? percentDecoded(value) : value}`));
     }
     from += HEAD_BYTES + length;
   }
@@ -45,13 +47,4 @@ function trailersIn(text: string): readonly (readonly [name: string, value: stri
     const colon = line.indexOf(':');
     return colon === -1 ? [] : [[line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()] as const];
   });
-}
-
-/** The message of a status is percent-encoded. */
-function readable(words: string): string {
-  try {
-    return decodeURIComponent(words);
-  } catch {
-    return words;
-  }
 }

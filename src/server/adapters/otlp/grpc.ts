@@ -1,4 +1,5 @@
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
+import { percentDecoded } from '#protocol';
 import type { OtlpTarget } from './environment.ts';
 import type { OtlpRequestName } from './protobuf.ts';
 import { otlpBytes } from './protobuf.ts';
@@ -113,9 +114,5 @@ function call(session: ClientHttp2Session, { headers, body, timeoutMs }: GrpcCal
 
 /** Percent-encoded, as gRPC sends it. */
 function messageIn(header: string | readonly string[] | undefined): string {
-  try {
-    return typeof header === 'string' && header !== '' ? `: ${decodeURIComponent(header)}` : '';
-  } catch {
-    return `: ${String(header)}`;
-  }
+  return typeof header === 'string' && header !== '' ? `: ${percentDecoded(header)}` : '';
 }
