@@ -64,6 +64,14 @@ describe('a client over gRPC', () => {
     expect(streamed?.metadata['a2a-extensions']).toBe('https://example.org/x,urn:parley:a2a:seq:v1');
   });
 
+  it('refuses an answer whose frames have flags that are reserved', async () => {
+    const answer = async () => new Response(Uint8Array.of(0x04, 0, 0, 0, 0), { headers: { 'content-type': 'application/grpc-web+proto' } });
+    const client = await A2AClient.connect(server.card, { fetch: answer });
+    const error = { kind: 'garbage', message: expect.stringContaining('a frame with the flags 0x04') };
+    await expect(client.get('any')).rejects.toMatchObject(error);
+    await expect(read(client, 'hello')).rejects.toMatchObject(error);
+  });
+
   it('streams, gets, lists, cancels, and raises the errors of A2A', async () => {
     const client = await A2AClient.connect(server.card);
     const events = await read(client, 'chunks=5');

@@ -3,7 +3,7 @@ import { bodyTooLarge } from '../body.ts';
 import type { HttpRequest } from '../http.ts';
 import { requestBytes } from '../request-body.ts';
 import type { GrpcFrame } from './wire.ts';
-import { FrameParser, FrameTooLarge } from './wire.ts';
+import { FrameParser, FrameTooLarge, REQUEST_FLAGS, WrongFlags } from './wire.ts';
 
 export const FRAME_HEAD_BYTES = 5;
 
@@ -34,16 +34,22 @@ export function framed(messages: readonly Uint8Array[], isCompressed = false): U
   return out;
 }
 
+/** Cuts a request into frames. */
+export function requestParser(bytesMax: number): FrameParser {
+  return new FrameParser(bytesMax, REQUEST_FLAGS);
+}
+
 /** The frames of messages that end in this piece of a request. Throws INVALID_REQUEST or PAYLOAD_TOO_LARGE. */
 export function requestFrames(parser: FrameParser, piece: Uint8Array, bytesMax: number): readonly GrpcFrame[] {
   try {
-    const frames = parser.push(piece);
-    if (!frames.some(({ isTrailers }) => isTrailers)) return frames;
+    return parser.push(piece);
   } catch (cause) {
-    if (!(cause instanceof FrameTooLarge)) throw cause;
-    throw bodyTooLarge(bytesMax, { cause });
+    if (cause instanceof FrameTooLarge) throw bodyTooLarge(bytesMax, { cause });
+    if (!(cause instanceof WrongFlags)) throw cause;
+    throw new A2AError('INVALID_REQUEST', `the request has ${cause.message}; messages are framed with 0x00, or 0x01 if compressed`, {
+      cause,
+    });
   }
-  throw new A2AError('INVALID_REQUEST', 'the request is not framed as gRPC frames messages');
 }
 
 /** Reads the body of a request for one message of at most this size. */
@@ -54,7 +60,7 @@ export function framedBody(httpRequest: HttpRequest, bytesMax: number): Promise<
 }
 
 /** What reading a body threw. The error for one that is too large names the limit of its message, without the frame around it. */
-export function withoutFrame(thrown: unknown, bytesMax: number): unknown {
+function withoutFrame(thrown: unknown, bytesMax: number): unknown {
   return isA2AError(thrown) && thrown.kind === 'PAYLOAD_TOO_LARGE' ? bodyTooLarge(bytesMax, { cause: thrown }) : thrown;
 }
 
@@ -65,7 +71,7 @@ export function cutOff(): A2AError {
 
 /** The only message of a request. gRPC demands UNIMPLEMENTED for none and for several. */
 export function onlyFrame(body: Uint8Array, bytesMax: number): GrpcFrame {
-  const parser = new FrameParser(bytesMax);
+  const parser = requestParser(bytesMax);
   const [frame, ...more] = requestFrames(parser, body, bytesMax);
   if (parser.isPartial) throw cutOff();
   if (frame === undefined) throw new A2AError('METHOD_NOT_FOUND', 'this method takes one message, and the request has none');

@@ -14,7 +14,7 @@ import { readFrames } from './frames.ts';
 import { GRPC_TYPE, GRPC_WEB_TYPE } from './media-types.ts';
 import { SEQ_EXTENSION } from './seq.ts';
 import type { GrpcFrame, GrpcStatus } from './wire.ts';
-import { FrameTooLarge, messageFrame, readStatus, readTrailers, timeoutText } from './wire.ts';
+import { FrameTooLarge, messageFrame, readStatus, readTrailers, timeoutText, WrongFlags } from './wire.ts';
 
 /** 16 MiB. */
 const DEFAULT_BYTES_MAX = 16_777_216;
@@ -198,5 +198,7 @@ function failure(thrown: unknown, { ctx, limits }: Ending): A2AError {
     return new A2AError('INVALID_AGENT_RESPONSE', `the ${limits.what} has ${thrown.message}; the maximum is ${limits.bytesMax}`, {
       cause: new TooLarge(limits.option),
     });
+  if (thrown instanceof WrongFlags)
+    return new A2AError('INVALID_AGENT_RESPONSE', `the ${limits.what} has ${thrown.message}`, { cause: thrown });
   return new A2AError('UNAVAILABLE', `the ${limits.what} was cut off`, { cause: new CutOff(limits.what, thrown) });
 }

@@ -58,6 +58,15 @@ export function readTrailers(bytes: Uint8Array): ReadonlyMap<string, string> {
   return new Map(pairs.filter(([name]) => name !== ''));
 }
 
+/** The flags of frames that are not reserved. */
+export const REQUEST_FLAGS: number = COMPRESSED;
+const RESPONSE_FLAGS = COMPRESSED | TRAILERS;
+
+/** A frame with flags that it may not have. */
+export class WrongFlags extends Error {
+  override readonly name = 'WrongFlags';
+}
+
 /** More bytes in a frame than the reader accepts. */
 export class FrameTooLarge extends Error {
   override readonly name = 'FrameTooLarge';
@@ -66,14 +75,17 @@ export class FrameTooLarge extends Error {
 /** Cuts a body into frames. A frame of the current chunk is a view of it, not a copy. */
 export class FrameParser {
   readonly #bytesMax: number;
+  readonly #flags: number;
   #rest: Uint8Array = new Uint8Array();
   /** Chunks of a frame that has not arrived whole, after `#rest`. */
   #more: Uint8Array[] = [];
   #length = 0;
   #wanted = HEAD_BYTES;
 
-  constructor(bytesMax: number) {
+  /** `flags`: those that frames may have. Default: those of responses. */
+  constructor(bytesMax: number, flags: number = RESPONSE_FLAGS) {
     this.#bytesMax = bytesMax;
+    this.#flags = flags;
   }
 
   /** Whether a frame has begun and not ended. */
@@ -81,7 +93,7 @@ export class FrameParser {
     return this.#length > 0;
   }
 
-  /** The frames that end in this chunk. Throws `FrameTooLarge`. */
+  /** The frames that end in this chunk. Throws `FrameTooLarge` or `WrongFlags`. */
   push(chunk: Uint8Array): readonly GrpcFrame[] {
     this.#more.push(chunk);
     this.#length += chunk.length;
@@ -91,13 +103,14 @@ export class FrameParser {
     let at = 0;
     this.#wanted = HEAD_BYTES;
     while (bytes.length - at >= HEAD_BYTES) {
+      const flags = bytes[at] ?? 0;
+      if ((flags & ~this.#flags) !== 0) throw new WrongFlags(`a frame with the flags 0x${flags.toString(16).padStart(2, '0')}`);
       const length = new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(1);
       if (length > this.#bytesMax) throw new FrameTooLarge(`a message of ${length} bytes`);
       if (bytes.length - at - HEAD_BYTES < length) {
         this.#wanted = HEAD_BYTES + length;
         break;
       }
-      const flags = bytes[at] ?? 0;
       const start = at + HEAD_BYTES;
       at = start + length;
       frames.push({ isTrailers: (flags & TRAILERS) !== 0, isCompressed: (flags & COMPRESSED) !== 0, bytes: bytes.subarray(start, at) });

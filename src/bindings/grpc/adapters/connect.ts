@@ -5,15 +5,15 @@ import { Code, ConnectError, createConnectRouter, createContextKey, createContex
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { compressionGzip } from '@connectrpc/connect-node';
 import type { StreamOperation, UnaryOperation } from '#protocol';
-import { A2AError, ERRORS } from '#protocol';
+import { A2AError } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
-import { errorHeaders } from '../../responses.ts';
-import { withoutFrame } from '../framing.ts';
+import { requestBytes } from '../../request-body.ts';
+import { framedBody, onlyFrame } from '../framing.ts';
 import type { AdmittedCall, GrpcHost } from '../host.ts';
-import { invalidInsteadOfInternal } from './bad-bytes.ts';
 import { READ_BYTES, READ_JSON } from './codec.ts';
 import { connectError, untilEnded } from './connect-errors.ts';
-import { checkConnectBody, checkMembers, isCompressed } from './members.ts';
+import { refusalOf } from './connect-refusals.ts';
+import { checkConnectBody, checkMembers, isCompressed, isFramed } from './members.ts';
 import { packedLength } from './packed.ts';
 import type { ServedCall, ServedMethod } from './serve-call.ts';
 import { answerTooLarge, CODECS, callStream, callUnary, methodAt, serveCall } from './serve-call.ts';
@@ -37,18 +37,21 @@ export interface ConnectCall {
   readonly request: ConnectRequest;
   readonly membersMax: number;
   readonly answerBytesMax: number;
+  /** There is such a method. */
+  readonly isKnown: boolean;
   admitted: AdmittedCall | undefined;
   /** A handler has got the message, so the bytes of the request were valid. */
   isRead: boolean;
-  /** The body could not be received. */
-  failure?: ConnectError;
 }
 
 /** The call of a handler's context. */
 export const CALL: ContextKey<ConnectCall | undefined> = createContextKey<ConnectCall | undefined>(undefined);
 
-/** The request may be this much longer than its message: the head of a frame, or the spaces of JSON. */
-const ENVELOPE_BYTES = 1024;
+/** The types of Connect for methods whose answers are streams. */
+const CONNECT_STREAM = /^application\/connect\+/i;
+/** The status of HTTP that Connect has for UNIMPLEMENTED, and the one of an unknown method. */
+const NOT_IMPLEMENTED = 501;
+const NOT_FOUND = 404;
 
 /** Adds methods to Connect's router. */
 export type ConnectMethods = (router: ConnectRouter) => void;
@@ -65,6 +68,8 @@ export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = a
       const call = callIn(values.get(CALL));
       try {
         call.admitted = await host.admit(call.request);
+        // Callers learn which methods there are only after the access checks.
+        if (!call.isKnown) throw new A2AError('METHOD_NOT_FOUND', `unknown method ${call.request.path.slice(0, 100)}`);
       } catch (thrown) {
         throw connectError(thrown, {});
       }
@@ -72,49 +77,34 @@ export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = a
   });
   addMethods(router);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  const anyUnary = router.handlers.find((handler) => isUnary(handler.method));
+  const anyStream = router.handlers.find((handler) => isServerStreaming(handler.method));
   return async (request) => {
     const { requestMembersMax: membersMax, answerBytesMax } = host;
-    const call: ConnectCall = { request, membersMax, answerBytesMax, admitted: undefined, isRead: false };
     const { path, httpVersion, method, origin, signal } = request;
     const requestId = host.requestId(request);
     // An agent's own address, `/agents/{name}`, may precede the service.
     const served = path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1));
-    const handler = handlers.get(served);
-    if (handler === undefined) return { ...(await unknownMethod(request, host)), admitted: undefined, requestId };
-    const contextValues = createContextValues().set(CALL, call);
-    const header = headersOf(request);
+    const known = handlers.get(served);
+    const call: ConnectCall = { request, membersMax, answerBytesMax, isKnown: known !== undefined, admitted: undefined, isRead: false };
+    // Another method writes the error for one that is unknown, in the protocol of the call.
+    const handler = known ?? (CONNECT_STREAM.test(request.header('content-type') ?? '') ? anyStream : anyUnary);
+    if (handler === undefined) return { status: 404, admitted: undefined, requestId };
     const answer = await handler({
       httpVersion,
       method,
       url: `${origin}${served}`,
-      header,
+      header: headersOf(request),
       body: bodyOf(call, host, handler.method.input),
       signal,
-      contextValues,
+      contextValues: createContextValues().set(CALL, call),
     });
-    const sent = await invalidInsteadOfInternal(answer, () => call.isRead);
-    if (!call.isRead) call.admitted?.ended(unreadCode(call, sent));
-    return { ...sent, admitted: call.admitted, requestId };
+    if (call.isRead) return { ...answer, admitted: call.admitted, requestId };
+    const { answer: refused, code } = await refusalOf(answer);
+    call.admitted?.ended(code);
+    const status = call.isKnown || refused.status !== NOT_IMPLEMENTED ? refused.status : NOT_FOUND;
+    return { ...refused, status, admitted: call.admitted, requestId };
   };
-}
-
-const CODES_OF_HTTP: Readonly<Record<number, Code>> = { 413: Code.ResourceExhausted, 415: Code.Unimplemented, 429: Code.ResourceExhausted };
-
-/** The status of a call whose message no handler got. */
-function unreadCode({ failure }: ConnectCall, { status, trailer }: UniversalServerResponse): Code {
-  return failure?.code ?? (Number(trailer?.get('grpc-status') ?? 0) || (CODES_OF_HTTP[status] ?? Code.InvalidArgument));
-}
-
-/** Callers learn which methods there are only after the access checks. */
-async function unknownMethod(request: HttpRequest, host: GrpcHost): Promise<UniversalServerResponse> {
-  try {
-    const admitted = await host.admit(request);
-    admitted.ended(Code.Unimplemented);
-    return { status: 404 };
-  } catch (thrown) {
-    const error = A2AError.from(thrown);
-    return { status: ERRORS[error.kind].http, header: new Headers(errorHeaders(error)) };
-  }
 }
 
 function addA2AMethods(router: ConnectRouter): void {
@@ -264,11 +254,16 @@ const READ_HEADERS = [
   ...['grpc-timeout', 'grpc-encoding', 'grpc-accept-encoding', 'x-grpc-web', 'x-user-agent'],
 ];
 
+/** Connect repeats these in its errors. Longer ones are wrong anyway. */
+const REPEATED = /(?:^|-)encoding$|-timeout(?:-ms)?$/;
+const REPEATED_CHARS_MAX = 32;
+
 function headersOf(request: HttpRequest): Headers {
   const headers = new Headers();
   for (const name of READ_HEADERS) {
     const value = request.header(name);
-    if (value !== undefined) headers.set(name, value);
+    if (value === undefined) continue;
+    headers.set(name, REPEATED.test(name) && !name.includes('accept') ? value.slice(0, REPEATED_CHARS_MAX) : value);
   }
   return headers;
 }
@@ -276,16 +271,15 @@ function headersOf(request: HttpRequest): Headers {
 /** The body, which Connect reads after the access checks. Every method takes one message. */
 async function* bodyOf(call: ConnectCall, host: GrpcHost, schema: DescMessage): AsyncGenerator<Uint8Array, void> {
   const { requestBytesMax, requestMembersMax: membersMax } = host;
+  const { request, admitted } = call;
+  const { httpRequest } = admitted ?? { httpRequest: request };
+  const hasFrames = isFramed(request);
   try {
-    const body = await (call.admitted?.httpRequest ?? call.request).body(requestBytesMax + ENVELOPE_BYTES);
-    checkConnectBody(schema, call.request, { body, membersMax });
+    const body = await (hasFrames ? framedBody : requestBytes)(httpRequest, requestBytesMax);
+    if (hasFrames) onlyFrame(body, requestBytesMax);
+    checkConnectBody(schema, request, { body, membersMax });
     yield body;
   } catch (thrown) {
-    const error = A2AError.from(withoutFrame(thrown, requestBytesMax));
-    call.failure = connectError(
-      error.kind === 'INTERNAL_ERROR' ? new A2AError('INVALID_REQUEST', 'the body was cut off', { cause: thrown }) : error,
-      {},
-    );
-    throw call.failure;
+    throw connectError(thrown, {});
   }
 }

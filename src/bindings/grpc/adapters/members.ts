@@ -85,11 +85,16 @@ export function isCompressed(request: HttpRequest): boolean {
   return ENCODINGS.some((name) => !['', 'identity'].includes(request.header(name) ?? ''));
 }
 
+/** Whether the message of a request has a frame around it. A single message of Connect has none. */
+export function isFramed(request: HttpRequest): boolean {
+  return !/^application\/(?:proto|json)\b/i.test(request.header('content-type') ?? '');
+}
+
 /** The same check for a body in the protocols that Connect handles: with and without frames, protobuf and JSON. */
 export function checkConnectBody(schema: DescMessage, request: HttpRequest, { body, membersMax }: ConnectBody): void {
   if (body.length <= membersMax || isCompressed(request)) return;
   const type = request.header('content-type') ?? '';
-  const message = /^application\/(?:proto|json)\b/i.test(type) ? body : body.subarray(FRAME_HEAD_BYTES);
+  const message = isFramed(request) ? body.subarray(FRAME_HEAD_BYTES) : body;
   if (/json/i.test(type)) {
     const parsed = parseJson(message, DEFAULT_READ_LIMITS.jsonDepthMax, membersMax);
     if (!parsed.ok) throw parsed.error;

@@ -1,7 +1,6 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import { A2AError } from '#protocol';
-import { cutOff, requestFrames } from '../framing.ts';
-import { FrameParser } from '../wire.ts';
+import { cutOff, requestFrames, requestParser } from '../framing.ts';
 import { messageIn } from './compression.ts';
 
 /** Options of `messagesOf`. */
@@ -16,7 +15,7 @@ const BYTES_MAX = 65_536;
 
 /** The messages of a request, as they arrive. Reads on when the last one is answered. */
 export async function* messagesOf(stream: ServerHttp2Stream, { encoding, idleMsMax }: MessagesOptions): AsyncGenerator<Uint8Array, void> {
-  const parser = new FrameParser(BYTES_MAX);
+  const parser = requestParser(BYTES_MAX);
   const pieces: AsyncIterator<Buffer, unknown> = stream.iterator({ destroyOnReturn: false });
   const following = (): Promise<IteratorResult<Buffer, unknown>> => within(pieces.next().catch(left), idleMsMax);
   for (let next = await following(); next.done !== true; next = await following()) {
