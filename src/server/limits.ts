@@ -79,7 +79,10 @@ export const SERVER_LIMITS = {
     default: 67_108_864,
     doc: 'Maximum size of all request bodies of one caller per minute. 0: no limit.',
   },
-  callerStreamsMax: { default: 100, doc: 'Maximum number of open streams of one caller. 0: no limit.' },
+  callerStreamsMax: {
+    default: 100,
+    doc: 'Maximum number of open streams of one caller, and of health watches over gRPC of one address. 0: no limit.',
+  },
   callerTasksMax: { default: 50, doc: 'Maximum number of running tasks of one caller. 0: no limit.' },
   drainMsMax: { default: 10_000, doc: 'Maximum duration of a shutdown, from the signal to the exit.' },
   webhookMsMax: { default: 15_000, doc: 'Timeout of one attempt to deliver to a webhook.' },

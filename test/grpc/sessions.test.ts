@@ -24,9 +24,10 @@ interface Watch {
   readonly isServed: Promise<boolean>;
 }
 
-/** Watches the health of a node. */
-function watchOn(session: ClientHttp2Session): Watch {
-  const stream = session.request({ ':method': 'POST', ':path': WATCH, 'content-type': 'application/grpc' });
+/** Watches the health of a node, from an address that its proxy names. */
+function watchOn(session: ClientHttp2Session, address = '203.0.113.1'): Watch {
+  const head = { ':method': 'POST', ':path': WATCH, 'content-type': 'application/grpc', 'x-forwarded-for': address };
+  const stream = session.request(head);
   const isServed = new Promise<boolean>((resolve) => {
     stream.once('data', () => resolve(true)).once('close', () => resolve(false));
   });
@@ -113,18 +114,40 @@ describe('H12: many sessions', () => {
     await node.close();
   });
 
+  const served = async (watches: readonly Watch[]): Promise<number> =>
+    (await Promise.all(watches.map(({ isServed }) => isServed))).filter(Boolean).length;
+
   it('of callers without a credential: health watches are limited, and a new one is accepted when another ends', async () => {
-    const node = await startServer({ limits: { drainMsMax: 100 } });
-    flood(node.url, 4);
-    const watches = sessions.flatMap((session) => Array.from({ length: 250 }, () => watchOn(session)));
-    expect((await Promise.all(watches.map(({ isServed }) => isServed))).filter(Boolean).length).toBe(1000);
+    const node = await startServer({ trustedProxies: ['127.0.0.1'], limits: { drainMsMax: 100 } });
+    flood(node.url, 5);
+    const watches = sessions.flatMap((session, at) =>
+      Array.from({ length: 200 }, (_, of) => watchOn(session, `198.51.100.${at * 2 + (of % 2)}`)),
+    );
+    expect(await served(watches)).toBe(1000);
     const client = grpcClient(node.port);
     const refused = await client.raw(WATCH, new Uint8Array(0));
-    expect(refused).toMatchObject({ code: 8, message: expect.stringContaining('call Check instead') });
+    expect(refused).toMatchObject({ code: 8, message: 'this node has its maximum of 1000 health watches; call Check instead' });
     expect(await client.raw(WATCH.replace('Watch', 'Check'), new Uint8Array(0))).toMatchObject({ code: 0 });
     watches[0]?.stream.close();
     const [session] = sessions;
     await eventually(async () => session !== undefined && (await watchOn(session).isServed));
+    client.close();
+    await node.close();
+  });
+
+  it('of one address: its health watches leave room for those of others', async () => {
+    const node = await startServer({ trustedProxies: ['127.0.0.1'], limits: { callerStreamsMax: 10, drainMsMax: 100 } });
+    flood(node.url, 1);
+    const many = sessions.flatMap((session) => Array.from({ length: 200 }, (_, at) => watchOn(session, `2001:db8::${at}`)));
+    expect(await served(many)).toBe(10);
+    const client = grpcClient(node.port);
+    const metadata = { 'x-forwarded-for': '2001:db8::ffff' };
+    const refused = await client.raw(WATCH, new Uint8Array(0), { metadata });
+    expect(refused).toMatchObject({ code: 8, message: 'your address has its maximum of 10 health watches; call Check instead' });
+    const [session] = sessions;
+    expect(session !== undefined && (await watchOn(session, '2001:db8:0:1::1').isServed)).toBe(true);
+    many[0]?.stream.close();
+    await eventually(async () => session !== undefined && (await watchOn(session, '2001:db8::1').isServed));
     client.close();
     await node.close();
   });

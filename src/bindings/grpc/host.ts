@@ -10,6 +10,8 @@ export interface GrpcHost {
   requestId(request: HttpRequest): string;
   /** Whether the node serves calls: what health checks report. */
   isServing(): boolean;
+  /** Counts a health watch of the client, until the function that it returns is called. Throws if there are too many. */
+  beginWatch(request: HttpRequest): () => void;
   /** Maximum size of a request message. */
   readonly requestBytesMax: number;
   /** Maximum number of members of a request message: messages inside of it, and elements of lists. */

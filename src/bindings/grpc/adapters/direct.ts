@@ -188,7 +188,7 @@ class DirectCall implements TrackedCall {
   async #serveMessages(method: OperatorMethod, { admitted, host, request }: DirectContext): Promise<void> {
     const requests = messagesOf(this.#stream, { encoding: encodingOf(this.#request), idleMsMax: this.#host.idleMsMax });
     const writer = this.#writer(admitted);
-    for await (const bytes of method(requests, { host, signal: request.signal })) {
+    for await (const bytes of method(requests, { host, request, signal: request.signal })) {
       if (this.#status !== undefined) return;
       if (!this.#stream.headersSent) {
         this.#respond({});

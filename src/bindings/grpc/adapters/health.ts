@@ -1,5 +1,4 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { A2AError } from '#protocol';
 import type { GrpcHost } from '../host.ts';
 import {
   Health,
@@ -12,12 +11,9 @@ import type { OperatorMethod, OperatorRequests } from './operator-methods.ts';
 import { badMessage, NOT_FOUND, StatusError } from './operator-methods.ts';
 
 const WATCH_MS = 1000;
-/** Everyone may watch, and a watch has no end, so their number is limited. */
-const WATCHES_MAX = 1000;
 
 /** `grpc.health.v1`: whether the node serves calls. The empty name is the node itself; all its services have one status. */
 export function healthMethods(services: readonly string[]): ReadonlyMap<string, OperatorMethod> {
-  let watches = 0;
   const isKnown = (service: string): boolean => service === '' || services.includes(service);
   const check: OperatorMethod = async function* (requests, { host }) {
     const service = await serviceIn(requests);
@@ -31,12 +27,10 @@ export function healthMethods(services: readonly string[]): ReadonlyMap<string, 
       create(HealthListResponseSchema, { statuses: Object.fromEntries(['', ...services].map((name) => [name, status])) }),
     );
   };
-  const watch: OperatorMethod = async function* (requests, { host, signal }) {
+  const watch: OperatorMethod = async function* (requests, { host, request, signal }) {
     const service = await serviceIn(requests);
-    if (watches >= WATCHES_MAX)
-      throw new A2AError('RATE_LIMITED', `this node has its maximum of ${WATCHES_MAX} health watches; call Check instead`);
+    const ended = host.beginWatch(request);
     let last: Serving | undefined;
-    watches += 1;
     try {
       while (!signal.aborted) {
         const status = isKnown(service) ? statusOf(host) : Serving.SERVICE_UNKNOWN;
@@ -45,7 +39,7 @@ export function healthMethods(services: readonly string[]): ReadonlyMap<string, 
         await pause(WATCH_MS, signal);
       }
     } finally {
-      watches -= 1;
+      ended();
     }
   };
   return new Map(

@@ -1,4 +1,5 @@
 import { A2AError } from '#protocol';
+import type { HttpRequest } from '../../http.ts';
 import type { GrpcHost } from '../host.ts';
 import type { GrpcStatus } from '../wire.ts';
 
@@ -8,6 +9,7 @@ export type OperatorRequests = AsyncIterable<Uint8Array>;
 /** What a method knows of its call. */
 export interface OperatorCall {
   readonly host: GrpcHost;
+  readonly request: HttpRequest;
   /** Fires when the caller disconnects, and at shutdown. */
   readonly signal: AbortSignal;
 }

@@ -5,6 +5,7 @@ import type { GrpcHost, HttpResponse } from '#bindings';
 import { GRPC_SERVICES, isConnectType, isGrpcType } from '#bindings';
 import type { ConnectMethods, ConnectRoad } from '../../../bindings/grpc/adapters/connect.ts';
 import type { DirectMethods } from '../../../bindings/grpc/adapters/direct-methods.ts';
+import { HealthWatches } from '../../access/limits/health-watches.ts';
 import type { UnsentBudget, UnsentResponse } from '../../access/limits/unsent-budget.ts';
 import { requestIdHeader, requestIdOf } from '../../access/request-id.ts';
 import type { Handler } from '../../handler.ts';
@@ -221,10 +222,12 @@ function lateHttp2Host(
 }
 
 function grpcHost({ handler, limits, budget, onCut }: Pick<GrpcPortOptions, 'handler' | 'limits' | 'budget' | 'onCut'>): GrpcHost {
+  const watches = new HealthWatches(limits.callerStreamsMax);
   return {
     admit: handler.admit,
     requestId: requestIdOf,
     isServing: handler.isServing,
+    beginWatch: ({ peer }) => watches.begin(peer?.address),
     requestBytesMax: limits.bodyBytesMax,
     requestMembersMax: limits.jsonMembersMax,
     answerBytesMax: limits.grpcAnswerBytesMax,
