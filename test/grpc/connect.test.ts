@@ -1,3 +1,6 @@
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { fromJson, toJson } from '@bufbuild/protobuf';
 import type { Client as ConnectClient, Transport } from '@connectrpc/connect';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
@@ -6,6 +9,7 @@ import { createConnectTransport as createWebTransport } from '@connectrpc/connec
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { A2AService, SendMessageRequestSchema, TaskSchema } from '../../src/bindings/grpc/adapters/generated/a2a_v10_pb.ts';
 import { ErrorInfoSchema } from '../../src/bindings/grpc/adapters/generated/google_rpc_pb.ts';
+import { framed } from '../../src/bindings/grpc/framing.ts';
 import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
 import { metric, sendBody, startServer } from '../support/server.ts';
@@ -138,6 +142,23 @@ describe('Connect', () => {
     expect(allowed.headers.get('access-control-expose-headers')).toContain('Grpc-Status');
     const refused = await post({ ...headers, Origin: 'https://evil.example.org' }, JSON.stringify(sendBody('chunks=1')));
     expect([refused.status, await refused.json()]).toEqual([403, expect.objectContaining({ code: 'permission_denied' })]);
+  });
+
+  it.each([
+    ['application/json', 'connect-timeout-ms', '9999999999'],
+    ['application/grpc-web+json', 'grpc-timeout', '99999999H'],
+  ])('a deadline that no timer can wait for is none (%s)', async (type, name, value) => {
+    const message = Buffer.from(JSON.stringify(sendBody('sleep=100')));
+    const answer = await post({ 'Content-Type': type, [name]: value }, type.includes('grpc') ? framed([message]).slice() : message);
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('TASK_STATE_COMPLETED')]);
+  });
+
+  it('a host name that can be no part of a URL is refused like others', async () => {
+    const headers = { Host: 'a[b', 'Content-Type': 'application/json' };
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(`${server.url}${path}`, { method: 'POST', headers }, resolve).on('error', reject).end('{}');
+    });
+    expect([answer.statusCode, await json(answer)]).toEqual([403, expect.objectContaining({ code: 'permission_denied' })]);
   });
 
   it('an unknown method is 404, and another content type 415', async () => {

@@ -88,7 +88,7 @@ export interface UnsentMessages {
 export const DEADLINE_EXCEEDED = 4;
 
 /** The longest deadline that is watched: longer ones outlast every call, and Node's timers can't wait longer. */
-const DEADLINE_MS_MAX = 2_147_483_647;
+export const DEADLINE_MS_MAX = 2_147_483_647;
 const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 };
 
 /** The value of `grpc-timeout` in milliseconds. Undefined if it is malformed. */

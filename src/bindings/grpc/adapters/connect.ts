@@ -12,6 +12,7 @@ import { framedBody, onlyFrame } from '../framing.ts';
 import type { AdmittedCall, GrpcHost } from '../host.ts';
 import { READ_BYTES, READ_JSON } from './codec.ts';
 import { connectError, untilEnded } from './connect-errors.ts';
+import { headersOf } from './connect-headers.ts';
 import { refusalOf } from './connect-refusals.ts';
 import { checkConnectBody, checkMembers, isCompressed, isFramed } from './members.ts';
 import { packedLength } from './packed.ts';
@@ -81,7 +82,7 @@ export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = a
   const anyStream = router.handlers.find((handler) => isServerStreaming(handler.method));
   return async (request) => {
     const { requestMembersMax: membersMax, answerBytesMax } = host;
-    const { path, httpVersion, method, origin, signal } = request;
+    const { path, httpVersion, method, signal } = request;
     const requestId = host.requestId(request);
     // An agent's own address, `/agents/{name}`, may precede the service.
     const served = path.slice(path.lastIndexOf('/', path.lastIndexOf('/') - 1));
@@ -93,7 +94,7 @@ export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = a
     const answer = await handler({
       httpVersion,
       method,
-      url: `${origin}${served}`,
+      url: `http://localhost${served}`, // the caller's own name of the host may be no part of a URL
       header: headersOf(request),
       body: bodyOf(call, host, handler.method.input),
       signal,
@@ -245,27 +246,6 @@ function failed(thrown: unknown, admitted: AdmittedCall): ConnectError {
 function callIn(call: ConnectCall | undefined): ConnectCall {
   if (call === undefined) throw new Error('the call has no request');
   return call;
-}
-
-/** The headers that Connect reads. Not `content-length`: the error for a body that is too large is ours. */
-const READ_HEADERS = [
-  ...['content-type', 'content-encoding', 'accept-encoding', 'user-agent', 'te'],
-  ...['connect-protocol-version', 'connect-timeout-ms', 'connect-content-encoding', 'connect-accept-encoding'],
-  ...['grpc-timeout', 'grpc-encoding', 'grpc-accept-encoding', 'x-grpc-web', 'x-user-agent'],
-];
-
-/** Connect repeats these in its errors. Longer ones are wrong anyway. */
-const REPEATED = /(?:^|-)encoding$|-timeout(?:-ms)?$/;
-const REPEATED_CHARS_MAX = 32;
-
-function headersOf(request: HttpRequest): Headers {
-  const headers = new Headers();
-  for (const name of READ_HEADERS) {
-    const value = request.header(name);
-    if (value === undefined) continue;
-    headers.set(name, REPEATED.test(name) && !name.includes('accept') ? value.slice(0, REPEATED_CHARS_MAX) : value);
-  }
-  return headers;
 }
 
 /** The body, which Connect reads after the access checks. Every method takes one message. */
