@@ -16,6 +16,7 @@ export type {
 export { grpcInterfaces } from './grpc/interfaces.ts';
 export { isGrpcWeb, platformFetch } from './grpc/platform-fetch.ts';
 export { AGENT_METADATA, GRPC_OPERATOR_SERVICES, GRPC_SERVICES, isConnectType, isGrpcTrailer, isGrpcType } from './grpc/services.ts';
+export { trailersFrame, writeStatus } from './grpc/wire.ts';
 export {
   ANY_CELL,
   type ElsewhereMark,

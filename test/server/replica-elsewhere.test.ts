@@ -106,7 +106,7 @@ describe('a request that belongs to another replica', () => {
   it('is continued by another replica if its cell moves while its events are read', async () => {
     const rows: ReplicaRow[] = [];
     const owner = await replica(2, () => rows);
-    const entry = await replica(1, () => rows, undefined, serviceMoving(owner.service, 2));
+    const entry = await replica(1, () => rows, undefined, { given: serviceMoving(owner.service, 2) });
     rows.push(entry.row, owner.row);
     const text = await (await post(`${entry.server.url}/message:stream`, { message: message('chunks=40 delay=5', 'moves') })).text();
     const numbers = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
@@ -121,15 +121,12 @@ describe('a request that belongs to another replica', () => {
     const rows: ReplicaRow[] = [];
     const next = await replica(3, () => rows);
     const moved = { count: 0 };
-    const owner: Replica = await replica(
-      2,
-      () => rows,
-      undefined,
-      serviceMoving(next.service, 2, () => {
+    const owner: Replica = await replica(2, () => rows, undefined, {
+      given: serviceMoving(next.service, 2, () => {
         moved.count += 1;
         rows.splice(1, 2, { ...owner.row, owned: [] }, { ...next.row, owned: [3, 2] });
       }),
-    );
+    });
     const entry = await replica(
       1,
       () => rows,
@@ -157,7 +154,7 @@ describe('a request that belongs to another replica', () => {
       },
       stream: ({ ctx }, call) => call(ctx),
     });
-    const owner = await replica(2, () => rows, undefined, waiting);
+    const owner = await replica(2, () => rows, undefined, { given: waiting });
     const entry = await replica(
       1,
       () => rows,
@@ -189,7 +186,7 @@ describe('a request that belongs to another replica', () => {
       },
       stream: ({ ctx }, call) => call(ctx),
     });
-    const owner = await replica(2, () => rows, undefined, dying);
+    const owner = await replica(2, () => rows, undefined, { given: dying });
     const entry = await replica(
       1,
       () => rows,

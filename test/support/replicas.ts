@@ -31,12 +31,19 @@ export interface Replica {
   readonly service: A2AService;
 }
 
-/** A node among others. `cell`: where its calls belong. Undefined: here. `given`: what it serves instead of an engine of its own. */
+interface ReplicaOptions {
+  /** What it serves instead of an engine of its own. */
+  readonly given?: A2AService;
+  /** How long a request waits for an owner of its cell. */
+  readonly holdMs?: number;
+}
+
+/** A node among others. `cell`: where its calls belong. Undefined: here. */
 export async function replica(
   id: number,
   rows: () => readonly ReplicaRow[],
   cell: () => number | undefined = () => undefined,
-  given?: A2AService,
+  { given, holdMs = 10_000 }: ReplicaOptions = {},
 ): Promise<Replica> {
   const keys = makeLinkKeys();
   const own = await startServer();
@@ -50,7 +57,7 @@ export async function replica(
   const reports = createDeliveryReports(links);
   const routing = {
     ...{ ownership: { owner: another, refresh: async () => {} }, links, reports, sends: createSendChannels(links, reports) },
-    ...{ onForwarded: () => {}, want: async () => {}, holdMs: 10_000 },
+    ...{ onForwarded: () => {}, want: async () => {}, holdMs },
   };
   const forwarder = createForwarder({ ...routing, limits: DEFAULT_SERVER_LIMITS, leaving: new AbortController().signal });
   const service = given ?? serviceElsewhere(agent, cell);

@@ -2,11 +2,13 @@ import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from
 import { constants } from 'node:http2';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { trailersFrame } from '#bindings';
 import type { ReplicaRow } from '../../../engine/adapters/postgres.ts';
 import type { ServerLimits } from '../../limits.ts';
 import { refusal, retryAfter } from '../../routes/responses.ts';
 import { isCutOff } from '../node/cut-off.ts';
 import type { DeliveryReports } from './delivery-reports.ts';
+import { unavailableTrailers } from './grpc-status.ts';
 import type { Links } from './link-client.ts';
 import { AWAY, CELL, DELIVERED, FACTS, LACKS, writeFacts } from './link-wire.ts';
 import type { Ownership } from './members.ts';
@@ -149,14 +151,18 @@ class Forwarding {
     return this.#attempts > 1 ? 'repeated' : 'ok';
   }
 
-  #fail(outcome: string, message: string): void {
+  async #fail(outcome: string, message: string): Promise<void> {
     const { reply, headers } = this.#request;
+    const { isBegun } = this.#passing;
     this.#count(outcome);
-    if (String(headers['content-type']).startsWith('application/grpc')) {
-      if (!this.#passing.isBegun) reply.head(200, { 'content-type': 'application/grpc' });
-      reply.end({ 'grpc-status': '14', 'grpc-message': message });
-    } else if (this.#passing.isBegun) reply.cut();
-    else answerOutside(reply, refusal(503, message, retryAfter(1000)));
+    const type = String(headers['content-type']);
+    if (/^application\/grpc(?:[+;]|$)/i.test(type)) {
+      if (!isBegun) reply.head(200, { 'content-type': 'application/grpc' });
+      reply.end(await unavailableTrailers(message));
+    } else if (isBegun) reply.cut();
+    else if (/^application\/grpc-web/i.test(type)) {
+      reply.whole(200, { 'content-type': type }, trailersFrame(Object.entries(await unavailableTrailers(message))));
+    } else answerOutside(reply, refusal(503, message, retryAfter(1000)));
   }
 
   async #leave(): Promise<void> {

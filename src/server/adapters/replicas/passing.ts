@@ -2,6 +2,7 @@ import type { ClientHttp2Stream, Http2Stream, IncomingHttpHeaders, OutgoingHttpH
 import { constants } from 'node:http2';
 import { encodeRetry, isGrpcTrailer } from '#bindings';
 import { isCutOff } from '../node/cut-off.ts';
+import { unavailableTrailers } from './grpc-status.ts';
 import { END } from './link-wire.ts';
 import type { OutsideReply, OutsideRequest } from './outside.ts';
 import { responseHeaders, writeOutside } from './outside.ts';
@@ -15,6 +16,7 @@ export type Passed = 'done' | 'away' | 'unknown';
 const EVENT_STREAM = 'text/event-stream';
 /** Status of gRPC: try again. */
 const UNAVAILABLE = '14';
+const ENDED = 'the node that served this call has ended; try again';
 /** A short response is passed on when it is complete, so that a broken one can be asked for again. */
 const WHOLE_BYTES_MAX = 1_048_576;
 
@@ -134,11 +136,10 @@ export class Passing {
       return 'unknown';
     }
     if (!this.#isBegun) this.#head(coming);
-    const broken = { 'grpc-status': UNAVAILABLE, 'grpc-message': 'the node that served this call has ended' };
     // An answer without messages has its status in the head. The caller gets it in the trailers, as with messages.
     const told = coming.trailers['grpc-status'] === undefined ? coming.headers : coming.trailers;
     this.#isComplete = status !== undefined;
-    this.#request.reply.end(status === undefined ? broken : ofGrpc(told, true));
+    this.#request.reply.end(status === undefined ? await unavailableTrailers(ENDED) : ofGrpc(told, true));
     return 'done';
   }
 
