@@ -214,6 +214,18 @@ describe('services for operators', () => {
     expect([missing.code, Buffer.from(missing.bytes ?? []).toString('latin1')]).toEqual([0, expect.stringContaining('not found')]);
   });
 
+  it('reflection knows that our messages have no extensions, and refuses a request that asks for nothing', async () => {
+    const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+    const field = (number: number, text: string) => Buffer.from([(number << 3) | 2, text.length, ...Buffer.from(text)]);
+    const numbers = await client.raw(path, field(6, 'lf.a2a.v1.Task')); // all_extension_numbers_of_type
+    // The request again, and then the response in field 5: the name of the type, and no number.
+    expect(numbers.code).toBe(0);
+    expect(Buffer.from(numbers.bytes ?? []).subarray(-18)).toEqual(Buffer.concat([Buffer.from([0x2a, 16]), field(1, 'lf.a2a.v1.Task')]));
+    const unknown = await client.raw(path, field(6, 'no.such.Type'));
+    expect(Buffer.from(unknown.bytes ?? []).toString('latin1')).toContain('not found: no.such.Type');
+    expect(await client.raw(path, new Uint8Array(0))).toMatchObject({ code: 3, message: 'the request asks for nothing' });
+  });
+
   it('an unknown method or service is UNIMPLEMENTED', async () => {
     expect(await client.raw('/lf.a2a.v1.A2AService/Nope', new Uint8Array(0))).toMatchObject({ code: 12 });
     expect(await client.raw('/no.such.Service/Nope', new Uint8Array(0))).toMatchObject({ code: 12 });

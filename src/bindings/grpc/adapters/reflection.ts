@@ -1,9 +1,11 @@
 import type { DescFile } from '@bufbuild/protobuf';
 import { create, createRegistry, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { A2AError, unreachable } from '#protocol';
 import type { ServerReflectionRequest, ServerReflectionResponse } from './generated/grpc_reflection_v1_pb.ts';
 import {
   ErrorResponseSchema,
+  ExtensionNumberResponseSchema,
   FileDescriptorResponseSchema,
   ListServiceResponseSchema,
   ServerReflection,
@@ -39,8 +41,18 @@ export function reflectionMethods(files: readonly DescFile[], more: readonly Des
         const parent = symbol.slice(0, Math.max(0, symbol.lastIndexOf('.')));
         return described((registry.get(symbol) ?? registry.get(parent))?.file, symbol);
       }
+      case 'allExtensionNumbersOfType': {
+        // None of our messages has extensions.
+        const { value: baseTypeName } = messageRequest;
+        if (registry.getMessage(baseTypeName) === undefined) return described(undefined, baseTypeName);
+        return { case: 'allExtensionNumbersResponse', value: create(ExtensionNumberResponseSchema, { baseTypeName }) };
+      }
+      case 'fileContainingExtension':
+        return described(undefined, `an extension of ${messageRequest.value.containingType}`);
+      case undefined:
+        throw new A2AError('INVALID_REQUEST', 'the request asks for nothing');
       default:
-        return described(undefined, 'extensions');
+        return unreachable(messageRequest);
     }
   };
   const method: OperatorMethod = async function* (requests) {
