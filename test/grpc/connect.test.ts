@@ -12,6 +12,7 @@ import { ErrorInfoSchema } from '../../src/bindings/grpc/adapters/generated/goog
 import { framed } from '../../src/bindings/grpc/framing.ts';
 import type { NodeServer } from '../../src/server/adapters/node.ts';
 import { eventually } from '../support/eventually.ts';
+import { keysOf } from '../support/key-ring.ts';
 import { metric, sendBody, startServer } from '../support/server.ts';
 
 const say = (text: string) => fromJson(SendMessageRequestSchema, JSON.parse(JSON.stringify(sendBody(text))));
@@ -165,6 +166,17 @@ describe('Connect', () => {
     expect((await post({ 'Content-Type': 'application/json' }, '{}', '/lf.a2a.v1.A2AService/Nope')).status).toBe(404);
     expect((await post({ 'Content-Type': 'text/plain' }, '{}')).status).toBe(415);
     expect((await fetch(`${server.url}${path}`)).status).toBe(405);
+  });
+
+  it('a type that the method does not have is 415, after the access checks', async () => {
+    const keys = keysOf([{}]);
+    const node = await startServer({ auth: [keys.auth] });
+    const wrong = async (headers: Record<string, string>): Promise<number> => {
+      const streaming = `${node.url}${path.replace('SendMessage', 'SendStreamingMessage')}`;
+      return (await fetch(streaming, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body: '{}' })).status;
+    };
+    expect([await wrong({}), await wrong({ Authorization: `Bearer ${keys.key(0)}` })]).toEqual([401, 415]);
+    await node.close();
   });
 
   it.each([

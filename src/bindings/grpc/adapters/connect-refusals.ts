@@ -19,8 +19,7 @@ const END_FLAG = 0x02;
 
 /**
  * What Connect answers to a call that it refuses by itself, because of its headers or its bytes. Connect's errors have no details, and for
- * bytes that it can't read they are INTERNAL, as if the server had failed. They become errors of ours, with an `ErrorInfo`. Answers of
- * HTTP without a body (415) stay as they are.
+ * bytes that it can't read they are INTERNAL, as if the server had failed. They become errors of ours, with an `ErrorInfo`.
  */
 export async function refusalOf(answer: UniversalServerResponse): Promise<Refusal> {
   const { trailer, body } = answer;
@@ -44,13 +43,11 @@ export async function refusalOf(answer: UniversalServerResponse): Promise<Refusa
     frame[0] = END_FLAG;
     return { answer: { ...answer, body: only(frame) }, code };
   }
-  if (answer.status === UNSUPPORTED_MEDIA_TYPE) return { answer, code: Code.Unimplemented };
   const { json, code } = withJsonInfo(bytes, (error) => error);
   answer.header?.set('content-length', String(json.length));
   return { answer: { ...answer, status: httpStatus(answer.status, code), body: only(json) }, code };
 }
 
-const UNSUPPORTED_MEDIA_TYPE = 415;
 const SERVER_ERROR = 500;
 
 function httpStatus(status: number, code: number): number {

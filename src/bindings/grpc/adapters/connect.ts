@@ -5,9 +5,10 @@ import { Code, ConnectError, createConnectRouter, createContextKey, createContex
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { compressionGzip } from '@connectrpc/connect-node';
 import type { StreamOperation, UnaryOperation } from '#protocol';
-import { A2AError } from '#protocol';
+import { A2AError, ERRORS } from '#protocol';
 import type { HttpRequest } from '../../http.ts';
 import { requestBytes } from '../../request-body.ts';
+import { errorHeaders } from '../../responses.ts';
 import { framedBody, onlyFrame } from '../framing.ts';
 import type { AdmittedCall, GrpcHost } from '../host.ts';
 import { READ_BYTES, READ_JSON } from './codec.ts';
@@ -53,6 +54,7 @@ const CONNECT_STREAM = /^application\/connect\+/i;
 /** The status of HTTP that Connect has for UNIMPLEMENTED, and the one of an unknown method. */
 const NOT_IMPLEMENTED = 501;
 const NOT_FOUND = 404;
+const UNSUPPORTED_MEDIA_TYPE = 415;
 
 /** Adds methods to Connect's router. */
 export type ConnectMethods = (router: ConnectRouter) => void;
@@ -101,11 +103,23 @@ export function createConnectRoad(host: GrpcHost, addMethods: ConnectMethods = a
       contextValues: createContextValues().set(CALL, call),
     });
     if (call.isRead) return { ...answer, admitted: call.admitted, requestId };
+    if (answer.status === UNSUPPORTED_MEDIA_TYPE) return { ...(await wrongType(answer, request, host)), admitted: undefined, requestId };
     const { answer: refused, code } = await refusalOf(answer);
     call.admitted?.ended(code);
     const status = call.isKnown || refused.status !== NOT_IMPLEMENTED ? refused.status : NOT_FOUND;
     return { ...refused, status, admitted: call.admitted, requestId };
   };
+}
+
+/** Connect answers a content type that the method does not have before the access checks. */
+async function wrongType(answer: UniversalServerResponse, request: HttpRequest, host: GrpcHost): Promise<UniversalServerResponse> {
+  try {
+    (await host.admit(request)).ended(Code.Unimplemented);
+    return answer;
+  } catch (thrown) {
+    const error = A2AError.from(thrown);
+    return { status: ERRORS[error.kind].http, header: new Headers(errorHeaders(error)) };
+  }
 }
 
 function addA2AMethods(router: ConnectRouter): void {
