@@ -10,6 +10,7 @@ import { helpFor } from './flags/help.ts';
 import { parse, switchOf, textOf } from './flags/parse.ts';
 import type { CommandSpec } from './flags/spec.ts';
 import { unknownSubcommand } from './flags/subcommands.ts';
+import { counted } from './output/counted.ts';
 
 const SPEC: CommandSpec = {
   name: 'store',
@@ -86,7 +87,12 @@ function tableOf({ tasks, bytes, files, backups }: AdminStoreStats): string {
   const rows = NAMES.map(([name, words]) => [words, sizeText(bytes[name])] as const);
   const total = NAMES.reduce((sum, [name]) => sum + bytes[name], 0);
   const lines = [...rows, ['total', sizeText(total)] as const].map(([words, size]) => `${words.padEnd(28)}${size.padStart(12)}`);
-  return `${lines.join('\n')}\n${tasks} tasks, ${files.blobs} files with large content, ${files.audit} files of the audit log\n${backups === undefined ? '' : backupWords(backups)}`;
+  const counts = [
+    counted(tasks, 'task'),
+    `${counted(files.blobs, 'file')} with large content`,
+    `${counted(files.audit, 'file')} of the audit log`,
+  ].join(', ');
+  return `${lines.join('\n')}\n${counts}\n${backups === undefined ? '' : backupWords(backups)}`;
 }
 
 function backupWords({ to, lastAt, problem }: NonNullable<AdminStoreStats['backups']>): string {

@@ -159,7 +159,9 @@ describe('parley store', () => {
       expect(files).toMatchObject({ audit: 1 });
     };
     await expectAll();
-    expect((await stats()).out).toMatch(/^events +\d.*\n[\s\S]*free pages +\d.*\n[\s\S]*total +\d/m);
+    expect((await stats()).out).toMatch(
+      /^events +\d.*\n[\s\S]*free pages +\d.*\n[\s\S]*total +\d[\s\S]* tasks, .*, 1 file of the audit log\n/m,
+    );
     expect(jsonOf(await run(['store', 'compact', '--data', data, '--json'], { env }))).toMatchObject({ bytes: { free: 0 } });
     await node.stop();
     await expectAll();

@@ -29,7 +29,7 @@ export async function tamperWith(database: string, tasks: number): Promise<reado
     `task ${row.id}: its row differs`,
     `task ${gone.id}: it is not in the database`,
     `task ${content.id}: its large content`,
-    `the database has ${tasks - 1} tasks, and the source ${tasks}`,
+    `number of tasks: ${tasks - 1} in the database, ${tasks} in the source`,
     'Run the command again on an empty database',
   ];
 }

@@ -3,6 +3,7 @@ import { placeOf, urlProblem } from '../../engine/adapters/postgres.ts';
 import type { CopyResult } from '../../server/adapters/store-copy.ts';
 import { copyStore, openCopySource } from '../../server/adapters/store-copy.ts';
 import { CliError } from '../command.ts';
+import { counted } from '../output/counted.ts';
 import { asCliError, progressLine, untilInterrupted } from './folder.ts';
 
 /** `parley store copy FROM TO`. */
@@ -21,7 +22,7 @@ export async function copy(
         const words = { copy: 'copied', check: 'compared' } as const;
         return await copyStore(source, url, {
           ...{ signal, blobs },
-          onProgress: (phase, done, total) => line.show(`${done} of ${total} tasks ${words[phase]}`),
+          onProgress: (phase, done, total) => line.show(`${done} of ${counted(total, 'task')} ${words[phase]}`),
         });
       } finally {
         await source.close();
@@ -51,9 +52,16 @@ function databaseIn(to: string | undefined): string {
 }
 
 function textOf({ tasks, entries, resumed, checked, blobs, pushConfigs, sends, names }: CopyResult, url: string): string {
-  const what = `${entries} log entries, ${blobs} files, ${pushConfigs} push configs, ${sends} records of sends, ${names} names of conversations`;
-  return `${placeOf(url)}: ${tasks} tasks${resumed ? ', continued from an earlier copy; this time' : ' with'} ${what}.
-${checked.tasks} tasks with ${checked.entries} log entries are equal on both sides.
+  const what = [
+    counted(entries, 'log entry', 'log entries'),
+    counted(blobs, 'file'),
+    counted(pushConfigs, 'push config'),
+    counted(sends, 'record of a send', 'records of sends'),
+    counted(names, 'name of a conversation', 'names of conversations'),
+  ].join(', ');
+  const checks = `${counted(checked.tasks, 'task')} with ${counted(checked.entries, 'log entry', 'log entries')}`;
+  return `${placeOf(url)}: ${counted(tasks, 'task')}${resumed ? ', continued from an earlier copy; this time' : ' with'} ${what}.
+${checks} ${checked.tasks === 1 ? 'is' : 'are'} equal on both sides.
 Serve them with: parley serve AGENT --store postgres://…
 `;
 }

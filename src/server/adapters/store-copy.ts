@@ -67,7 +67,8 @@ async function begin(source: CopySource, { store, place, url }: Opened & { reado
     );
   if (note?.state === 'done')
     throw new ConfigError(`${source.folder} was copied to ${where} already, at ${note.at}; start nodes with --store. Nothing was changed`);
-  if (note === undefined && tasks > 0) throw new ConfigError(`the database at ${where} has ${tasks} tasks already; use an empty one`);
+  if (note === undefined && tasks > 0)
+    throw new ConfigError(`the database at ${where} has ${tasks === 1 ? '1 task' : `${tasks} tasks`} already; use an empty one`);
   await refuseOthers(store, where);
   await place.write({ source: source.id, state: 'running', at: new Date().toISOString() });
   try {

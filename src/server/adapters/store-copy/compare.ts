@@ -40,7 +40,7 @@ export async function compareAll(copying: Copying, onTask: (done: number) => voi
     after = page.next;
   }
   const there = await target.store.count({ owner: 'any' });
-  if (there !== found.tasks) differ(`the database has ${there} tasks, and the source ${found.tasks}`);
+  if (there !== found.tasks) differ(`number of tasks: ${there} in the database, ${found.tasks} in the source`);
   await compareQueues(copying, differ);
   found.sends = await compareSends(copying, differ);
   await compareNames(copying, differ);
