@@ -131,6 +131,7 @@ export function assembleNode(options: HandlerOptions): ServedNode {
     mcp: options.mcp && mountedOnce(options.mcp),
     phase: lifecycle.phase,
     isBroken: () => engine?.stats().isBroken ?? false,
+    storeProblem: options.storeProblem,
     replicaState: options.replicaState,
   };
   const { add, remove } = list;

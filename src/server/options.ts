@@ -104,6 +104,8 @@ export interface ServingOptions extends HostOriginOptions {
   readonly backups?: AdminBackups;
   /** The files of the store, for the admin API. */
   readonly storeFiles?: AdminStore;
+  /** Why the store can't be used until somebody has corrected its database, for `/readyz`. Undefined: it can. */
+  readonly storeProblem?: () => string | undefined;
   /** What callers use on other nodes of the same database. Limits of each caller hold for all nodes together. Absent: for this node. */
   readonly callerCounts?: CallerCounts;
   /** The other nodes on the same database, which erase their part of a caller's data. */

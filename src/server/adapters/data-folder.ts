@@ -104,7 +104,7 @@ export function addressOf({ url, port, host = '' }: Partial<Pick<Settings, 'url'
 
 /** What a data folder holds, opened. */
 type OpenedData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups'>> &
-  Pick<ServingOptions, 'storeFiles' | 'callerCounts'> & { readonly local?: LocalStore };
+  Pick<ServingOptions, 'storeFiles' | 'storeProblem' | 'callerCounts'> & { readonly local?: LocalStore };
 
 /** A store in files of this machine. */
 export interface LocalStore {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AdminBackups } from '#protocol';
 import { A2AError } from '#protocol';
-import type { CopyNote, PostgresStore } from '../../engine/adapters/postgres.ts';
+import type { CopyNote, PostgresOptions, PostgresStore, StoreProblem } from '../../engine/adapters/postgres.ts';
 import { openCopyPlace, openPostgresStore, placeOf, urlProblem } from '../../engine/adapters/postgres.ts';
 import type { CallerCounts } from '../access/limits/caller-counts.ts';
 import { ConfigError } from '../config/read-value.ts';
@@ -18,7 +18,7 @@ import { openSharedBlobs } from './shared-blobs.ts';
 import { shareCounts } from './shared-counts.ts';
 import { postgresStats } from './store-stats.ts';
 
-type PostgresData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups' | 'storeFiles'>> & {
+type PostgresData = Required<Pick<ServingOptions, 'store' | 'blobs' | 'secret' | 'keys' | 'backups' | 'storeFiles' | 'storeProblem'>> & {
   readonly callerCounts: CallerCounts;
 };
 
@@ -46,17 +46,16 @@ export async function openPostgresData(
   { url, blobs: place, folder, leaseMs, search, acceptLoss, limits, nodeUrl, replica }: PostgresPlace,
   log: Log,
 ): Promise<PostgresData> {
-  const problem = urlProblem(url);
-  if (problem !== undefined) throw new ConfigError(problem);
-  const report = (what: string, cause: unknown): void =>
-    log.warn(what, { problem: cause instanceof Error ? cause.message : String(cause) });
+  const wrong = urlProblem(url);
+  if (wrong !== undefined) throw new ConfigError(wrong);
+  const { report, onProblem, storeProblem } = reporting(log);
   const joining =
     replica === undefined
       ? {}
       : { share: 'fair' as const, announce: replica.announce.bind(replica), onTakeover: replica.tookOver.bind(replica) };
   const onAcceptedLoss = (missing: string): void =>
     log.warn('the node continues without lost commits (--accept-loss): the database lacks what it had acknowledged', { missing });
-  const store = await openPostgresStore(url, { report, leaseMs, search, acceptLoss, onAcceptedLoss, url: nodeUrl, ...joining });
+  const store = await openPostgresStore(url, { report, leaseMs, search, acceptLoss, onAcceptedLoss, onProblem, url: nodeUrl, ...joining });
   try {
     // After this process is registered: a copy that starts now finds it.
     if ((await copyTo(url)) === undefined && existsSync(join(folder, 'tasks.db'))) log.info(NOT_COPIED, { folder });
@@ -70,12 +69,32 @@ export async function openPostgresData(
     const storeFiles = { stats: () => postgresStats(folder, store), compact: async () => void (await store.compact?.()) };
     const callerCounts = shareCounts(store.usage);
     closeBefore(store, () => callerCounts.close());
-    return { store, blobs, secret: store.secret, keys, backups: NO_BACKUPS, storeFiles, callerCounts };
+    return { store, blobs, secret: store.secret, keys, backups: NO_BACKUPS, storeFiles, callerCounts, storeProblem };
   } catch (thrown) {
     await store.close();
     throw thrown;
   }
 }
+
+type Reporting = Required<Pick<PostgresOptions, 'report' | 'onProblem'> & Pick<ServingOptions, 'storeProblem'>>;
+
+/** While the database has to be corrected, the log says that once, and not what fails because of it. */
+function reporting(log: Log): Reporting {
+  let problem: StoreProblem | undefined;
+  return {
+    report: (what, cause) => {
+      if (problem === undefined) log.warn(what, { problem: cause instanceof Error ? cause.message : String(cause) });
+    },
+    onProblem: (found) => {
+      problem = found;
+      if (found === undefined) log.info('the store can be used again');
+      else log.error(CORRECT_IT, undefined, { problem: found.advice });
+    },
+    storeProblem: () => problem?.text,
+  };
+}
+
+const CORRECT_IT = 'the store can’t be used: requests are refused until somebody has corrected the database';
 
 /** Of several nodes, the one that owns the first cell deletes content without a task. */
 function sweepBeside(store: PostgresStore, list: ListContent, { olderMs, log }: { readonly olderMs: number; readonly log: Log }): void {

@@ -60,6 +60,7 @@ export interface RouteContext {
   /** `open` while requests are served, `draining` during shutdown. */
   readonly phase: () => NodePhase;
   readonly isBroken: () => boolean;
+  readonly storeProblem: ServingOptions['storeProblem'];
   readonly replicaState: ServingOptions['replicaState'];
 }
 
@@ -185,8 +186,8 @@ function decoded(name: string): string {
 }
 
 /** Whether requests are served. */
-export function isReady({ phase, isBroken }: Pick<RouteContext, 'phase' | 'isBroken'>): boolean {
-  return phase() === 'open' && !isBroken();
+export function isReady({ phase, isBroken, storeProblem }: Pick<RouteContext, 'phase' | 'isBroken' | 'storeProblem'>): boolean {
+  return phase() === 'open' && !isBroken() && storeProblem?.() === undefined;
 }
 
 const REASONS = {
@@ -196,6 +197,8 @@ const REASONS = {
   open: 'the node is ready',
 } as const;
 
+const SEE_LOG = 'its log says what to do';
+
 /** The readiness probe: a node that starts, shuts down or can't write to its store is not ready. */
 function ready(site: RouteContext): HttpResponse {
   const phase = site.phase();
@@ -203,5 +206,7 @@ function ready(site: RouteContext): HttpResponse {
   const replica = site.replicaState?.();
   if (isReady(site)) return json({ status: 'ready', ...(replica === undefined ? {} : { replica: { ...replica } }) }, 200, headers);
   const status = site.isBroken() ? 'broken' : phase === 'leaving' ? 'draining' : phase;
-  return json({ status, message: REASONS[status] }, 503, { ...headers, ...retryAfter(1000) });
+  const problem = status === 'open' ? site.storeProblem?.() : undefined;
+  const shown = problem === undefined ? { status, message: REASONS[status] } : { status: 'unavailable', message: `${problem}; ${SEE_LOG}` };
+  return json(shown, 503, { ...headers, ...retryAfter(1000) });
 }

@@ -1,7 +1,7 @@
 import type { CellEvents, StoreCells } from '../../cells.ts';
 import { CellsLostError } from '../../cells.ts';
 import type { ContextFilter } from '../../ports.ts';
-import { StoreError } from '../shared/store-error.ts';
+import type { StoreError } from '../shared/store-error.ts';
 import { AgentSightings } from './agent-sightings.ts';
 import type { CellOwnerOptions } from './cell-owner-options.ts';
 import { CellSet } from './cell-set.ts';
@@ -9,6 +9,7 @@ import type { CellsSeen } from './cell-sql.ts';
 import { cellStatements } from './cell-sql.ts';
 import { cellOf, idIn } from './cells.ts';
 import type { PostgresDatabase } from './database.ts';
+import { unavailable } from './errors.ts';
 import { isLost, lostError } from './history-check.ts';
 import { LeaseConnection } from './lease-connection.ts';
 import type { LeaseWatch } from './lease-watch.ts';
@@ -46,7 +47,7 @@ export class CellOwner implements StoreCells {
     this.#database = database;
     this.#options = options;
     this.count = options.count;
-    this.#sql = cellStatements(s);
+    this.#sql = cellStatements(s, options.store);
     this.#lease = new LeaseConnection(database);
     this.#agents = new AgentSightings(database, s, options.clock);
     this.#watch = watchLease(options.leaseMs, options.clock);
@@ -178,7 +179,7 @@ export class CellOwner implements StoreCells {
     const sentAt = clock.now();
     const values = [url, leaseMs, address?.link ?? '', address?.publicKey ?? '', this.#isLeaving];
     const [made] = await this.#lease.run<{ replica: number }>(this.#sql.enter, values);
-    if (made === undefined) throw new StoreError('failed', 'the replica was not stored');
+    if (made === undefined) throw unavailable(new Error('the tables belong to another store'));
     this.#id = made.replica;
     this.#options.onRejoin();
     this.#watch.renewed(sentAt);
@@ -259,7 +260,7 @@ export class CellOwner implements StoreCells {
 
   async #seen(id: number): Promise<CellsSeen> {
     const [seen] = await this.#database.read<CellsSeen>(this.#sql.look, [id]);
-    if (seen === undefined) throw new StoreError('failed', 'the cells could not be read');
+    if (seen === undefined) throw unavailable(new Error('the tables belong to another store'));
     return seen;
   }
 
@@ -285,8 +286,7 @@ export class CellOwner implements StoreCells {
     const surplus = mayGive ? this.#own.size - share : 0;
     this.#own.give(surplus);
     if (surplus <= 0) return;
-    // Without an engine nothing is in use.
-    const unused = this.#events === undefined ? this.#own.all() : await this.#events.idle(surplus);
+    const unused = this.#events === undefined ? this.#own.all() : await this.#events.idle(surplus); // without an engine nothing is in use
     await this.#giveUp(this.#own.givenFrom(unused));
   }
 

@@ -21,6 +21,10 @@ export const DIVISION_BY_ZERO = '22012';
  * cancelled by a timeout, locks, read-only after a failover, errors of the server's disk.
  */
 const LATER = /^(08|53|58|40|57|55P03|25006)/;
+/** The database, a schema, table, column or function is gone: an operator may bring it back. */
+const GONE = /^(3D000|3F000|42P01|42703|42883)$/;
+/** The role may not connect, or may not use a table: an operator may grant it again. */
+const DENIED = /^(28|42501)/;
 /**
  * The server ends the connection: it is shut down, crashed, or an operator ended the session. The
  * statement may have been committed just before.
@@ -36,7 +40,17 @@ export function sqlState(thrown: unknown): string | undefined {
 export function fateOf(thrown: unknown): StatementFate {
   const state = sqlState(thrown);
   if (state === undefined || ENDED.test(state)) return 'lost';
-  return LATER.test(state) ? 'later' : 'wrong';
+  return LATER.test(state) || needsOperator(thrown) ? 'later' : 'wrong';
+}
+
+/** Whether somebody has to correct the database: something is gone, or the role may not use it. */
+export function needsOperator(thrown: unknown): boolean {
+  return isGone(thrown) || DENIED.test(sqlState(thrown) ?? '');
+}
+
+/** Whether a table, or what it is in, is not there. When it is back, it may be an older copy. */
+export function isGone(thrown: unknown): boolean {
+  return GONE.test(sqlState(thrown) ?? '');
 }
 
 /** When callers should come back while the database can't be reached. */

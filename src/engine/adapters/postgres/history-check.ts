@@ -3,8 +3,9 @@ import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
 import { cellOf } from './cells.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
-import { sqlState } from './errors.ts';
+import { isGone, sqlState, unavailable } from './errors.ts';
 import type { SchemaName } from './schema.ts';
+import { isStill } from './schema.ts';
 
 /** Where the history of a database is: a promoted standby begins another timeline, and a restored copy may have another system. */
 interface Place {
@@ -19,7 +20,7 @@ interface Trace {
   readonly row?: TaskRow;
 }
 
-/** Notices that a standby which was behind has become the primary. */
+/** Notices that a standby which was behind has become the primary, or that an older backup has replaced the tables. */
 export interface HistoryCheck {
   /** The database, with a check of each new connection. */
   readonly database: PostgresDatabase;
@@ -32,6 +33,8 @@ export interface HistoryCheck {
 interface HistoryCheckParts {
   readonly database: PostgresDatabase;
   readonly schema: SchemaName;
+  /** The random id of the store. */
+  readonly store: string;
   /** Number of cells. */
   readonly cells: number;
   readonly report: (what: string, cause: unknown) => void;
@@ -40,30 +43,35 @@ interface HistoryCheckParts {
 /** The server lacks these functions, as some services do, or this role may not call them. */
 const NOT_THERE = new Set(['42883', '42501', '0A000']);
 
-export function createHistoryCheck({ database, schema, cells: count, report }: HistoryCheckParts): HistoryCheck {
-  const sql = statements(schema);
+export function createHistoryCheck({ database, schema, store, cells: count, report }: HistoryCheckParts): HistoryCheck {
+  const sql = { ...statements(schema), same: { name: 'same-store', text: `SELECT ${isStill(schema, store)} AS yes` } };
   let place: Place | undefined;
   let newest: Trace | undefined;
   /** What is missing. From then on no connection is good. */
   let lost: string | undefined;
+  /** Tables were not there. When they are back, they may be an older copy. */
+  let wereGone = false;
 
+  /** Throws if the newest acknowledged commit is missing. */
+  const verify = async (connection: PostgresConnection, since: string): Promise<void> => {
+    await refuseOther(connection, sql.same);
+    if (newest === undefined || !(await isMissing(connection, sql.trace, newest))) return;
+    lost = lostText(newest, since);
+    await connection.query(sql.mark, [lost]);
+    throw lostError(lost);
+  };
   const check = async (connection: PostgresConnection): Promise<void> => {
     if (lost !== undefined) throw lostError(lost);
     const now = await placeOf(connection, sql.place);
     const before = place;
-    if (now === undefined || (before?.system === now.system && before.timeline === now.timeline)) return;
-    const trace = newest;
-    if (before !== undefined && trace !== undefined) {
-      const [found] = await connection.query<{ last: number }>(sql.trace, [trace.key]);
-      if (trace.row === undefined ? found !== undefined : (found?.last ?? 0) < trace.row.last) {
-        lost = lostText(trace, before, now);
-        await connection.query(sql.mark, [lost]);
-        throw lostError(lost);
-      }
-    }
+    const moved = now === undefined || isSame(before, now) ? undefined : now;
+    if (moved === undefined && !wereGone) return;
+    if (before !== undefined || wereGone) await verify(connection, sinceWhat(before, moved));
+    wereGone = false;
+    if (moved === undefined) return;
     if (before !== undefined)
-      report('the database is on another server or timeline; it has the newest commit of this node', `${nameOf(before)} → ${nameOf(now)}`);
-    place = now;
+      report('the database is on another server or timeline; it has the newest commit of this node', fromTo(before, moved));
+    place = moved;
   };
   return {
     database: {
@@ -72,7 +80,9 @@ export function createHistoryCheck({ database, schema, cells: count, report }: H
         const connection = await database.connect(options);
         try {
           await check(connection);
-          return connection;
+          return noting(connection, () => {
+            wereGone = true;
+          });
         } catch (thrown) {
           connection.cut();
           throw thrown;
@@ -104,20 +114,56 @@ async function placeOf(connection: PostgresConnection, sql: Sql): Promise<Place 
   }
 }
 
+function isSame(before: Place | undefined, now: Place): boolean {
+  return before?.system === now.system && before.timeline === now.timeline;
+}
+
+/** The tables of another store have no commits of this one. */
+async function refuseOther(connection: PostgresConnection, sql: Sql): Promise<void> {
+  const [same] = await connection.query<{ yes: boolean }>(sql);
+  if (same?.yes === false) throw unavailable(new Error('the tables belong to another store'));
+}
+
+async function isMissing(connection: PostgresConnection, sql: Sql, { key, row }: Trace): Promise<boolean> {
+  const [found] = await connection.query<{ last: number }>(sql, [key]);
+  return row === undefined ? found !== undefined : (found?.last ?? 0) < row.last;
+}
+
+function sinceWhat(before: Place | undefined, moved: Place | undefined): string {
+  return before === undefined || moved === undefined ? 'its tables were gone' : `the database moved ${fromTo(before, moved)}`;
+}
+
+function fromTo(before: Place, now: Place): string {
+  return `from ${nameOf(before)} to ${nameOf(now)}`;
+}
+
 function nameOf({ system, timeline }: Place): string {
   return `system ${system}, timeline ${Number.parseInt(timeline, 16)}`;
 }
 
-function lostText({ key, row }: Trace, before: Place, now: Place): string {
+/** Notes that a table was gone. */
+function noting(connection: PostgresConnection, onGone: () => void): PostgresConnection {
+  const query: PostgresConnection['query'] = async (sql, values) => {
+    try {
+      return await connection.query(sql, values);
+    } catch (thrown) {
+      if (isGone(thrown)) onGone();
+      throw thrown;
+    }
+  };
+  return { query, run: (text) => connection.run(text), end: () => connection.end(), cut: () => connection.cut() };
+}
+
+function lostText({ key, row }: Trace, since: string): string {
   const what = row === undefined ? `the deletion of task number ${key}` : `entry ${row.last} of task ${row.id}`;
-  return `${what} is missing since the database moved from ${nameOf(before)} to ${nameOf(now)}`;
+  return `${what} is missing since ${since}`;
 }
 
 /** The error of a process on a database that lacks what it has acknowledged. */
 export function lostError(lost: string): StoreError {
   return new StoreError(
     'damaged',
-    `the database lacks commits that it had acknowledged: ${lost}. A standby that was behind has become the primary. Make a complete server the primary again; or continue without the lost commits: parley serve --accept-loss, in code acceptLoss: true`,
+    `the database lacks commits that it had acknowledged: ${lost}. A standby that was behind has become the primary, or an older backup was restored. Make a complete server the primary again; or continue without the lost commits: parley serve --accept-loss, in code acceptLoss: true`,
   );
 }
 

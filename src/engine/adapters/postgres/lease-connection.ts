@@ -1,5 +1,5 @@
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
-import { fateOf } from './errors.ts';
+import { fateOf, isGone } from './errors.ts';
 
 /** A connection that is replaced when it breaks, for statements that may be sent again. */
 export class LeaseConnection {
@@ -16,7 +16,8 @@ export class LeaseConnection {
     try {
       return await connection.query<R>(sql, values);
     } catch (thrown) {
-      if (fateOf(thrown) === 'lost' && this.#connection === connection) {
+      // Tables that are back may be an older copy: each new connection is checked for that.
+      if ((fateOf(thrown) === 'lost' || isGone(thrown)) && this.#connection === connection) {
         connection.cut();
         this.#connection = undefined;
       }

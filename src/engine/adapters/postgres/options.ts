@@ -2,6 +2,7 @@ import type { LeaseClock } from './lease-watch.ts';
 import { leaseClock } from './lease-watch.ts';
 import type { ReplicaAddress, ReplicaOwner } from './replica.ts';
 import type { ReplicaRow } from './replica-list.ts';
+import type { StoreProblem } from './table-watch.ts';
 
 /** Options of `openPostgresStore`. */
 export interface PostgresOptions {
@@ -39,6 +40,11 @@ export interface PostgresOptions {
   readonly readers?: number;
   /** The server cancels a commit that waits longer than this for another one. Default 5,000. */
   readonly commitMsMax?: number;
+  /**
+   * Called when the store can't be used until somebody has corrected its database, for example because its schema was dropped, and with
+   * undefined when it can be used again. Only `openPostgresStore` looks for that, once a second.
+   */
+  readonly onProblem?: (problem: StoreProblem | undefined) => void;
   /** Gets internal errors, for the log. */
   readonly report?: (what: string, cause: unknown) => void;
   /** The time of the lease. Default: the clocks of the machine. */

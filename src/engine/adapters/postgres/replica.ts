@@ -6,6 +6,7 @@ import { LeaseConnection } from './lease-connection.ts';
 import type { LeaseClock, LeaseMoment, LeaseWatch } from './lease-watch.ts';
 import { watchLease } from './lease-watch.ts';
 import type { SchemaName } from './schema.ts';
+import { isStill } from './schema.ts';
 
 /** This process as the only writer of its store: it owns all cells while its lease is valid by the database's clock. */
 export interface Replica {
@@ -23,6 +24,8 @@ export interface Replica {
 }
 
 export interface ReplicaOptions {
+  /** The random id of the store. */
+  readonly store: string;
   readonly leaseMs: number;
   /** The address of this replica, for people. */
   readonly url: string;
@@ -90,7 +93,7 @@ class PostgresReplica implements Replica {
   constructor(database: PostgresDatabase, s: SchemaName, options: ReplicaOptions) {
     this.#connection = new LeaseConnection(database);
     this.#options = options;
-    this.#sql = statements(s);
+    this.#sql = statements(s, options.store);
     this.#watch = watchLease(options.leaseMs, options.clock);
     this.#enteredAt = options.clock.now();
   }
@@ -204,7 +207,7 @@ class PostgresReplica implements Replica {
     const sentAt = this.#options.clock.now();
     if (this.#id !== 0 && (await this.#run(this.#sql.renew, [this.#id, leaseMs])).length > 0) return sentAt;
     const [made] = await this.#run<{ replica: number }>(this.#sql.enter, [url, leaseMs, address?.link ?? '', address?.publicKey ?? '']);
-    if (made === undefined) throw new StoreError('failed', 'the replica was not stored');
+    if (made === undefined) throw unavailable(new Error('the tables belong to another store'));
     this.#id = made.replica;
     return sentAt;
   }
@@ -246,7 +249,8 @@ function heldBy(replica: number, url: string): string {
   return `another node serves this store${url === '' ? '' : `, at ${url}`} (replica ${replica}): stop it first, or use another database`;
 }
 
-function statements(s: SchemaName): Readonly<Record<'bury' | 'holders' | 'enter' | 'claim' | 'renew' | 'leave', Sql>> {
+function statements(s: SchemaName, store: string): Readonly<Record<'bury' | 'holders' | 'enter' | 'claim' | 'renew' | 'leave', Sql>> {
+  const still = isStill(s, store);
   return {
     bury: { name: 'bury', text: `DELETE FROM ${s}.replicas WHERE until < clock_timestamp() RETURNING replica` },
     holders: {
@@ -256,12 +260,12 @@ function statements(s: SchemaName): Readonly<Record<'bury' | 'holders' | 'enter'
     },
     enter: {
       name: 'enter',
-      text: `INSERT INTO ${s}.replicas (url, until, link, public_key) VALUES ($1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4)
-        RETURNING replica`,
+      text: `INSERT INTO ${s}.replicas (url, until, link, public_key) SELECT $1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4
+        WHERE ${still} RETURNING replica`,
     },
     claim: {
       name: 'claim',
-      text: `UPDATE ${s}.cells SET replica = $1, epoch = epoch + 1 WHERE replica IS NULL
+      text: `UPDATE ${s}.cells SET replica = $1, epoch = epoch + 1 WHERE replica IS NULL AND ${still}
         AND NOT ($3::boolean AND EXISTS (SELECT 1 FROM ${s}.cells WHERE replica IS NOT NULL))
         AND cell IN (SELECT cell FROM ${s}.cells WHERE replica IS NULL ORDER BY cell LIMIT $2::bigint FOR UPDATE SKIP LOCKED)
         RETURNING cell, epoch`,
@@ -269,8 +273,8 @@ function statements(s: SchemaName): Readonly<Record<'bury' | 'holders' | 'enter'
     renew: {
       name: 'renew',
       text: `UPDATE ${s}.replicas SET until = clock_timestamp() + $2::float8 * interval '1 ms' WHERE replica = $1 AND until > clock_timestamp()
-        RETURNING replica`,
+        AND ${still} RETURNING replica`,
     },
-    leave: { name: 'leave', text: `DELETE FROM ${s}.replicas WHERE replica = $1` },
+    leave: { name: 'leave', text: `DELETE FROM ${s}.replicas WHERE replica = $1 AND ${still}` },
   };
 }

@@ -171,6 +171,19 @@ export const STEPS: readonly Step[] = [
   },
 ];
 
+/** All tables and sequences that this program uses. */
+export const TABLES: readonly string[] = [
+  'meta',
+  ...STEPS.flatMap(({ sql }) => [...sql('').matchAll(/CREATE (?:TABLE|SEQUENCE) \.(\w+)/g)].map(([, name = '']) => name)),
+];
+
+/**
+ * A condition that fails once other tables have replaced those of a store, whose replicas have the same numbers. `store`: its id.
+ */
+export function isStill(s: SchemaName, store: string): string {
+  return `EXISTS (SELECT 1 FROM ${s}.meta WHERE store = '${store.replaceAll("'", "''")}')`;
+}
+
 /** What the store's one row of `meta` says. */
 export interface PostgresMeta {
   readonly version: number;
@@ -242,9 +255,12 @@ function scriptFrom(from: number, s: SchemaName, { cells, hasSchema }: { readonl
     last_key bigint NOT NULL DEFAULT 0
   );
   INSERT INTO ${s}.meta (one, version, needs, store, cells) VALUES (1, 0, 1, gen_random_uuid(), ${Math.trunc(cells)});`;
+  // A writer of tables that were dropped is none of the new ones: its commits are refused.
+  const writers =
+    from > 0 ? '' : `SELECT setval(pg_get_serial_sequence('${s.replaceAll("'", "''")}.writers', 'writer'), (random() * 1e12)::bigint + 1);`;
   const guard = `SELECT 1 / (CASE WHEN version = ${from} THEN 1 ELSE 0 END) FROM ${s}.meta FOR UPDATE;`;
   const needs = STEPS.at(-1)?.needs ?? 1;
-  return `BEGIN; SET LOCAL lock_timeout = '2s'; ${create} ${guard} ${steps.join('\n')}
+  return `BEGIN; SET LOCAL lock_timeout = '2s'; ${create} ${guard} ${steps.join('\n')} ${writers}
   UPDATE ${s}.meta SET version = ${STEPS.length}, needs = ${needs}; COMMIT;`;
 }
 

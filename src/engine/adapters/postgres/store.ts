@@ -15,6 +15,7 @@ import type { PostgresDatabase, Sql } from './database.ts';
 import { reading } from './errors.ts';
 import type { HistoryCheck } from './history-check.ts';
 import { acceptOrRefuse, createHistoryCheck } from './history-check.ts';
+import { oneAtATime } from './in-turn.ts';
 import type { PostgresOptions, ReplicaAccess } from './options.ts';
 import { DEFAULTS } from './options.ts';
 import { createPostgresReads } from './reads.ts';
@@ -64,8 +65,8 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   const { schema, leaseMs, url, share, search, commitMsMax, report, clock, verdicts } = { ...DEFAULTS, ...options };
   const s = quoted(schema);
   const meta = await prepare(database, s, options);
-  const history = createHistoryCheck({ database, schema: s, cells: meta.cells, report });
-  const shared = replicaAccess(database, s);
+  const history = createHistoryCheck({ database, schema: s, store: meta.store, cells: meta.cells, report });
+  const shared = replicaAccess(database, s, meta.store);
   const { inTurn, settled } = oneAtATime();
   const writing: CellWriting = {
     settle: (replica) => inTurn(() => writer.settle(replica)),
@@ -78,12 +79,15 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   const address = await options.announce?.(shared);
   const member = await joinStore(history.database, s, {
     ...{ leaseMs, url, share, report, clock, onStandby, onTakeover, signal, address, writing },
-    count: meta.cells,
+    ...{ count: meta.cells, store: meta.store },
     onDrops: () => realms.reset(),
     onRejoin: () => history.release(),
   });
   const realms = createPostgresRealms(database, s);
-  const writer = createWriter({ database: history.database, schema: s, replica: member.replica, commitMsMax, report, verdicts });
+  const writer = createWriter({
+    ...{ database: history.database, schema: s, store: meta.store },
+    ...{ replica: member.replica, commitMsMax, report, verdicts },
+  });
   await member.begin();
   const sql = statements(s);
   const seen = new Set<string>();
@@ -157,19 +161,6 @@ async function indexed<T>(searching: PostgresSearch | undefined, batch: readonly
   }
 }
 
-/** One commit at a time: the outcome of a second one behind a lost one would be harder to find. */
-function oneAtATime(): { readonly inTurn: <T>(run: () => Promise<T>) => Promise<T>; readonly settled: () => Promise<unknown> } {
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    inTurn: (run) => {
-      const next = last.then(run);
-      last = next.catch(() => {});
-      return next;
-    },
-    settled: () => last,
-  };
-}
-
 /** What a store has for its only writer, or for one of several. */
 function sharing(
   { lease, cells, replica }: StoreMember,
@@ -190,10 +181,10 @@ function sharing(
   };
 }
 
-function replicaAccess(database: PostgresDatabase, s: SchemaName): ReplicaAccess {
+function replicaAccess(database: PostgresDatabase, s: SchemaName, store: string): ReplicaAccess {
   const sql = statements(s);
   return {
-    replicas: () => reading(() => listReplicaRows(database, s)),
+    replicas: () => reading(() => listReplicaRows(database, s, store)),
     sharedSecret: async (name, fresh) => {
       await reading(() => database.read(sql.offerSecret, [name, fresh]));
       const [stored] = await reading(() => database.read<{ value: string }>(sql.secret, [name]));

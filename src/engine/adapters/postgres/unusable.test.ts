@@ -13,6 +13,7 @@ it.each([
     'no pg_hba.conf entry for host "10.0.0.7", user "parley", database "parley", no encryption',
     'Allow this machine in pg_hba.conf',
   ],
+  ['28000', 'role "parley" is not permitted to log in', 'ALTER ROLE USER LOGIN.'],
   ['42501', 'permission denied for database parley', 'GRANT CREATE ON DATABASE'],
   ['42501', 'permission denied for schema parley', 'The tables belong to another role.'],
   ['53300', 'too many connections for role "parley"', 'raise the limit'],

@@ -10,6 +10,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /^28000 .*pg_hba\.conf/,
     'Allow this machine in pg_hba.conf of the server, or encrypt the connection with ?sslmode=verify-full in the URL.',
   ],
+  [/^28000 .*not permitted to log in/, 'Allow it: ALTER ROLE USER LOGIN.'],
   [/^28000 /, `${CORRECT}, or create the role: createuser USER.`],
   [/^3D000 /, `${CORRECT}, or create the database: createdb --owner USER NAME.`],
   [/^42501 .*for database/, 'The role needs the right to create a schema in the database: GRANT CREATE ON DATABASE NAME TO USER.'],

@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { suiteNeeding } from '../support/needs.ts';
+import type { Parley } from '../support/parley.ts';
+import type { PostgresServer } from '../support/postgres.ts';
+import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { getTask, sendInit, sendTask } from './client.ts';
+import { startParley } from './parley.ts';
+
+/** An operator who takes tables away from running nodes. */
+suiteNeeding('postgresql', hasPostgres, 'tables of running nodes', () => {
+  const [folder, place] = [scratchFolder(), postgresFolder()];
+  const env = { PARLEY_AUTH_FOLDER: join(folder, 'auth') };
+  let server: PostgresServer | undefined;
+  let store = '';
+  const nodes: Parley[] = [];
+
+  const sql = async (text: string): Promise<pg.QueryResult> => {
+    const client = new pg.Client({ connectionString: server?.url ?? '' });
+    await client.connect();
+    return await client.query(text).finally(() => client.end());
+  };
+  const start = async (): Promise<Parley> => {
+    const args = ['--store', store, '--store-lease-ms', '2000'];
+    const node = await startParley({ agent: 'echo', data: join(folder, `node-${nodes.length}`), args, env });
+    nodes.push(node);
+    return node;
+  };
+  const readiness = async (node: Parley): Promise<object> => {
+    const response = await fetch(`${node.url}/readyz`);
+    return { status: response.status, body: await response.json() };
+  };
+  const cellsOf = async (node: Parley): Promise<number> =>
+    Number(/^parley_replica_cells (\d+)$/m.exec(await fetch(`${node.url}/metrics`).then((got) => got.text()))?.[1]);
+  const unready = (reason: string): object => ({ status: 503, body: { status: 'unavailable', message: expect.stringContaining(reason) } });
+
+  beforeAll(async () => {
+    server = await startPostgres(place);
+    await sql('CREATE ROLE node LOGIN');
+    await sql('GRANT CREATE ON DATABASE postgres TO node');
+    store = server.url.replace('parley@', 'node@');
+  }, 120_000);
+  afterAll(async () => {
+    for (const node of nodes) await node.kill();
+    await server?.stop();
+  });
+
+  const refusesAll = async (node: Parley): Promise<void> => {
+    const rest = await fetch(`${node.url}/message:send`, sendInit('refused'));
+    expect([rest.status, rest.headers.get('Retry-After')]).toEqual([503, '1']);
+    expect(await rest.json()).toMatchObject({ error: { status: 'UNAVAILABLE' } });
+    const params = {
+      message: { kind: 'message', role: 'user', messageId: crypto.randomUUID(), parts: [{ kind: 'text', text: 'refused' }] },
+    };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params });
+    const rpc = await fetch(node.url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+    expect([rpc.status, rpc.headers.get('Retry-After')]).toEqual([503, '1']);
+  };
+
+  it.each([
+    [
+      'a schema that is renamed',
+      'ALTER SCHEMA parley RENAME TO away',
+      'ALTER SCHEMA away RENAME TO parley',
+      'not in its database',
+      'the schema parley is not in',
+    ],
+    [
+      'a table that is gone',
+      'ALTER TABLE parley.segments RENAME TO away',
+      'ALTER TABLE parley.away RENAME TO segments',
+      'not in its database',
+      ': segments. Bring them back',
+    ],
+    [
+      'rights on a table',
+      'REVOKE ALL ON parley.tasks FROM node',
+      'GRANT ALL ON parley.tasks TO node',
+      'may not use its tables',
+      'GRANT ALL ON ALL TABLES IN SCHEMA',
+    ],
+    [
+      'rights on the schema',
+      'ALTER SCHEMA parley OWNER TO parley; REVOKE ALL ON SCHEMA parley FROM node',
+      'ALTER SCHEMA parley OWNER TO node',
+      'may not use its tables',
+      'GRANT USAGE ON SCHEMA',
+    ],
+  ])(
+    'refuses requests without %s, and continues by itself when it is back',
+    { timeout: 90_000 },
+    async (_, take, giveBack, reason, advice) => {
+      const node = nodes[0] ?? (await start());
+      const before = await sendTask(node.url, 'before');
+      await sql(take);
+      try {
+        await eventually(async () => expect(await readiness(node)).toEqual(unready(reason)));
+        await refusesAll(node);
+        expect(node.errors()).toContain(advice);
+        if (take.includes('SCHEMA')) await eventually(async () => expect(await cellsOf(node)).toBe(0));
+      } finally {
+        await sql(giveBack);
+      }
+      await eventually(async () => expect(await readiness(node)).toMatchObject({ status: 200 }));
+      await eventually(async () => expect(await sendTask(node.url, 'after')).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } }));
+      expect(await getTask(node.url, before.id)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+      expect(node.errors()).not.toContain('internal error');
+    },
+  );
+
+  it('writes nothing into tables that another node has made, and continues with its own', { timeout: 90_000 }, async () => {
+    const old = nodes[0] ?? (await start());
+    const before = await sendTask(old.url, 'before');
+    await sql('ALTER SCHEMA parley RENAME TO away');
+    const fresh = await start();
+    await eventually(async () => expect(await readiness(old)).toEqual(unready('the tables of another store')));
+    await refusesAll(old);
+    const { id } = await sendTask(fresh.url, 'new');
+    const { rows } = await sql('SELECT id FROM parley.tasks');
+    expect(rows).toEqual([{ id }]);
+    expect((await sql('SELECT url FROM parley.replicas')).rows).toEqual([{ url: expect.stringContaining(String(fresh.pid)) }]);
+    expect((await sql('SELECT lost FROM parley.meta')).rows).toEqual([{ lost: null }]);
+    await fresh.stop();
+    await sql('DROP SCHEMA parley CASCADE; ALTER SCHEMA away RENAME TO parley');
+    await eventually(async () => expect(await readiness(old)).toMatchObject({ status: 200 }));
+    await eventually(async () => expect(await getTask(old.url, before.id)).toMatchObject({ id: before.id }));
+    await eventually(async () => expect(await sendTask(old.url, 'again')).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } }));
+  });
+
+  it('stops if what is back is an older copy', { timeout: 90_000 }, async () => {
+    const node = nodes[0] ?? (await start());
+    const { id } = await sendTask(node.url, 'lost');
+    await sql('ALTER SCHEMA parley RENAME TO away');
+    await eventually(async () => expect(await readiness(node)).toEqual(unready('not in its database')));
+    await eventually(async () => expect(await cellsOf(node)).toBe(0));
+    await sql(`UPDATE away.tasks SET key = -key WHERE id = '${id}'; ALTER SCHEMA away RENAME TO parley`);
+    expect((await node.ended).code).not.toBe(0);
+    expect(node.errors()).toContain('is missing since its tables were gone');
+  });
+});
