@@ -3,6 +3,7 @@ import type * as Pg from 'pg';
 import { StoreError } from '../shared/store-error.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
 import { toArray } from './text.ts';
+import { hasNoTls, tlsOf } from './tls.ts';
 import { urlProblem } from './url.ts';
 
 /** How a store reaches its server. */
@@ -45,7 +46,17 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
     getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)),
   };
   const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
-  const base = { connectionString: url, application_name: NAME, ...keepAlive, connectionTimeoutMillis: CONNECT_MS_MAX, types };
+  const { url: connectionString, ssl, negotiation, isOptional } = tlsOf(url);
+  const tls = negotiation === undefined ? {} : { sslnegotiation: negotiation };
+  const base: Pg.PoolConfig = {
+    connectionString,
+    ssl,
+    ...tls,
+    application_name: NAME,
+    ...keepAlive,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    types,
+  };
   // The server overestimates lists, and compiles each one: 20 ms instead of 1.
   const verify: Pg.PoolConfig['verify'] = (client, done) => void client.query(`${ISOLATION}; SET jit = off`).then(() => done(), done);
   const reading = { max: readers, query_timeout: answerMsMax, idleTimeoutMillis: 30_000, allowExitOnIdle: true, verify };
@@ -54,22 +65,34 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
   pool.on('error', () => {});
   // The pool listens while a connection is idle or has a query, but not during `verify`. Without a listener Node would end the process.
   pool.on('connect', (client) => void client.on('error', () => {}));
+  /** As libpq does with `sslmode=prefer`. */
+  const encrypted = async <T>(run: () => Promise<T>): Promise<T> => {
+    const tried = base.ssl;
+    try {
+      return await run();
+    } catch (thrown) {
+      if (!isOptional || tried === false || !hasNoTls(thrown)) throw thrown;
+      [base.ssl, pool.options.ssl] = [false, false];
+      return await run();
+    }
+  };
+  const connect = async (answerMs: number): Promise<PostgresConnection> => {
+    const socket = new Socket();
+    const client = new pg.Client({ ...base, stream: () => socket });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query(`${ISOLATION}; ${KEEPALIVES}`);
+    } catch (thrown) {
+      socket.destroy();
+      throw thrown;
+    }
+    return connectionOf(client, socket, answerMs);
+  };
   return {
-    connect: async (patience) => {
-      const socket = new Socket();
-      const client = new pg.Client({ ...base, stream: () => socket });
-      client.on('error', () => {});
-      try {
-        await client.connect();
-        await client.query(`${ISOLATION}; ${KEEPALIVES}`);
-      } catch (thrown) {
-        socket.destroy();
-        throw thrown;
-      }
-      return connectionOf(client, socket, patience?.answerMsMax ?? answerMsMax);
-    },
+    connect: (patience) => encrypted(() => connect(patience?.answerMsMax ?? answerMsMax)),
     read: async <R extends object>({ name, text }: Sql, values: readonly unknown[] = []) =>
-      (await pool.query<R>({ name, text, values: sent(values) })).rows,
+      (await encrypted(() => pool.query<R>({ name, text, values: sent(values) }))).rows,
     // A start that fails closes the store twice: the pool refuses to end a second time.
     close: async () => {
       if (!pool.ending) await pool.end();

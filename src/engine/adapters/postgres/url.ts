@@ -12,8 +12,14 @@ const SEVERAL_HOSTS = /^[a-z]+:\/\/(?:[^@/?#]*@)?[\w.-]+(?::\d+)?,[\w.:,-]+(?:[/
 
 /** The host, port and name of a database, without its user and password. */
 export function placeOf(url: string): string {
-  const { hostname, port, pathname, searchParams } = new URL(url);
-  // As `pg` does: a URL without a host can name a socket, or leave the host to the environment.
-  const host = hostname || searchParams.get('host') || process.env['PGHOST'] || 'localhost';
-  return `${host}${port === '' ? '' : `:${port}`}${pathname}`;
+  const place = new URL(url);
+  return `${hostOf(place)}${place.port === '' ? '' : `:${place.port}`}${place.pathname}`;
+}
+
+/** As `pg` does: a URL without a host can name a folder with a socket, or leave the host to the environment. */
+export function hostOf(
+  { hostname, searchParams }: Pick<URL, 'hostname' | 'searchParams'>,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  return hostname || searchParams.get('host') || env['PGHOST'] || 'localhost';
 }
