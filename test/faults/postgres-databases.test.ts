@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { contextId } from '#protocol';
 import { openPgDatabase } from '../../src/engine/adapters/postgres/pg-database.ts';
 import { openPostgresStore } from '../../src/engine/adapters/postgres.ts';
+import { run } from '../cli/run.ts';
 import { entriesOf, rowOf, seqOf } from '../contracts/rows.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { PostgresServer } from '../support/postgres.ts';
@@ -46,6 +47,15 @@ suiteNeeding('postgresql', hasPostgres, 'databases that an operator has prepared
     const advice = 'the encoding of the database is LATIN1, which lacks most characters. Create one with: createdb --encoding UTF8';
     await expect(openPostgresStore(await encoded('latin', 'LATIN1'))).rejects.toThrow(advice);
     expect(await kept(await encoded('bytes', 'SQL_ASCII'))).toBe(TEXT);
+  });
+
+  it('that are read-only say so to every command', async () => {
+    await operate(server.url, 'CREATE DATABASE kept');
+    expect(await kept(urlOf('kept'))).toBe(TEXT);
+    await operate(server.url, 'ALTER DATABASE kept SET default_transaction_read_only = on');
+    await expect(openPostgresStore(urlOf('kept'))).rejects.toThrow('this server or database is read-only');
+    const refused = await run(['keys', 'create', 'ann', '--store', urlOf('kept')]);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('this server or database is read-only')]);
   });
 
   it('may isolate transactions more strictly than a node needs, which would refuse commits that run beside others', async () => {

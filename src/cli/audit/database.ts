@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AuditRecord } from '#protocol';
 import type { SharedAudit } from '../../engine/adapters/postgres.ts';
-import { openSharedAudit } from '../../engine/adapters/postgres.ts';
+import { explained, openSharedAudit } from '../../engine/adapters/postgres.ts';
 import type { ChainVerdict } from '../../server/adapters/audit-table.ts';
 import { recordsIn, verifyTable } from '../../server/adapters/audit-table.ts';
 import { CliError } from '../command.ts';
 import type { ParsedFlags } from '../flags/parse.ts';
 import { switchOf, textOf } from '../flags/parse.ts';
+import { counted } from '../output/counted.ts';
 import { plain } from '../output/plain-text.ts';
 import type { ExportRange, TailOptions } from './options.ts';
 import { isWithin, rangeIn, tailIn } from './options.ts';
@@ -21,9 +22,11 @@ export async function runOnDatabase(action: 'tail' | 'verify' | 'export', url: s
   const range = action === 'export' ? rangeIn(flags) : undefined;
   const shared = await openSharedAudit(url);
   try {
-    if (asked !== undefined) return await tail(shared, asked);
-    if (range !== undefined) return await exportRecords(shared, range);
-    return await verify(shared, textOf(flags, 'head'), switchOf(flags, 'json'));
+    return await explained(url, async () => {
+      if (asked !== undefined) return await tail(shared, asked);
+      if (range !== undefined) return await exportRecords(shared, range);
+      return await verify(shared, textOf(flags, 'head'), switchOf(flags, 'json'));
+    });
   } finally {
     await shared.close();
   }
@@ -96,7 +99,7 @@ async function verify(shared: SharedAudit, wanted: string | undefined, json: boo
       hint: 'the end of a chain was cut off, or this is another log',
     });
   for (const { chain, node, records: count, head } of chains) {
-    process.stdout.write(`chain ${chain} of ${plain(node)}: ${count} records, all unchanged. Head: ${head}\n`);
+    process.stdout.write(`chain ${chain} of ${plain(node)}: ${counted(count, 'record')}, all unchanged. Head: ${head}\n`);
   }
   return 0;
 }

@@ -1,3 +1,4 @@
+import { isUnavailable } from '../commit/outcome.ts';
 import type { CopyPlace } from './postgres/copy-place.ts';
 import { copyPlaceOn } from './postgres/copy-place.ts';
 import type { PostgresDatabase } from './postgres/database.ts';
@@ -118,6 +119,15 @@ async function onTables<T>(
   } catch (thrown) {
     await database.close();
     throw cannotUse(url, thrown);
+  }
+}
+
+/** Runs something on a database that is open. Throws a StoreError that says what to do if the database does not answer, or refuses. */
+export async function explained<T>(url: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (thrown) {
+    throw isUnavailable(thrown) ? cannotUse(url, thrown) : thrown;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SharedKey, SharedKeys } from '../../engine/adapters/postgres.ts';
-import { openSharedKeys, placeOf, urlProblem } from '../../engine/adapters/postgres.ts';
+import { explained, openSharedKeys, placeOf, urlProblem } from '../../engine/adapters/postgres.ts';
 import type { KeyRecord, KeyRing } from '../access/authentication/api-keys.ts';
 import { cacheCredentials } from '../access/authentication/credential-cache.ts';
 import { ConfigError } from '../config/read-value.ts';
@@ -114,6 +114,16 @@ export interface KeyTable {
 
 export async function openKeyTable(url: string): Promise<KeyTable> {
   const keys = await opened(url);
+  const table = tableOn(keys);
+  return {
+    list: () => explained(url, table.list),
+    create: (wanted) => explained(url, () => table.create(wanted)),
+    revoke: (id) => explained(url, () => table.revoke(id)),
+    close: () => keys.close(),
+  };
+}
+
+function tableOn(keys: SharedKeys): Omit<KeyTable, 'close'> {
   return {
     list: async () => (await read(keys)).map(({ hash: _, ...key }) => key),
     create: async (wanted) => {
@@ -130,6 +140,5 @@ export async function openKeyTable(url: string): Promise<KeyTable> {
       const { hash: _, ...key } = revoked;
       return key;
     },
-    close: () => keys.close(),
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CopyNote, CopyPlace, PostgresStore } from '../../engine/adapters/postgres.ts';
-import { openCopyPlace, openPostgresStore, placeOf } from '../../engine/adapters/postgres.ts';
+import { explained, openCopyPlace, openPostgresStore, placeOf } from '../../engine/adapters/postgres.ts';
 import { ConfigError } from '../config/read-value.ts';
 import { openSharedBlobs } from './shared-blobs.ts';
 import type { Comparison } from './store-copy/compare.ts';
@@ -43,8 +43,10 @@ export async function copyStore(source: CopySource, url: string, options: CopyOp
   const store = await openPostgresStore(url, { url: COPIER, leaseMs: LEASE_MS, share: 'all' });
   const place = await openCopyPlace(url);
   try {
-    const resumed = await begin(source, { store, place, url });
-    return { ...(await copied(source, { store, place }, options)), resumed };
+    return await explained(url, async () => {
+      const resumed = await begin(source, { store, place, url });
+      return { ...(await copied(source, { store, place }, options)), resumed };
+    });
   } finally {
     await place.close();
     await store.close();

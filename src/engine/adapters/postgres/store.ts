@@ -65,7 +65,8 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   const { schema, leaseMs, url, share, search, commitMsMax, report, clock, verdicts } = { ...DEFAULTS, ...options };
   const s = quoted(schema);
   const meta = await prepare(database, s, options);
-  const history = createHistoryCheck({ database, schema: s, store: meta.store, cells: meta.cells, report });
+  const place = { schema: s, store: meta.store };
+  const history = createHistoryCheck({ ...place, database, cells: meta.cells, report });
   const shared = replicaAccess(database, s, meta.store);
   const { inTurn, settled } = oneAtATime();
   const writing: CellWriting = {
@@ -84,13 +85,9 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
     onRejoin: () => history.release(),
   });
   const realms = createPostgresRealms(database, s);
-  const writer = createWriter({
-    ...{ database: history.database, schema: s, store: meta.store },
-    ...{ replica: member.replica, commitMsMax, report, verdicts },
-  });
+  const writer = createWriter({ ...place, database: history.database, replica: member.replica, commitMsMax, report, verdicts });
   await member.begin();
-  const sql = statements(s);
-  const seen = new Set<string>();
+  const [sql, seen] = [statements(s), new Set<string>()];
   const send = createSending({ writer, realms, history, seen, cells: meta.cells, report });
   const claim = createClaims({ database, schema: s, realms, send: (net, replica, look) => send(net, 'claim', { replica, look }) });
   const { read, rows, ...reads } = createPostgresReads(database, s, realms);
