@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Write } from '#engine';
+import { openPostgresStore } from '../../src/engine/adapters/postgres.ts';
+import { entriesOf, rowOf, seqOf } from '../contracts/rows.ts';
 import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
@@ -128,6 +131,23 @@ suiteNeeding('postgresql', hasPostgres, 'tables of running nodes', () => {
     await eventually(async () => expect(await readiness(old)).toMatchObject({ status: 200 }));
     await eventually(async () => expect(await getTask(old.url, before.id)).toMatchObject({ id: before.id }));
     await eventually(async () => expect(await sendTask(old.url, 'again')).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } }));
+  });
+
+  it('are fenced from a writer of tables that were dropped, although its numbers are those of a new one', async () => {
+    const options = { schema: 'numbered', leaseMs: 120_000 };
+    const old = await openPostgresStore(store, options);
+    const saved = (n: number): readonly Write[] => [
+      { kind: 'task', row: { ...rowOf(n), last: seqOf(1) }, isNew: true, entries: entriesOf(1, 1) },
+    ];
+    await old.commit(saved(1));
+    await sql('DROP SCHEMA numbered CASCADE');
+    const fresh = await openPostgresStore(store, options);
+    await fresh.commit(saved(2));
+    await expect(old.commit(saved(3))).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
+    expect((await sql('SELECT key::int FROM numbered.tasks')).rows).toEqual([{ key: 2 }]);
+    await old.close();
+    await fresh.commit(saved(4));
+    await fresh.close();
   });
 
   it('stops if what is back is an older copy', { timeout: 90_000 }, async () => {
