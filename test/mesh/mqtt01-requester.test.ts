@@ -24,7 +24,7 @@ onMosquitto('a requester of A2A over MQTT 0.1', (suite) => {
     const mesh = joinMesh({
       broker: await connectMqtt({ url: suite.running.url, sessionSeconds: 0 }),
       namespace: PLACE,
-      grammar: mqttGrammar({ profile: QUICK, ...options }),
+      grammar: mqttGrammar(options),
     });
     open.push(() => mesh.close());
     const caller = await mesh.call({ kind: 'gateway', id: 'desk-7' });
@@ -76,7 +76,7 @@ onMosquitto('a requester of A2A over MQTT 0.1', (suite) => {
   it('sends, streams, answers a question, gets and cancels at an agent of ours', async () => {
     const served = await serveAgent(suite.running.url, 'scheduler');
     open.push(() => served.close());
-    const { link } = await linkTo('scheduler', { profile: {} });
+    const { link } = await linkTo('scheduler');
     const first = await link.send(request('ask'), callContext());
     expect(first.task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     const taskId = first.task?.id as Task['id'];
@@ -94,7 +94,8 @@ onMosquitto('a requester of A2A over MQTT 0.1', (suite) => {
 
   it('repeats a request with a new correlation and the same task, and accepts the response to the first', async () => {
     const played = await play('slow');
-    const { link } = await linkTo('slow');
+    // The third attempt would come after as long as the second one. The responses must come before it, on a busy machine too.
+    const { link } = await linkTo('slow', { profile: { ...QUICK, replyFirstTimeoutMs: 2000 } });
     const sent = link.send(request('hello'), callContext());
     await asked(played, 2);
     const [one, two] = played.asked;
@@ -109,8 +110,9 @@ onMosquitto('a requester of A2A over MQTT 0.1', (suite) => {
 
   it('fails after the attempts of the profile, and without waiting when nobody subscribes', async () => {
     const played = await play('mute');
-    const { link } = await linkTo('mute');
+    const { link } = await linkTo('mute', { profile: QUICK });
     await expect(link.send(request('hello'), callContext())).rejects.toThrow('after 3 attempts');
+    await asked(played, 3);
     expect(played.asked).toHaveLength(3);
     const { link: nobody } = await linkTo('nobody', { profile: { retryBackoffMs: [10] } });
     await expect(nobody.send(request('hello'), callContext())).rejects.toThrow('nobody subscribes');
@@ -118,7 +120,7 @@ onMosquitto('a requester of A2A over MQTT 0.1', (suite) => {
 
   it('never repeats a request after the first response: it gets the task', async () => {
     const played = await play('stalls');
-    const { link } = await linkTo('stalls');
+    const { link } = await linkTo('stalls', { profile: { streamIdleTimeoutMs: QUICK.streamIdleTimeoutMs } });
     const sent = link.send(request('hello'), callContext());
     await asked(played, 1);
     await played.say(0, status(played, 'TASK_STATE_WORKING'));
@@ -214,7 +216,7 @@ onMosquitto('a requester of A2A over MQTT 0.1', (suite) => {
     });
     const served = await serveAgent(suite.running.url, 'draws', { agent });
     open.push(() => served.close());
-    const { link } = await linkTo('draws', { artifactMode: 'binary', profile: {} });
+    const { link } = await linkTo('draws', { artifactMode: 'binary' });
     const { task } = await link.send(request('draw'), callContext());
     const [part] = task?.artifacts?.[0]?.parts ?? [];
     expect([part?.mediaType, Buffer.from(part?.raw ?? '', 'base64').equals(bytes)]).toEqual(['image/png', true]);
