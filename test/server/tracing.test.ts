@@ -42,6 +42,15 @@ afterEach(() => {
   exporter.reset();
 });
 
+/** What a run that was told to wait waits for. */
+let gate: Promise<void> = Promise.resolve();
+let open = (): void => undefined;
+const close = (): void => {
+  gate = new Promise((resolve) => {
+    open = resolve;
+  });
+};
+
 /** An agent that calls the node at the URL in its message, through a client link, and answers with the trace that it ran in. */
 const caller = defineAgent({
   name: 'caller',
@@ -49,7 +58,7 @@ const caller = defineAgent({
   run: async ({ text, trace: own, signal }) => {
     const [word = '', url = ''] = text.split(' ');
     if (word === 'crash') throw new Error('inside');
-    if (word === 'wait') await new Promise((resolve) => setTimeout(resolve, 300));
+    if (word === 'wait') await gate;
     const active = trace.getActiveSpan()?.spanContext();
     if (word === 'call') await call(url, signal, own);
     return JSON.stringify({ own: own?.traceparent ?? null, state: own?.tracestate ?? null, active: active?.spanId ?? null });
@@ -112,10 +121,12 @@ describe('a trace', () => {
 
   it('covers a stream to its end', async () => {
     const server = await started();
+    close();
     const response = await post(`${server.url}/message:stream`, 'wait');
     const reader = response.body?.getReader();
     await reader?.read();
     expect(spans('a2a stream')).toEqual([]);
+    open();
     while ((await reader?.read())?.done === false);
     await eventually(() => spans('a2a stream').length === 1);
     await server.close();
@@ -124,15 +135,18 @@ describe('a trace', () => {
 
   it('belongs to its own run, even if the end of another run started it', async () => {
     const server = await started({ limits: { runningTasksMax: 1 } });
+    close();
     const first = post(`${server.url}/message:send`, 'wait');
     await eventually(async () => (await (await fetch(`${server.url}/metrics`)).text()).includes('parley_tasks_running 1'));
     const other = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
-    const second = await fetch(`${server.url}/message:send`, {
+    const sent = fetch(`${server.url}/message:send`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', traceparent: other },
       body: JSON.stringify(sendBody('x')),
     });
-    const [seen, waited] = await Promise.all([seenIn(second), seenIn(await first)]);
+    await eventually(async () => (await (await fetch(`${server.url}/metrics`)).text()).includes('parley_tasks_queued 1'));
+    open();
+    const [seen, waited] = await Promise.all([seenIn(await sent), seenIn(await first)]);
     await server.close();
     expect([seen.own?.slice(3, 35), waited.own?.slice(3, 35)]).toEqual(['1'.repeat(32), TRACE]);
     expect(seen.active).toBe(seen.own?.slice(36, 52));
