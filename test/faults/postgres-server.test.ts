@@ -104,8 +104,12 @@ suiteNeeding('postgresql', hasPostgres, 'a node on Postgres', () => {
     expect(await killMany('honest', times(6, 200))).toEqual(NOTHING);
   });
 
-  it('loses events in the control, which acknowledges before it commits', { timeout: 300_000 }, async () => {
-    expect((await killMany('liar', times(3, 8), { entry: childFile('lying-server.ts') })).lost).toBeGreaterThan(0);
+  it('loses events in the control, which acknowledges before it commits', { timeout: 900_000 }, async () => {
+    // A kill loses something only if it comes between an answer and its commit.
+    let lost = 0;
+    for (let round = 1; lost === 0 && round <= 8; round += 1)
+      lost = (await killMany(`liar_${round}`, times(3, 8), { entry: childFile('lying-server.ts') })).lost;
+    expect(lost).toBeGreaterThan(0);
   });
 
   it('stops its runs when it is cut off, says when to come back, and repeats them afterwards', { timeout: 300_000 }, async () => {

@@ -152,8 +152,10 @@ describe('W8: SIGKILL of a server that delivers', () => {
     expect(events).toBeGreaterThan(kills * 10);
   });
 
-  it('loses events in the control, which marks a delivery as done too early', async () => {
-    const { lost } = await killMany('liar', 3, false);
-    expect(lost.length).toBeGreaterThan(0);
+  it('loses events in the control, which marks a delivery as done too early', { timeout: 300_000 }, async () => {
+    // A kill loses something only if it comes between the mark and its delivery.
+    let lost = 0;
+    for (let round = 1; lost === 0 && round <= 4; round += 1) lost = (await killMany(`liar-${round}`, 3, false)).lost.length;
+    expect(lost).toBeGreaterThan(0);
   });
 });
