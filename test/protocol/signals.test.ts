@@ -48,7 +48,7 @@ describe('a request that kept() has tied to its signal', () => {
     const made = 'new Request(url, { signal: linkSignals([], 100).signal })';
     expect(collected(fetched(`kept(${made})`))).toBe('stopped');
     expect(collected(fetched(`kept(new Request(kept(${made})))`))).toBe('stopped');
-    expect(collected(fetched(made))).toBe('lost');
+    expect(isLost(fetched(made))).toBe(true);
   });
 
   it('is aborted by the signal it was made with, even if its fetch holds only a listener; the control is not', () => {
@@ -60,13 +60,13 @@ describe('a request that kept() has tied to its signal', () => {
       })()`;
     const made = 'new Request(url, { signal: linked.signal })';
     expect(collected(listening(`kept(${made}, linked.signal)`))).toBe('stopped');
-    expect(collected(listening(`kept(${made})`))).toBe('lost');
+    expect(isLost(listening(`kept(${made})`))).toBe(true);
     const copied = (source: string): string => `(() => {
       const first = kept(${made}, linked.signal);
       return kept(new Request(first)${source});
     })()`;
     expect(collected(listening(copied(', first.signal')))).toBe('stopped');
-    expect(collected(listening(copied('')))).toBe('lost');
+    expect(isLost(listening(copied('')))).toBe(true);
     expect(
       collected(
         fetched(`(() => {
@@ -82,6 +82,11 @@ describe('a request that kept() has tied to its signal', () => {
     expect(kept(request)).toBe(request);
   });
 });
+
+/** For controls. On a busy machine a signal may abort before the first collection, so there are several attempts. */
+function isLost(promise: string): boolean {
+  return Array.from({ length: 8 }).some(() => collected(promise) === 'lost');
+}
 
 /** Runs a promise in a process that collects garbage continuously. */
 function collected(promise: string): string {
