@@ -264,7 +264,7 @@ suiteNeeding('Linux', isLinux, 'C11, E3: a server that is killed', () => {
       const next = startChild('runner', [state, 'reap', 'text', 'true']);
       await next.said('reaped');
       await next.ended;
-      expect(running(`sleep 4761${TAG}`) + running(`sleep 4762${TAG}`)).toBe(0);
+      await eventually(() => running(`sleep 4761${TAG}`) + running(`sleep 4762${TAG}`) === 0);
     }
   });
 });

@@ -58,7 +58,7 @@ describe('H3: an invalid Last-Event-ID', () => {
 describe('H4: frames', () => {
   it('have an id only if they are in the log', async () => {
     const server = await startServer({ limits: { keepAliveMs: 40, reconnectMs: 1234 } });
-    const stream = await rawStream(server.port, { path: '/message:stream', body: sendBody('chunks=3 delay=150') });
+    const stream = await rawStream(server.port, { path: '/message:stream', body: sendBody('chunks=3 delay=600') });
     await stream.closed;
     const blocks = blocksOf(stream.text());
     const [first, ...others] = stream.text().split('\n');

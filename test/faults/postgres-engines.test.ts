@@ -195,7 +195,9 @@ suiteNeeding('postgresql', hasPostgres, 'engines that share a database', () => {
     await eventually(async () => expect((await sweeping.service.list({}, ctx())).totalSize).toBeLessThanOrEqual(12));
     expect((await sweeping.service.list({}, ctx())).totalSize).toBeGreaterThan(0);
     // Everything that is gone was deleted by the only node that swept, once.
-    expect(sweeping.engine.stats().forgottenTasks).toBe(40 - ((await sweeping.service.list({}, ctx())).totalSize ?? 0));
+    await eventually(async () =>
+      expect(sweeping.engine.stats().forgottenTasks).toBe(40 - ((await sweeping.service.list({}, ctx())).totalSize ?? 0)),
+    );
     expect([...idle.broken, ...sweeping.broken]).toEqual([]);
   });
 
