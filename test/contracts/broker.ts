@@ -1,5 +1,6 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { Broker, BrokerOptions, OutgoingMessage, ReceivedMessage } from '#mesh';
+import { eventually } from '../support/eventually.ts';
 
 export interface BrokerUnderTest {
   connect(options?: BrokerOptions): Promise<Broker>;
@@ -40,7 +41,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
       responseTopic: 'reply/to/me',
       correlation: new Uint8Array([1, 0, 254]),
     });
-    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    await eventually(() => expect(seen).toHaveLength(1));
     const [message] = seen;
     expect({ ...message, payload: [...(message?.payload ?? [])], correlation: [...(message?.correlation ?? [])] }).toEqual({
       topic,
@@ -62,7 +63,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
       await collect(broker, `${base}/a/x`),
     ];
     for (const end of ['a/x', 'a.b/x', 'a/x/y', 'b/y']) await broker.publish({ topic: `${base}/${end}`, payload: bytes(end) });
-    await vi.waitFor(() => expect(rest).toHaveLength(4));
+    await eventually(() => expect(rest).toHaveLength(4));
     expect(rest.map(text)).toEqual(['a/x', 'a.b/x', 'a/x/y', 'b/y']);
     expect(one.map(text)).toEqual(['a/x', 'a.b/x']);
     expect(exact.map(text)).toEqual(['a/x']);
@@ -73,7 +74,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     const topic = root();
     const seen = await collect(there, topic);
     await Promise.all(Array.from({ length: 500 }, (_, index) => here.publish({ topic, payload: bytes(String(index)) })));
-    await vi.waitFor(() => expect(seen).toHaveLength(500), 5000);
+    await eventually(() => expect(seen).toHaveLength(500));
     expect(seen.map(text)).toEqual(Array.from({ length: 500 }, (_, index) => String(index)));
   });
 
@@ -82,10 +83,10 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     const topic = root();
     const [first, second, all] = [await collect(one, topic, 'pool'), await collect(two, topic, 'pool'), await collect(other, topic)];
     await Promise.all(Array.from({ length: 100 }, (_, index) => sender.publish({ topic, payload: bytes(String(index)) })));
-    await vi.waitFor(() => expect(first.length + second.length).toBe(100), 5000);
+    await eventually(() => expect(first.length + second.length).toBe(100));
     expect(new Set([...first, ...second].map(text)).size).toBe(100);
     expect(Math.min(first.length, second.length)).toBeGreaterThan(0);
-    await vi.waitFor(() => expect(all).toHaveLength(100));
+    await eventually(() => expect(all).toHaveLength(100));
   });
 
   test('delivers a retained message to later subscribers until it is removed', async () => {
@@ -94,14 +95,14 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     await here.publish({ topic: `${base}/card`, payload: bytes('old'), retain: true });
     await here.publish({ topic: `${base}/card`, payload: bytes('new'), retain: true, properties: { 'a2a-status': 'online' } });
     const seen = await collect(there, `${base}/+`);
-    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    await eventually(() => expect(seen).toHaveLength(1));
     expect(seen[0]).toMatchObject({ topic: `${base}/card`, isRetained: true, properties: { 'a2a-status': 'online' } });
     expect(seen.map(text)).toEqual(['new']);
     await here.publish({ topic: `${base}/card`, payload: new Uint8Array(), retain: true });
-    await vi.waitFor(() => expect(seen).toHaveLength(2));
+    await eventually(() => expect(seen).toHaveLength(2));
     const later = await collect(await connect(), `${base}/+`);
     await here.publish({ topic: `${base}/end`, payload: bytes('end') });
-    await vi.waitFor(() => expect(later.map(text)).toContain('end'));
+    await eventually(() => expect(later.map(text)).toContain('end'));
     expect(later.map(text)).toEqual(['end']);
   });
 
@@ -120,7 +121,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
       },
     });
     await here.publish({ topic, payload: bytes('once') });
-    await vi.waitFor(() => expect(seen).toEqual(['once']), 5000);
+    await eventually(() => expect(seen).toEqual(['once']));
     expect(attempts).toBe(2);
   });
 
@@ -131,7 +132,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     await slow.subscribe({ filter: topic, handle: () => release.promise });
     const seen = await collect(quick, topic);
     await Promise.all(Array.from({ length: 50 }, (_, index) => here.publish({ topic, payload: bytes(String(index)) })));
-    await vi.waitFor(() => expect(seen).toHaveLength(50), 5000);
+    await eventually(() => expect(seen).toHaveLength(50));
     release.resolve();
   });
 
@@ -149,7 +150,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     const seen = await collect(watcher, topic);
     await leaver.close();
     drop(dier);
-    await vi.waitFor(() => expect(seen.map(text)).toEqual(['gone']), 5000);
+    await eventually(() => expect(seen.map(text)).toEqual(['gone']));
     expect(seen[0]?.properties).toEqual({ 'a2a-status-source': 'lwt' });
   });
 
@@ -171,7 +172,7 @@ export function brokerContract(under: () => BrokerUnderTest): void {
     await stop();
     await broker.publish({ topic: `${base}/a`, payload: bytes('a') });
     await broker.publish({ topic: `${base}/b`, payload: bytes('b') });
-    await vi.waitFor(() => expect(control).toHaveLength(1));
+    await eventually(() => expect(control).toHaveLength(1));
     expect(seen).toEqual([]);
   });
 
