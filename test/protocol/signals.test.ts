@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { kept, linkSignals } from '../../src/protocol/signals.ts';
+import { eventually } from '../support/eventually.ts';
 
 describe('linked signals', () => {
   it('abort with the first source, with its reason', () => {
@@ -20,7 +21,7 @@ describe('linked signals', () => {
 
   it('abort after their timeout, and report that', async () => {
     const linked = linkSignals([new AbortController().signal], 5);
-    await vi.waitFor(() => expect(linked.signal.aborted).toBe(true));
+    await eventually(() => linked.signal.aborted);
     expect([linked.isLate, (linked.signal.reason as Error).name]).toEqual([true, 'TimeoutError']);
   });
 
