@@ -9,7 +9,7 @@ import { pause, tasksWhere } from './client.ts';
 import type { Job, Ledger } from './ledger.ts';
 import { newJob, work } from './ledger.ts';
 import { childFile, startParley } from './parley.ts';
-import { times } from './size.ts';
+import { msFor, times } from './size.ts';
 import type { Verdict } from './verify.ts';
 import { NOTHING, plus, verifyAll } from './verify.ts';
 
@@ -132,7 +132,7 @@ function say(counts: Counts, { lost, gaps, doubled, wrong }: Verdict): void {
 
 describe('E1: SIGKILL of the server under load', () => {
   const kills = times(15, 1000);
-  it(`keeps everything that a caller has received, in ${kills} kills`, { timeout: kills * 10_000 }, async () => {
+  it(`keeps everything that a caller has received, in ${kills} kills`, { timeout: msFor(kills, 10_000) }, async () => {
     const counts: Counts = { kills: 0, inside: 0, unkept: 0, uncommitted: 0, acknowledged: 0 };
     let verdict = NOTHING;
     for (let folder = 0; counts.kills < kills; folder += 1) {
@@ -147,9 +147,14 @@ describe('E1: SIGKILL of the server under load', () => {
     expect(counts.uncommitted).toBeGreaterThan(times(0, 0.3 * kills));
   });
 
-  it('loses events in the control, which acknowledges before it commits', async () => {
-    const { counts, verdict } = await killMany('liar', times(4, 8), false);
-    say(counts, verdict);
-    expect(verdict.lost).toBeGreaterThan(0);
+  it('loses events in the control, which acknowledges before it commits', { timeout: 300_000 }, async () => {
+    // A kill loses something only if it comes between an answer and its commit.
+    let lost = 0;
+    for (let round = 1; lost === 0 && round <= 8; round += 1) {
+      const { counts, verdict } = await killMany(`liar-${round}`, times(4, 8), false);
+      say(counts, verdict);
+      lost = verdict.lost;
+    }
+    expect(lost).toBeGreaterThan(0);
   });
 });
