@@ -20,7 +20,7 @@ beforeAll(() => {
     const path = name.replaceAll('\\', '/');
     if (statSync(join(folder, name)).isFile()) files.set(path, readFileSync(join(folder, name), 'utf8'));
   }
-}, 60_000);
+});
 
 const pages = (): readonly (readonly [string, string])[] => [...files].filter(([path]) => path.endsWith('.html'));
 const idsIn = (html: string): ReadonlySet<string> => new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id));

@@ -39,7 +39,7 @@ async function stopped(child: Child): Promise<void> {
 }
 
 function parley(...args: string[]) {
-  const run = spawnSync(process.execPath, ['--conditions=our-src', MAIN, ...args], { encoding: 'utf8', timeout: 20_000 });
+  const run = spawnSync(process.execPath, ['--conditions=our-src', MAIN, ...args], { encoding: 'utf8', timeout: 50_000 });
   return { code: run.status, out: run.stdout, err: run.stderr };
 }
 

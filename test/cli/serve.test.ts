@@ -74,35 +74,31 @@ describe('parley serve', () => {
     await first.stop();
   });
 
-  it.skipIf(process.platform !== 'linux')(
-    'says of a folder that can’t be written to which it is, and what to type',
-    { timeout: 60_000 },
-    () => {
-      const locked = join(folder, 'locked');
-      mkdirSync(locked, { mode: 0o555 });
-      const anybody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
-      const served = (args: readonly string[]): string => {
-        const [program = '', ...rest] = [...anybody, process.execPath, '--conditions=our-src', 'src/cli/main.ts', 'serve', ...args];
-        const { status, stderr } = spawnSync(program, [...rest, '--port', '0'], {
-          encoding: 'utf8',
-          env: { PATH: process.env['PATH'], HOME: join(folder, 'nobody') },
-          timeout: 20_000,
-        });
-        expect(status).toBe(1);
-        return stderr;
-      };
-      chmodSync(folder, 0o755); // other users may read, but not write
-      const data = served(['echo', '--data', join(locked, 'x')]);
-      expect(data).toContain(`tasks can't be stored in ${join(locked, 'x')}: this user may not write there (EACCES)`);
-      expect(data).toMatch(/--data DIR.*--memory/);
-      const auth = served(['echo', '--memory', '--require-auth', '--auth-folder', join(locked, 'auth')]);
-      expect(auth).toContain(`the credentials of this machine can't be stored in ${join(locked, 'auth')}: this user may not write there`);
-      expect(auth).toContain('--auth-folder DIR');
-      const file = join(folder, 'a-file');
-      writeFileSync(file, '');
-      expect(served(['echo', '--data', join(file, 'x')])).toContain('a part of that path is a file (ENOTDIR)');
-    },
-  );
+  it.skipIf(process.platform !== 'linux')('says of a folder that can’t be written to which it is, and what to type', () => {
+    const locked = join(folder, 'locked');
+    mkdirSync(locked, { mode: 0o555 });
+    const anybody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+    const served = (args: readonly string[]): string => {
+      const [program = '', ...rest] = [...anybody, process.execPath, '--conditions=our-src', 'src/cli/main.ts', 'serve', ...args];
+      const { status, stderr } = spawnSync(program, [...rest, '--port', '0'], {
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], HOME: join(folder, 'nobody') },
+        timeout: 50_000,
+      });
+      expect(status).toBe(1);
+      return stderr;
+    };
+    chmodSync(folder, 0o755); // other users may read, but not write
+    const data = served(['echo', '--data', join(locked, 'x')]);
+    expect(data).toContain(`tasks can't be stored in ${join(locked, 'x')}: this user may not write there (EACCES)`);
+    expect(data).toMatch(/--data DIR.*--memory/);
+    const auth = served(['echo', '--memory', '--require-auth', '--auth-folder', join(locked, 'auth')]);
+    expect(auth).toContain(`the credentials of this machine can't be stored in ${join(locked, 'auth')}: this user may not write there`);
+    expect(auth).toContain('--auth-folder DIR');
+    const file = join(folder, 'a-file');
+    writeFileSync(file, '');
+    expect(served(['echo', '--data', join(file, 'x')])).toContain('a part of that path is a file (ENOTDIR)');
+  });
 
   it('serves a file from a folder without installed packages', async () => {
     const cwd = project('anywhere', {

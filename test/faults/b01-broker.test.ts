@@ -65,9 +65,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B1: a mesh whose broker is killed unde
     expect([whole, runs.length, Math.max(...runs)]).toEqual([REQUESTS, REQUESTS, 1]);
   });
 
-  it('loses replies in the control, which marks them as delivered too early and whose caller does not retry', {
-    timeout: 60_000,
-  }, async () => {
+  it('loses replies in the control, which marks them as delivered too early and whose caller does not retry', async () => {
     const forgetful: Control = {
       replyPublisher: (replyPublisher) => ({ publish: (reply, signal) => replyPublisher.publish(reply, signal).catch(() => undefined) }),
       broker: (broker) => ({

@@ -58,9 +58,7 @@ suiteNeeding('mosquitto', HAS_MOSQUITTO, 'B9: a slow consumer', () => {
 
 /** Core NATS has no window: messages queue in this process, up to a limit. */
 suiteNeeding('nats-server', programOf('nats-server') !== undefined, 'B9: a slow consumer on NATS', () => {
-  it('has at most its window in progress, queues messages in order up to a limit, and logs that it drops the rest', {
-    timeout: 60_000,
-  }, async () => {
+  it('has at most its window in progress, queues messages in order up to a limit, and logs that it drops the rest', async () => {
     const server = await startNats();
     open.push(() => server.stop());
     const troubles: string[] = [];

@@ -6,7 +6,7 @@ import type { Task } from '#protocol';
 import { chunksText, freshName, sendInit, sendTask, tasksWhere, textOf } from './client.ts';
 import { eventOf, eventsOf } from './frames.ts';
 import { childFile, startParley } from './parley.ts';
-import { times } from './size.ts';
+import { msFor, times } from './size.ts';
 
 /**
  * docs/faults.md E2: SIGKILL at every named point between a message and its response. The caller may miss the response. When it sends
@@ -84,7 +84,7 @@ describe('E2: after SIGKILL between message, commit and response', () => {
   for (const point of POINTS) {
     for (const isStream of [false, true]) {
       it(`at ${point}, the same ${isStream ? 'stream' : 'send'} again returns the same task`, {
-        timeout: nths.length * 10_000,
+        timeout: msFor(nths.length, 10_000),
       }, async () => {
         for (const nth of nths) check(point, nth, await dieAt(point, nth, isStream));
       });

@@ -89,7 +89,7 @@ suiteNeeding('Postgres', hasPostgres, 'the audit log of several nodes', () => {
     expect([cut.code, cut.err]).toEqual([1, expect.stringMatching(/was changed or removed|none of them has the hash/)]);
   });
 
-  it('is not in the data folders', { timeout: 60_000 }, async () => {
+  it('is not in the data folders', async () => {
     const files = await run(['audit', 'tail', '--data', join(folder, 'data-0')], { env });
     expect([files.code, files.err]).toEqual([1, expect.stringContaining('--store')]);
     const both = await audit('tail', '--data', join(folder, 'data-0'));

@@ -86,7 +86,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
   };
   const next = (row: TaskRow): Write => ({ kind: 'task', row: { ...row, last: seqOf(2) }, isNew: false, entries: entriesOf(2, 2) });
 
-  it('are divided evenly when replicas come and go', { timeout: 60_000 }, async () => {
+  it('are divided evenly when replicas come and go', async () => {
     const taken: number[] = [];
     const first = await open(server.url, { onTakeover: (cells) => void taken.push(cells) });
     expect([first.cells.own().length, first.told]).toEqual([CELLS, [`gained ${CELLS}`]]);
@@ -104,7 +104,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
     await owning(CELLS);
   });
 
-  it('stay where they are used, and take no new conversation once others need them', { timeout: 60_000 }, async () => {
+  it('stay where they are used, and take no new conversation once others need them', async () => {
     const first = await open();
     first.idle = [];
     const second = await open();
@@ -119,7 +119,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
     await owning(6, 6);
   });
 
-  it('accept commits of their owner only', { timeout: 60_000 }, async () => {
+  it('accept commits of their owner only', async () => {
     const [one, two] = [await open(), await open()];
     await owning(6, 6);
     const cell = anyOf(one.cells);
@@ -153,7 +153,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
     expect((await one.store.quiet('finished', { ...range, cells: two.cells.own() })).map(({ id }) => id)).toEqual([own.row.id]);
   });
 
-  it('are released between two commits, and refuse later ones', { timeout: 60_000 }, async () => {
+  it('are released between two commits, and refuse later ones', async () => {
     const one = await open();
     const { row, write } = made(one.cells, 3);
     const [before] = [one.claim([write])];
@@ -173,7 +173,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
     expect((await one.store.task('any', row.id))?.last).toBe(2);
   });
 
-  it('go to the others when a replica is cut off, and it starts anew under another number', { timeout: 60_000 }, async () => {
+  it('go to the others when a replica is cut off, and it starts anew under another number', async () => {
     const lease = { leaseMs: 1500 };
     const cut = await open(through(), lease);
     const cell = anyOf(cut.cells);
@@ -194,7 +194,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
     expect((await query(`SELECT replica FROM "${schema}".replicas`)).rows).toHaveLength(2);
   });
 
-  it('are lost before the lease ends, and gained again if it is renewed in time', { timeout: 60_000 }, async () => {
+  it('are lost before the lease ends, and gained again if it is renewed in time', async () => {
     const moment = { ticks: 0, wall: 0 };
     const now = () => ({ ticks: performance.now() + moment.ticks, wall: Date.now() + moment.wall });
     const { leaseClock } = await import('../../src/engine/adapters/postgres/lease-watch.ts');
@@ -207,7 +207,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
     expect(one.told.at(-1)).toBe(`gained ${CELLS}`);
   });
 
-  it('can not be written by a commit that began under a number that is buried', { timeout: 60_000 }, async () => {
+  it('can not be written by a commit that began under a number that is buried', async () => {
     const one = await open();
     const { row, write } = made(one.cells, 5);
     await one.claim([write]);
@@ -221,7 +221,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
     await one.claim([next(row)]);
   });
 
-  it('tell after a lost answer that its replica is buried', { timeout: 60_000 }, async () => {
+  it('tell after a lost answer that its replica is buried', async () => {
     const one = await open(through());
     const { row, write } = made(one.cells, 5);
     proxy.cutNext('before');
@@ -233,7 +233,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
     await owning(CELLS);
   });
 
-  it('are handed over by a replica that is about to end, and not if it is the last one', { timeout: 60_000 }, async () => {
+  it('are handed over by a replica that is about to end, and not if it is the last one', async () => {
     const [one, two] = [await open(), await open()];
     await owning(6, 6);
     one.idle = one.cells.own().slice(0, 4);
@@ -248,7 +248,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
     expect(two.cells.own()).toHaveLength(CELLS);
   });
 
-  it('take tasks of an owner whom another replica has deleted', { timeout: 60_000 }, async () => {
+  it('take tasks of an owner whom another replica has deleted', async () => {
     const [one, two] = [await open(), await open()];
     await owning(6, 6);
     const old = made(two.cells, anyOf(two.cells));
@@ -266,7 +266,7 @@ suiteNeeding('postgresql', hasPostgres, 'cells that several replicas own', () =>
     await eventually(async () => expect(await two.store.list({ owner, agent: 'echo', limit: 9 })).toEqual([again.row]));
   });
 
-  it('remember which agents replicas have had', { timeout: 60_000 }, async () => {
+  it('remember which agents replicas have had', async () => {
     const one = await open();
     one.cells.serve(['echo']);
     expect(await one.cells.abandoned(['echo', 'gone'])).toEqual([]);

@@ -60,7 +60,7 @@ suiteNeeding('postgresql', hasPostgres, 'names that several replicas use', () =>
   };
   const lost = ({ tasks }: TakenNames): readonly number[] => [...tasks];
 
-  it('gives a send to the first, and again once its answer was delivered', { timeout: 60_000 }, async () => {
+  it('gives a send to the first, and again once its answer was delivered', async () => {
     const [one, two] = [storeAt(0), storeAt(1)];
     const first = made(one, { token: 'id m' });
     const second = made(two, { token: 'id m' });
@@ -76,7 +76,7 @@ suiteNeeding('postgresql', hasPostgres, 'names that several replicas use', () =>
     expect(lost(await two.claim([{ kind: 'delivered', name: second.send }, ...third.batch]))).toEqual([]);
   });
 
-  it('gives an alias to a task that follows the one that has it, and to no other', { timeout: 60_000 }, async () => {
+  it('gives an alias to a task that follows the one that has it, and to no other', async () => {
     const [one, two] = [storeAt(0), storeAt(1)];
     const first = made(one, { alias: 'job' });
     expect(lost(await one.claim(first.batch))).toEqual([]);
@@ -100,7 +100,7 @@ suiteNeeding('postgresql', hasPostgres, 'names that several replicas use', () =>
     expect((await one.byAlias(first.row.owner, first.row.agent, externalId('turned')))?.id).toBe(last.row.id);
   });
 
-  it('finds the newest task of an alias, also if its key is lower', { timeout: 60_000 }, async () => {
+  it('finds the newest task of an alias, also if its key is lower', async () => {
     const [one, two] = [storeAt(0), storeAt(1)];
     const low = made(one, { alias: 'reversed' });
     const high = made(two, { alias: 'reversed' });
@@ -113,7 +113,7 @@ suiteNeeding('postgresql', hasPostgres, 'names that several replicas use', () =>
     expect((await two.byAlias(owner, agent, externalId('reversed')))?.key).toBe(high.row.key);
   });
 
-  it('leaves the alias free if the send is known', { timeout: 60_000 }, async () => {
+  it('leaves the alias free if the send is known', async () => {
     const [one, two] = [storeAt(0), storeAt(1)];
     await one.claim(made(one, { token: 'key 1' }).batch);
     const torn = made(two, { alias: 'free', token: 'key 1' });
@@ -123,7 +123,7 @@ suiteNeeding('postgresql', hasPostgres, 'names that several replicas use', () =>
     expect(lost(await one.claim(made(one, { alias: 'free' }).batch))).toEqual([]);
   });
 
-  it('replaces the record of its own task by a direct answer, and that of no other', { timeout: 60_000 }, async () => {
+  it('replaces the record of its own task by a direct answer, and that of no other', async () => {
     const [one, two] = [storeAt(0), storeAt(1)];
     const task = made(one, { token: 'id direct' });
     await one.claim(task.batch);
@@ -139,7 +139,7 @@ suiteNeeding('postgresql', hasPostgres, 'names that several replicas use', () =>
     expect((await two.send(record))?.answer?.parts[0]?.text).toBe('hi');
   });
 
-  it('knows after a lost answer which names it has', { timeout: 60_000 }, async () => {
+  it('knows after a lost answer which names it has', async () => {
     const [one, two] = [storeAt(0), storeAt(1)];
     await one.claim(made(one, { token: 'id taken' }).batch);
     const loser = made(two, { token: 'id taken' });
@@ -165,45 +165,39 @@ suiteNeeding('postgresql', hasPostgres, 'names that several replicas use', () =>
     ['aliases', false],
     ['sends', true],
     ['sends', false],
-  ] as const)(
-    '%s that two replicas claim in opposite order are a deadlock only in the control (sorted: %s)',
-    {
-      timeout: 60_000,
-    },
-    async (kind, isSorted) => {
-      const schema = `order-${key}`;
-      for (let at = 0; at < 2; at += 1) {
-        const database = await openPgDatabase({ url: server.url, readers: 2, answerMsMax: 60_000 });
-        const store = await openStoreOn(isSorted ? database : unsorted(database), { schema, share: 64, leaseMs: 120_000 });
-        stores = [...stores, store];
-      }
-      const [one, two] = [storeAt(2), storeAt(3)];
-      await one.claim(made(one).batch);
-      const named = (store: PostgresStore, names: readonly string[]): readonly Write[] =>
-        names.flatMap((name) => made(store, kind === 'aliases' ? { alias: name } : { token: name }).batch);
-      const blocker = new pg.Client({ connectionString: server.url });
-      await blocker.connect();
-      const waiting = async (): Promise<number | null> => (await operator(WAITING)).rowCount;
-      try {
-        await blocker.query('BEGIN');
-        await blocker.query(`INSERT INTO "${schema}".names (realm, kind, name) SELECT realm, $1, 'name 2' FROM "${schema}".realms`, [
-          kind === 'aliases' ? 2 : 1,
-        ]);
-        const claims = [one.claim(named(one, ['name 1', 'name 2', 'name 3']))];
-        await eventually(async () => (await waiting()) === 1);
-        claims.push(two.claim(named(two, ['name 3', 'name 2', 'name 1'])));
-        await eventually(async () => (await waiting()) === 2);
-        // Unsorted, one of them has the first name and the other one the last, and both wait for the one between.
-        await blocker.query('ROLLBACK');
-        const results = await Promise.allSettled(claims);
-        const failures = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason.cause)] : []));
-        expect(failures).toEqual(isSorted ? [] : [expect.stringContaining('deadlock detected')]);
-        expect(results.flatMap((result) => (result.status === 'fulfilled' ? lost(result.value) : []))).toHaveLength(isSorted ? 3 : 0);
-      } finally {
-        await blocker.end();
-      }
-    },
-  );
+  ] as const)('%s that two replicas claim in opposite order are a deadlock only in the control (sorted: %s)', async (kind, isSorted) => {
+    const schema = `order-${key}`;
+    for (let at = 0; at < 2; at += 1) {
+      const database = await openPgDatabase({ url: server.url, readers: 2, answerMsMax: 60_000 });
+      const store = await openStoreOn(isSorted ? database : unsorted(database), { schema, share: 64, leaseMs: 120_000 });
+      stores = [...stores, store];
+    }
+    const [one, two] = [storeAt(2), storeAt(3)];
+    await one.claim(made(one).batch);
+    const named = (store: PostgresStore, names: readonly string[]): readonly Write[] =>
+      names.flatMap((name) => made(store, kind === 'aliases' ? { alias: name } : { token: name }).batch);
+    const blocker = new pg.Client({ connectionString: server.url });
+    await blocker.connect();
+    const waiting = async (): Promise<number | null> => (await operator(WAITING)).rowCount;
+    try {
+      await blocker.query('BEGIN');
+      await blocker.query(`INSERT INTO "${schema}".names (realm, kind, name) SELECT realm, $1, 'name 2' FROM "${schema}".realms`, [
+        kind === 'aliases' ? 2 : 1,
+      ]);
+      const claims = [one.claim(named(one, ['name 1', 'name 2', 'name 3']))];
+      await eventually(async () => (await waiting()) === 1);
+      claims.push(two.claim(named(two, ['name 3', 'name 2', 'name 1'])));
+      await eventually(async () => (await waiting()) === 2);
+      // Unsorted, one of them has the first name and the other one the last, and both wait for the one between.
+      await blocker.query('ROLLBACK');
+      const results = await Promise.allSettled(claims);
+      const failures = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason.cause)] : []));
+      expect(failures).toEqual(isSorted ? [] : [expect.stringContaining('deadlock detected')]);
+      expect(results.flatMap((result) => (result.status === 'fulfilled' ? lost(result.value) : []))).toHaveLength(isSorted ? 3 : 0);
+    } finally {
+      await blocker.end();
+    }
+  });
 
   const operator = async (text: string): Promise<pg.QueryResult> => {
     const client = new pg.Client({ connectionString: server.url });

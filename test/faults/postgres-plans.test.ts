@@ -73,7 +73,7 @@ suiteNeeding('postgresql', hasPostgres, 'the plans of a commit', () => {
     }
   };
 
-  it('look each task and each name up in an index, whether the tables are empty, new, or analysed', { timeout: 60_000 }, async () => {
+  it('look each task and each name up in an index, whether the tables are empty, new, or analysed', async () => {
     const schema = 'plans';
     const store = await openPostgresStore(server.url, { schema, search: false });
     try {
@@ -117,7 +117,7 @@ suiteNeeding('postgresql', hasPostgres, 'the plans of a commit', () => {
     }
   });
 
-  it('delete the words of a task that are written while its deletion waits', { timeout: 60_000 }, async () => {
+  it('delete the words of a task that are written while its deletion waits', async () => {
     const schema = 'waiting';
     const store = await openPostgresStore(server.url, { schema, search: false });
     const client = new pg.Client({ connectionString: server.url });

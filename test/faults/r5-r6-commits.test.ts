@@ -155,7 +155,7 @@ suiteNeeding('postgresql and nginx', hasPostgres && NGINX !== undefined, 'R5 to 
   it.each([
     ['refuse a writer that is opened while its node is buried', true],
     ['keep it in the control without the foreign key', false],
-  ] as const)('R6: %s', { timeout: 60_000 }, async (_, isKept) => {
+  ] as const)('R6: %s', async (_, isKept) => {
     const database = isKept ? 'buried' : 'unburied';
     const fleet = await startFleet(postgres, { database, data, running: 0 });
     if (!isKept) await operate(fleet.database, 'ALTER TABLE parley.writers DROP CONSTRAINT writers_replica_fkey');

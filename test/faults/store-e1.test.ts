@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../src/engine/adapters/sqlite.ts';
 import { ALICE } from '../contracts/rows.ts';
 import { entriesFor } from './entries.ts';
 import { startChild } from './parley.ts';
-import { times } from './size.ts';
+import { msFor, times } from './size.ts';
 
 /** docs/faults.md E1 for the store alone: after SIGKILL at any moment, every acknowledged commit is stored, and no log has a gap. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e1-'));
@@ -88,7 +88,7 @@ async function killMany(
 
 describe('E1: SIGKILL while the store commits', () => {
   const kills = times(20, 1000);
-  it(`loses nothing in ${kills} kills`, { timeout: kills * 5000 }, async () => {
+  it(`loses nothing in ${kills} kills`, { timeout: msFor(kills, 5000) }, async () => {
     const lanes = await Promise.all(['a.db', 'b.db'].map((name) => killMany(name, 'honest', kills / 2)));
     const sum = (what: 'lost' | 'gaps' | 'acks' | 'inside') => lanes.reduce((total, lane) => total + lane[what], 0);
     expect({ lost: sum('lost'), gaps: sum('gaps') }).toEqual({ lost: 0, gaps: 0 });

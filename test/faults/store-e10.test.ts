@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../../src/engine/adapters/sqlite/database/schema.ts'
 import { openSqliteStore, StoreError } from '../../src/engine/adapters/sqlite.ts';
 import { aTask } from '../contracts/rows.ts';
 import { startChild } from './parley.ts';
-import { times } from './size.ts';
+import { msFor, times } from './size.ts';
 
 /** docs/faults.md E10: a migration that is killed leaves the old version or the new one, never a mix. */
 const folder = mkdtempSync(join(tmpdir(), 'parley-e10-'));
@@ -57,7 +57,7 @@ describe('E10: a migration that is killed', () => {
   });
 
   const kills = times(15, 200);
-  it(`leaves the old version or the new one, ${kills} times`, { timeout: kills * 5000 }, async () => {
+  it(`leaves the old version or the new one, ${kills} times`, { timeout: msFor(kills, 5000) }, async () => {
     const seen = { old: 0, new: 0 };
     for (let kill = 0; kill < kills; kill += 1) {
       const path = join(folder, 'killed.db');

@@ -10,7 +10,7 @@ import { isDamage, openSqliteStore, StoreError } from '../../src/engine/adapters
 import { ALICE } from '../contracts/rows.ts';
 import { entriesFor } from './entries.ts';
 import { startChild } from './parley.ts';
-import { times } from './size.ts';
+import { msFor, times } from './size.ts';
 
 /**
  * docs/faults.md E7: bits flipped, sectors zeroed, files truncated, in the WAL and in the main file. All damage is detected, and
@@ -152,7 +152,7 @@ describe('E7: a damaged file', () => {
     bases = [await makeBase('wal', [80], false), await makeBase('mixed', [80, 40], false), await makeBase('main', [120], true)];
   });
 
-  it(`is detected or harmless, in ${cases} cases of ${cases}`, { timeout: cases * 2000 }, async () => {
+  it(`is detected or harmless, in ${cases} cases of ${cases}`, { timeout: msFor(cases, 2000) }, async () => {
     const outcomes: Record<Outcome, number> = { intact: 0, refused: 0, quarantined: 0 };
     let silent = 0;
     const at = join(folder, 'case.db');

@@ -9,7 +9,7 @@ import type { Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { pause } from './client.ts';
 import { childFile, startParley } from './parley.ts';
-import { times } from './size.ts';
+import { msFor, times } from './size.ts';
 
 /**
  * docs/faults.md W8: SIGKILL of the real server while it delivers to a webhook. Every event that a caller has received, or that is in the
@@ -146,7 +146,7 @@ async function killMany(name: string, kills: number, isHonest: boolean): Promise
 
 describe('W8: SIGKILL of a server that delivers', () => {
   const kills = times(5, 300);
-  it(`delivers every event to the webhook, in ${kills} kills`, { timeout: 60_000 + kills * 10_000 }, async () => {
+  it(`delivers every event to the webhook, in ${kills} kills`, { timeout: 60_000 + msFor(kills, 10_000) }, async () => {
     const { lost, disordered, altered, events } = await killMany('honest', kills, true);
     expect({ lost, disordered, altered }).toEqual({ lost: [], disordered: [], altered: [] });
     expect(events).toBeGreaterThan(kills * 10);

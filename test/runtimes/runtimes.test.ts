@@ -66,7 +66,7 @@ function expectGood(outcomes: readonly Outcome[]): void {
 async function printed(command: string, args: readonly string[]): Promise<readonly Outcome[]> {
   const child = spawn(command, [...args, join(scratch, 'main.mjs'), addresses.node, addresses.pages], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 110_000,
   });
   let out = '';
   let errors = '';
@@ -82,7 +82,7 @@ async function printed(command: string, args: readonly string[]): Promise<readon
 }
 
 describe('the client in this Node', () => {
-  it(process.version, async () => expectGood(await printed(process.execPath, [])), 60_000);
+  it(process.version, async () => expectGood(await printed(process.execPath, [])));
 });
 
 for (const version of ['22', '26']) {
@@ -96,11 +96,11 @@ for (const version of ['22', '26']) {
 }
 
 suiteNeeding('bun (npm)', installed !== undefined, 'the client in Bun', () => {
-  it('passes the suite', async () => expectGood(await printed(bin('bun'), ['run'])), 60_000);
+  it('passes the suite', async () => expectGood(await printed(bin('bun'), ['run'])));
 });
 
 suiteNeeding('deno (npm)', installed !== undefined, 'the client in Deno', () => {
-  it('passes the suite', async () => expectGood(await printed(bin('deno'), ['run', '--allow-net=127.0.0.1'])), 60_000);
+  it('passes the suite', async () => expectGood(await printed(bin('deno'), ['run', '--allow-net=127.0.0.1'])));
 });
 
 describeHosts(installed, scratch);
