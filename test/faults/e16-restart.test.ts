@@ -15,7 +15,8 @@ import { NOTHING, verifyAll } from './verify.ts';
 const folder = mkdtempSync(join(tmpdir(), 'parley-e16-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const KINDS: readonly Job['kind'][] = ['send', 'send', 'send', 'stream', 'stream', 'poll'];
-const PATIENCE_MS = 20_000;
+/** A restart on a busy machine takes many seconds. As long as `eventually` waits. */
+const PATIENCE_MS = 60_000;
 
 /** Failures that a client should retry: no connection, 503, a stream that ended before its task. */
 function isForNow(thrown: unknown): boolean {
@@ -23,7 +24,7 @@ function isForNow(thrown: unknown): boolean {
 }
 
 describe('E16: a server that gets SIGTERM', () => {
-  it('again and again under load fails no request that is retried, and loses nothing', { timeout: 180_000 }, async () => {
+  it('again and again under load fails no request that is retried, and loses nothing', { timeout: 600_000 }, async () => {
     const options = { data: join(folder, 'rolling'), limits: { drainMsMax: 5000, retryMs: 20 } };
     let server: Parley = await startParley(options);
     const { url, port } = server;
@@ -32,7 +33,7 @@ describe('E16: a server that gets SIGTERM', () => {
     let [isOver, jobs, retries] = [false, 0, 0];
     const client = async (kind: Job['kind']): Promise<void> => {
       for (let job = newJob(kind); !isOver; job = newJob(kind)) {
-        for (const end = performance.now() + PATIENCE_MS; ; await pause(20)) {
+        for (const end = performance.now() + PATIENCE_MS; ; await pause(50)) {
           try {
             await work(url, ledger, job);
             jobs += 1;
@@ -71,7 +72,8 @@ describe('E16: a server that gets SIGTERM', () => {
   it('ends its streams with a retry hint, and the next server continues the run', async () => {
     const options = { data: join(folder, 'streams'), limits: { drainMsMax: 2500, retryMs: 20 } };
     const server = await startParley(options);
-    const { id } = await sendTask(server.url, 'sleep=3000 chunks=2', { returnImmediately: true });
+    // It takes longer than the shutdown, also if the signal comes late on a busy machine.
+    const { id } = await sendTask(server.url, 'sleep=9000 chunks=2', { returnImmediately: true });
     const response = await fetch(`${server.url}/tasks/${id}:subscribe`);
     const reading = response.text();
     server.process.kill('SIGTERM');
