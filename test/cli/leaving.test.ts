@@ -5,7 +5,7 @@ import { parleyServe } from '../support/parley.ts';
 import { fieldOf, jsonOf, run, start } from './run.ts';
 
 /** Long enough to be interrupted. */
-const LONG = 'chunks=100 delay=300';
+const LONG = 'chunks=100 delay=1000';
 let script: Parley;
 beforeAll(async () => {
   script = await parleyServe({ args: ['script', '--memory'] });
@@ -50,8 +50,8 @@ describe('--timeout', () => {
     ['send', (url: string) => ['send', '-a', url]],
     ['send --stream', (url: string) => ['send', '-a', url, '--stream']],
   ])('with %s names the running task and the next command', async (_, args) => {
-    const late = await run([...args(script.url), '--timeout', '2s', LONG]);
-    expect([late.code, late.err]).toEqual([5, expect.stringContaining('the time limit has passed: --timeout 2s')]);
+    const late = await run([...args(script.url), '--timeout', '6s', LONG]);
+    expect([late.code, late.err]).toEqual([5, expect.stringContaining('the time limit has passed: --timeout 6s')]);
     expect(late.err).not.toContain('was cut');
     const [, again = ''] = /still runs: parley (task get .* --wait);/.exec(late.err) ?? [];
     expect(fieldOf(await run(again.replace(' --wait', '').split(' ')), 'State')).toBe('WORKING');

@@ -107,7 +107,7 @@ describe('a caller beyond its limits', () => {
       fetch(`${server.url}/message:stream`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', 'X-API-Key': keys.key(0) },
-        body: JSON.stringify(sendBody('chunks=1 sleep=3000')),
+        body: JSON.stringify(sendBody('chunks=1 sleep=9000')),
       });
     for (let at = 0; at < 2; at += 1) {
       const response = await stream();

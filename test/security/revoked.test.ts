@@ -45,7 +45,7 @@ describe('a revoked or expired key', () => {
     const server = await parleyServe({ args: ['script', '--memory', '--require-auth', '--auth-folder', auth] });
     const isAccepted = async (key: string): Promise<boolean> =>
       (await fetch(`${server.url}/tasks`, { headers: headersOf(key) })).status === 200;
-    const brief = createKey(auth, { name: 'brief', scopes: SCOPES, expiresAt: new Date(Date.now() + 8000).toISOString() });
+    const brief = createKey(auth, { name: 'brief', scopes: SCOPES, expiresAt: new Date(Date.now() + 15_000).toISOString() });
     await eventually(() => isAccepted(brief.secret)); // nodes read new keys every second
     const [revoked, kept, expiring] = await Promise.all(
       [ann, bob, brief].map(async (key) => await streamOf(server.url, key?.secret ?? '')),
