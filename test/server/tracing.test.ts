@@ -42,7 +42,7 @@ afterEach(() => {
   exporter.reset();
 });
 
-/** What a run that was told to wait waits for. */
+/** A run with the text `wait` ends when this resolves. */
 let gate: Promise<void> = Promise.resolve();
 let open = (): void => undefined;
 const close = (): void => {
