@@ -98,7 +98,7 @@ suiteNeeding('chromium and mosquitto', isThere, 'the mesh page of the console', 
   it('shows running delegations of others, and how they ended', async () => {
     const { page, picture } = watched;
     await page.getByText('All calls over the broker').waitFor();
-    const asked = ask('work 4000');
+    const asked = ask('work 12000');
     const call = page.getByRole('list', { name: 'Running' }).getByRole('listitem');
     await call.getByText('boss').waitFor();
     await call.getByText('1 deep').waitFor();

@@ -30,7 +30,8 @@ export async function openPage(browser: Browser, base: string, options: BrowserC
   // Without motion: axe measures the contrast of text while it still fades in.
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, baseURL: base, reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(12_000);
+  // As long as `eventually` waits: a browser on a busy machine may take many seconds.
+  page.setDefaultTimeout(60_000);
   const wrongs: string[] = [];
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
