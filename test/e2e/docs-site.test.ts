@@ -74,7 +74,7 @@ suiteNeeding('chromium', CHROMIUM !== undefined, 'the documentation site', () =>
     const folder = join(scratchFolder(), 'site');
     execFileSync(process.execPath, [SCRIPT, '--to', folder], { stdio: 'pipe' });
     const page = await browser.newPage();
-    page.setDefaultTimeout(12_000);
+    page.setDefaultTimeout(60_000);
     await page.goto(pathToFileURL(join(folder, 'guides/approvals.html')).href);
     await page.getByRole('combobox').fill('nginx');
     await page.getByRole('option', { name: /nginx/ }).first().click();
