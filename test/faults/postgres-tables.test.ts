@@ -45,7 +45,7 @@ suiteNeeding('postgresql', hasPostgres, 'tables of running nodes', () => {
     await sql('CREATE ROLE node LOGIN');
     await sql('GRANT CREATE ON DATABASE postgres TO node');
     store = server.url.replace('parley@', 'node@');
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const node of nodes) await node.kill();
     await server?.stop();
@@ -92,29 +92,25 @@ suiteNeeding('postgresql', hasPostgres, 'tables of running nodes', () => {
       'may not use its tables',
       'GRANT USAGE ON SCHEMA',
     ],
-  ])(
-    'refuses requests without %s, and continues by itself when it is back',
-    { timeout: 90_000 },
-    async (_, take, giveBack, reason, advice) => {
-      const node = nodes[0] ?? (await start());
-      const before = await sendTask(node.url, 'before');
-      await sql(take);
-      try {
-        await eventually(async () => expect(await readiness(node)).toEqual(unready(reason)));
-        await refusesAll(node);
-        expect(node.errors()).toContain(advice);
-        if (take.includes('SCHEMA')) await eventually(async () => expect(await cellsOf(node)).toBe(0));
-      } finally {
-        await sql(giveBack);
-      }
-      await eventually(async () => expect(await readiness(node)).toMatchObject({ status: 200 }));
-      await eventually(async () => expect(await sendTask(node.url, 'after')).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } }));
-      expect(await getTask(node.url, before.id)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
-      expect(node.errors()).not.toContain('internal error');
-    },
-  );
+  ])('refuses requests without %s, and continues by itself when it is back', async (_, take, giveBack, reason, advice) => {
+    const node = nodes[0] ?? (await start());
+    const before = await sendTask(node.url, 'before');
+    await sql(take);
+    try {
+      await eventually(async () => expect(await readiness(node)).toEqual(unready(reason)));
+      await refusesAll(node);
+      await eventually(() => expect(node.errors()).toContain(advice));
+      if (take.includes('SCHEMA')) await eventually(async () => expect(await cellsOf(node)).toBe(0));
+    } finally {
+      await sql(giveBack);
+    }
+    await eventually(async () => expect(await readiness(node)).toMatchObject({ status: 200 }));
+    await eventually(async () => expect(await sendTask(node.url, 'after')).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } }));
+    expect(await getTask(node.url, before.id)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+    expect(node.errors()).not.toContain('internal error');
+  });
 
-  it('writes nothing into tables that another node has made, and continues with its own', { timeout: 90_000 }, async () => {
+  it('writes nothing into tables that another node has made, and continues with its own', async () => {
     const old = nodes[0] ?? (await start());
     const before = await sendTask(old.url, 'before');
     await sql('ALTER SCHEMA parley RENAME TO away');
@@ -150,7 +146,7 @@ suiteNeeding('postgresql', hasPostgres, 'tables of running nodes', () => {
     await fresh.close();
   });
 
-  it('stops if what is back is an older copy', { timeout: 90_000 }, async () => {
+  it('stops if what is back is an older copy', async () => {
     const node = nodes[0] ?? (await start());
     const { id } = await sendTask(node.url, 'lost');
     await sql('ALTER SCHEMA parley RENAME TO away');

@@ -9,6 +9,7 @@ import { suiteNeeding } from '../support/needs.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { hasPostgres, postgresFolder, postgresUser, startPostgres } from '../support/postgres.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { startParley } from './parley.ts';
 
 suiteNeeding('postgresql and openssl', hasPostgres && hasOpenssl, 'TLS to Postgres', () => {
   const [folder, place] = [scratchFolder(), postgresFolder()];
@@ -30,7 +31,7 @@ suiteNeeding('postgresql and openssl', hasPostgres && hasOpenssl, 'TLS to Postgr
       const user = postgresUser();
       if (user !== undefined) chownSync(to, user.uid, user.gid);
     }
-  }, 120_000);
+  });
   afterAll(async () => {
     await server?.stop();
   });
@@ -51,14 +52,14 @@ suiteNeeding('postgresql and openssl', hasPostgres && hasOpenssl, 'TLS to Postgr
     }
   };
 
-  it('a server without TLS: prefer works, and require says what to do', { timeout: 60_000 }, async () => {
+  it('a server without TLS: prefer works, and require says what to do', async () => {
     expect(await isEncrypted(at('127.0.0.1', '?sslmode=prefer'))).toEqual([false]);
     await expect(openPostgresStore(at('127.0.0.1', '?sslmode=require'))).rejects.toThrow(
       'Remove sslmode from the URL of the store, or switch TLS on at the server.',
     );
   });
 
-  it('a server with TLS', { timeout: 120_000 }, async () => {
+  it('a server with TLS', async () => {
     appendFileSync(join(place, 'postgres', 'postgresql.conf'), '\nssl = on\n');
     await server?.crash();
     const root = `&sslrootcert=${ours.ca}`;
@@ -84,7 +85,17 @@ suiteNeeding('postgresql and openssl', hasPostgres && hasOpenssl, 'TLS to Postgr
       await expect(openPostgresStore(at(host, parameters)), parameters).rejects.toThrow(words);
   });
 
-  it.each(['prefer', 'require', 'verify-ca', 'verify-full'])('prints no warning for sslmode=%s', { timeout: 30_000 }, async (mode) => {
+  it.each([
+    ['require', '', true],
+    ['require', `&sslrootcert=${ours.ca}`, false],
+  ])('a node warns of a server that is not verified: %s%s', async (mode, more, warns) => {
+    const data = join(folder, 'node');
+    const node = await startParley({ agent: 'echo', data, args: ['--store', at('localhost', `?sslmode=${mode}${more}`)] });
+    await node.stop();
+    expect(node.errors().includes('is not verified: write sslmode=verify-full')).toBe(warns);
+  });
+
+  it.each(['prefer', 'require', 'verify-ca', 'verify-full'])('prints no warning for sslmode=%s', async (mode) => {
     const { code, out, err } = await run(['replicas', '--store', at('localhost', `?sslmode=${mode}&sslrootcert=${ours.ca}`)]);
     expect([code, out, err]).toEqual([0, expect.stringContaining('No node'), '']);
   });

@@ -30,6 +30,7 @@ export type { SharedKey, SharedKeys } from './postgres/shared-keys.ts';
 export type { PostgresStore } from './postgres/store.ts';
 export { openStoreOn } from './postgres/store.ts';
 export type { StoreProblem } from './postgres/table-watch.ts';
+export { isUnverified } from './postgres/tls.ts';
 export { placeOf, urlProblem } from './postgres/url.ts';
 export type { NodeUsage, SharedUsage } from './postgres/usage.ts';
 export { StoreError } from './shared/store-error.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AdminBackups } from '#protocol';
 import { A2AError } from '#protocol';
 import type { CopyNote, PostgresOptions, PostgresStore, StoreProblem } from '../../engine/adapters/postgres.ts';
-import { openCopyPlace, openPostgresStore, placeOf, urlProblem } from '../../engine/adapters/postgres.ts';
+import { isUnverified, openCopyPlace, openPostgresStore, placeOf, urlProblem } from '../../engine/adapters/postgres.ts';
 import type { CallerCounts } from '../access/limits/caller-counts.ts';
 import { ConfigError } from '../config/read-value.ts';
 import type { ServerLimits } from '../limits.ts';
@@ -56,6 +56,7 @@ export async function openPostgresData(
   const onAcceptedLoss = (missing: string): void =>
     log.warn('the node continues without lost commits (--accept-loss): the database lacks what it had acknowledged', { missing });
   const store = await openPostgresStore(url, { report, leaseMs, search, acceptLoss, onAcceptedLoss, onProblem, url: nodeUrl, ...joining });
+  if (isUnverified(url)) log.warn(UNVERIFIED, { database: placeOf(url) });
   try {
     // After this process is registered: a copy that starts now finds it.
     if ((await copyTo(url)) === undefined && existsSync(join(folder, 'tasks.db'))) log.info(NOT_COPIED, { folder });
@@ -94,6 +95,8 @@ function reporting(log: Log): Reporting {
   };
 }
 
+const UNVERIFIED =
+  'the connection to the database is encrypted, and the certificate of the server is not verified: write sslmode=verify-full, and sslrootcert=FILE for an authority of your own';
 const CORRECT_IT = 'the store can’t be used: requests are refused until somebody has corrected the database';
 
 /** Of several nodes, the one that owns the first cell deletes content without a task. */

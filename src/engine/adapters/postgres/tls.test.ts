@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tlsOf } from './tls.ts';
+import { isUnverified, tlsOf } from './tls.ts';
 
 const FILE = new URL(import.meta.url).pathname;
 const at = (parameters: string): string => `postgres://parley:se%23cret@db.example.org:5433/parley${parameters}`;
@@ -31,6 +31,14 @@ it('reads the environment where the URL says nothing', () => {
   expect(ssl('?sslmode=disable', { PGSSLMODE: 'require' })).toBe(false);
   expect(ssl('?sslmode=verify-ca', { PGSSLROOTCERT: FILE })).toEqual({ ca, ...anyName });
 });
+
+it.each([
+  ['?sslmode=require', true],
+  ['?sslmode=prefer', true],
+  [`?sslmode=require&sslrootcert=${FILE}`, false],
+  ['?sslmode=verify-full', false],
+  ['', false],
+])('an unverified server: %s', (parameters, unverified) => expect(isUnverified(at(parameters), {})).toBe(unverified));
 
 it('does not encrypt a socket of the machine', () => {
   expect(tlsOf('postgres:///parley?host=/run/postgresql&sslmode=require', {}).ssl).toBe(false);

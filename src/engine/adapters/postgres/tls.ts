@@ -42,6 +42,12 @@ export function tlsOf(url: string, env: Readonly<Record<string, string | undefin
   };
 }
 
+/** Whether an attacker who redirects the connection can read it: it is encrypted, and the certificate of the server is not verified. */
+export function isUnverified(url: string, env: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  const { ssl } = tlsOf(url, env);
+  return ssl !== false && ssl.rejectUnauthorized === false;
+}
+
 function negotiationOf(named: string | undefined): PgTls['negotiation'] {
   if (named === undefined || named === 'postgres' || named === 'direct') return named;
   throw new StoreError('failed', `sslnegotiation=${named} is unknown. Write postgres or direct`);
