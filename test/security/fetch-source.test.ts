@@ -87,6 +87,7 @@ describe('Node’s network modules', () => {
       'client/adapters/node-http.ts', // the client library's requests; a node passes the guard's fetch
       'client/adapters/node-http/decoded.ts', // types
       'engine/adapters/postgres/pg-database.ts', // connections to the operator's database
+      'engine/adapters/postgres/tls.ts', // types
       'server/adapters/node.ts', // listens
       'server/adapters/node/bind.ts', // listens; asks whether a Unix socket is in use
       'server/adapters/node/check-head.ts',

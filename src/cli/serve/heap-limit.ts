@@ -10,8 +10,8 @@ const DEFAULT_FACTOR = 2;
 
 /**
  * Stops the growth at YOUNG_BYTES. V8 can't set the size at run time, but it can set the growth factor. V8 shrinks the young generation of a
- * process without work, so the factor is set back then: with 2 MiB each request would take twice its processor time. The limit is not hard: if
- * several megabytes survive one turn of the event loop, V8 may grow twice before the observer runs.
+ * process without work, so the factor is set back then: with 2 MiB each request would take twice its processor time. The limit is not hard:
+ * while V8 marks the old generation it may let the young one grow, and takes that back at the end of the marking.
  */
 export function boundYoungHeap(): void {
   if (/--(?:max|min)[-_]semi[-_]space/.test([...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' '))) return; // the user has set it

@@ -87,7 +87,7 @@ function withJsonInfo(
 
 function jsonDetails({ details }: ReturnType<typeof connectError>): Json {
   return details.flatMap((detail) =>
-    'type' in detail ? [{ type: detail.type, value: Buffer.from(detail.value).toString('base64').replace(/=+$/, '') }] : [],
+    'type' in detail ? [{ type: detail.type, value: Buffer.from(detail.value).toString('base64').replaceAll('=', '') }] : [],
   );
 }
 
