@@ -289,6 +289,6 @@ suiteNeeding('Postgres', hasPostgres, 'parley store copy', () => {
     expect(await refusal(to)).toContain('another node serves this store');
     await sendTask(node.url, 'chunks=1');
     await node.stop();
-    expect(await refusal(to)).toContain('has 1 tasks already');
+    expect(await refusal(to)).toContain('has 1 task already');
   });
 });
