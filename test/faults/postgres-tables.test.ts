@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { suiteNeeding } from '../support/needs.ts';
 import type { Parley } from '../support/parley.ts';
 import type { PostgresServer } from '../support/postgres.ts';
-import { hasPostgres, postgresFolder, startPostgres } from '../support/postgres.ts';
+import { hasPostgres, postgresFolder, postgresPrograms, startPostgres } from '../support/postgres.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { getTask, sendInit, sendTask } from './client.ts';
 import { startParley } from './parley.ts';
@@ -115,7 +116,7 @@ suiteNeeding('postgresql', hasPostgres, 'tables of running nodes', () => {
     const before = await sendTask(old.url, 'before');
     await sql('ALTER SCHEMA parley RENAME TO away');
     const fresh = await start();
-    await eventually(async () => expect(await readiness(old)).toEqual(unready('the tables of another store')));
+    await eventually(async () => expect(await readiness(old)).toEqual(unready('the tables of this node were replaced')));
     await refusesAll(old);
     const { id } = await sendTask(fresh.url, 'new');
     const { rows } = await sql('SELECT id FROM parley.tasks');
@@ -146,8 +147,45 @@ suiteNeeding('postgresql', hasPostgres, 'tables of running nodes', () => {
     await fresh.close();
   });
 
+  /** Restores a backup of the schema. `before` runs in the same session, and `pause` seconds pass while only a part of it is there. */
+  const restore = (dump: string, before: string, pause: number, options: readonly string[] = []): void => {
+    const [meta = '', ...rest] = dump.split(/(?<=^COPY parley[.]meta .*\n(?:.*\n)*?\\\.\n)/m);
+    const input = `${before};\n${meta}SELECT pg_sleep(${pause});\n${rest.join('')}`;
+    execFileSync(join(postgresPrograms(), 'psql'), ['-v', 'ON_ERROR_STOP=1', '-q', ...options, server?.url ?? ''], {
+      input,
+      stdio: 'pipe',
+    });
+  };
+  const dumped = (): string =>
+    execFileSync(join(postgresPrograms(), 'pg_dump'), ['--schema=parley', '--no-owner', server?.url ?? ''], { encoding: 'utf8' });
+
+  it.each([
+    ['in one transaction', 0, ['-1']],
+    ['slowly', 6, []],
+  ] as const)('are left alone when a backup replaces them %s, until the node is restarted', async (_, pause, options) => {
+    await sql('DROP SCHEMA IF EXISTS parley CASCADE');
+    await Promise.all(nodes.splice(0).map((node) => node.kill()));
+    const node = await start();
+    const { id } = await sendTask(node.url, 'saved');
+    const dump = dumped();
+    await sendTask(node.url, 'after the backup');
+    restore(dump, 'DROP SCHEMA parley CASCADE', pause, options);
+    await sql(
+      'ALTER SCHEMA parley OWNER TO node; GRANT ALL ON ALL TABLES IN SCHEMA parley TO node; GRANT ALL ON ALL SEQUENCES IN SCHEMA parley TO node',
+    );
+    await eventually(async () => expect(await readiness(node)).toEqual(unready('the tables of this node were replaced')));
+    await eventually(async () => expect(await cellsOf(node)).toBe(0));
+    await refusesAll(node);
+    expect((await sql('SELECT id FROM parley.tasks')).rows).toEqual([{ id }]);
+    expect((await sql('SELECT lost FROM parley.meta')).rows).toEqual([{ lost: null }]);
+    await node.stop();
+    const again = await start();
+    await eventually(async () => expect(await getTask(again.url, id)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } }));
+    await eventually(async () => expect(await sendTask(again.url, 'again')).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } }));
+  });
+
   it('stops if what is back is an older copy', async () => {
-    const node = nodes[0] ?? (await start());
+    const node = nodes.at(-1) ?? (await start());
     const { id } = await sendTask(node.url, 'lost');
     await sql('ALTER SCHEMA parley RENAME TO away');
     await eventually(async () => expect(await readiness(node)).toEqual(unready('not in its database')));

@@ -14,8 +14,6 @@ import type { SharedKeys } from './postgres/shared-keys.ts';
 import { sharedKeysOn } from './postgres/shared-keys.ts';
 import type { PostgresStore } from './postgres/store.ts';
 import { openStoreOn } from './postgres/store.ts';
-import type { StoreProblem } from './postgres/table-watch.ts';
-import { watchTables } from './postgres/table-watch.ts';
 import { whyUnusable } from './postgres/unusable.ts';
 import { placeOf } from './postgres/url.ts';
 import { StoreError } from './shared/store-error.ts';
@@ -49,27 +47,11 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   const { leaseMs = 10_000, readers = READERS } = options;
   const database = await openPgDatabase({ url, readers, answerMsMax: Math.max(leaseMs, 10_000) });
   try {
-    const store = await openStoreOn(database, options);
-    return options.onProblem === undefined ? store : watched(store, database, { ...options, onChange: options.onProblem });
+    return await openStoreOn(database, options);
   } catch (thrown) {
     await database.close();
     throw options.signal?.aborted === true ? thrown : cannotUse(url, thrown);
   }
-}
-
-function watched(
-  store: PostgresStore,
-  database: PostgresDatabase,
-  { schema = 'parley', onChange }: Pick<PostgresOptions, 'schema'> & { readonly onChange: (problem: StoreProblem | undefined) => void },
-): PostgresStore {
-  const watch = watchTables({ database, schema: quoted(schema), store: store.id, onChange });
-  const { close } = store;
-  return Object.assign(store, {
-    close: async () => {
-      watch.stop();
-      await close();
-    },
-  });
 }
 
 /** The processes that use the store in a database, oldest first. Throws a StoreError if there is no store. */

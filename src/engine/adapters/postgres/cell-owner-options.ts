@@ -2,8 +2,8 @@ import type { LeaseClock } from './lease-watch.ts';
 import type { ReplicaAddress } from './replica.ts';
 
 export interface CellOwnerOptions {
-  /** The random id of the store. */
-  readonly store: string;
+  /** Holds while the tables are those of the store. */
+  readonly still: string;
   /** Number of cells of the store. */
   readonly count: number;
   /** `fair`: the cells divided by the number of replicas. A number: so many free ones at most, and it gives none back. */

@@ -47,7 +47,7 @@ export class CellOwner implements StoreCells {
     this.#database = database;
     this.#options = options;
     this.count = options.count;
-    this.#sql = cellStatements(s, options.store);
+    this.#sql = cellStatements(s, options.still);
     this.#lease = new LeaseConnection(database);
     this.#agents = new AgentSightings(database, s, options.clock);
     this.#watch = watchLease(options.leaseMs, options.clock);
@@ -179,7 +179,7 @@ export class CellOwner implements StoreCells {
     const sentAt = clock.now();
     const values = [url, leaseMs, address?.link ?? '', address?.publicKey ?? '', this.#isLeaving];
     const [made] = await this.#lease.run<{ replica: number }>(this.#sql.enter, values);
-    if (made === undefined) throw unavailable(new Error('the tables belong to another store'));
+    if (made === undefined) throw unavailable(new Error('the tables of this node were replaced'));
     this.#id = made.replica;
     this.#options.onRejoin();
     this.#watch.renewed(sentAt);
@@ -260,7 +260,7 @@ export class CellOwner implements StoreCells {
 
   async #seen(id: number): Promise<CellsSeen> {
     const [seen] = await this.#database.read<CellsSeen>(this.#sql.look, [id]);
-    if (seen === undefined) throw unavailable(new Error('the tables belong to another store'));
+    if (seen === undefined) throw unavailable(new Error('the tables of this node were replaced'));
     return seen;
   }
 

@@ -1,6 +1,5 @@
 import type { Sql } from './database.ts';
 import type { SchemaName } from './schema.ts';
-import { isStill } from './schema.ts';
 
 /** What a replica sees of the others and of the cells. */
 export interface CellsSeen {
@@ -20,9 +19,8 @@ export interface CellsSeen {
 
 type CellStatement = 'enter' | 'renew' | 'bury' | 'look' | 'claim' | 'stop' | 'leave';
 
-/** The statements of a replica that owns cells beside others. A cell is claimed only if nobody owns it. `store`: the id of the store. */
-export function cellStatements(s: SchemaName, store: string): Readonly<Record<CellStatement, Sql>> {
-  const still = isStill(s, store);
+/** The statements of a replica that owns cells beside others. A cell is claimed only if nobody owns it. `still` holds while the tables are those of the store. */
+export function cellStatements(s: SchemaName, still: string): Readonly<Record<CellStatement, Sql>> {
   return {
     enter: {
       name: 'enter-beside',

@@ -5,7 +5,6 @@ import { cellOf } from './cells.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
 import { isGone, sqlState, unavailable } from './errors.ts';
 import type { SchemaName } from './schema.ts';
-import { isStill } from './schema.ts';
 
 /** Where the history of a database is: a promoted standby begins another timeline, and a restored copy may have another system. */
 interface Place {
@@ -33,8 +32,8 @@ export interface HistoryCheck {
 interface HistoryCheckParts {
   readonly database: PostgresDatabase;
   readonly schema: SchemaName;
-  /** The random id of the store. */
-  readonly store: string;
+  /** Holds while the tables are those of the store. */
+  readonly still: string;
   /** Number of cells. */
   readonly cells: number;
   readonly report: (what: string, cause: unknown) => void;
@@ -43,8 +42,8 @@ interface HistoryCheckParts {
 /** The server lacks these functions, as some services do, or this role may not call them. */
 const NOT_THERE = new Set(['42883', '42501', '0A000']);
 
-export function createHistoryCheck({ database, schema, store, cells: count, report }: HistoryCheckParts): HistoryCheck {
-  const sql = { ...statements(schema), same: { name: 'same-store', text: `SELECT ${isStill(schema, store)} AS yes` } };
+export function createHistoryCheck({ database, schema, still, cells: count, report }: HistoryCheckParts): HistoryCheck {
+  const sql = { ...statements(schema), same: { name: 'same-store', text: `SELECT ${still} AS yes` } };
   let place: Place | undefined;
   let newest: Trace | undefined;
   /** What is missing. From then on no connection is good. */
@@ -118,10 +117,10 @@ function isSame(before: Place | undefined, now: Place): boolean {
   return before?.system === now.system && before.timeline === now.timeline;
 }
 
-/** The tables of another store have no commits of this one. */
+/** Tables that have replaced those of the store: a backup that may still be filled, or another store. */
 async function refuseOther(connection: PostgresConnection, sql: Sql): Promise<void> {
   const [same] = await connection.query<{ yes: boolean }>(sql);
-  if (same?.yes === false) throw unavailable(new Error('the tables belong to another store'));
+  if (same?.yes === false) throw unavailable(new Error('the tables of this node were replaced'));
 }
 
 async function isMissing(connection: PostgresConnection, sql: Sql, { key, row }: Trace): Promise<boolean> {

@@ -65,14 +65,19 @@ export async function openPgDatabase({ url, readers, answerMsMax }: PgOptions): 
   pool.on('error', () => {});
   // The pool listens while a connection is idle or has a query, but not during `verify`. Without a listener Node would end the process.
   pool.on('connect', (client) => void client.on('error', () => {}));
-  /** As libpq does with `sslmode=prefer`. */
+  /** As libpq does with `sslmode=prefer`, but not once a connection was encrypted: a server without TLS may then be that of an attacker. */
+  let mayBePlain = isOptional;
   const encrypted = async <T>(run: () => Promise<T>): Promise<T> => {
     const tried = base.ssl;
     try {
-      return await run();
+      const done = await run();
+      mayBePlain = false;
+      return done;
     } catch (thrown) {
-      if (!isOptional || tried === false || !hasNoTls(thrown)) throw thrown;
-      [base.ssl, pool.options.ssl] = [false, false];
+      // Another connection may have found out meanwhile.
+      const isPlain = tried !== false && base.ssl === false;
+      if (!hasNoTls(thrown) || !(mayBePlain || isPlain)) throw thrown;
+      [mayBePlain, base.ssl, pool.options.ssl] = [false, false, false];
       return await run();
     }
   };

@@ -2,7 +2,7 @@ import type { PostgresDatabase } from './database.ts';
 import { reading } from './errors.ts';
 import type { ReplicaAddress } from './replica.ts';
 import type { SchemaName } from './schema.ts';
-import { isStill, quoted } from './schema.ts';
+import { quoted } from './schema.ts';
 
 /** A process in the table of replicas. */
 export interface ReplicaRow extends ReplicaAddress {
@@ -31,11 +31,11 @@ export async function readReplicas(database: PostgresDatabase, schema: string): 
   return reading(() => listReplicaRows(database, s));
 }
 
-/** The same for a database that has a store. `store`: the id of the one that they belong to. */
-export function listReplicaRows(database: PostgresDatabase, s: SchemaName, store?: string): Promise<readonly ReplicaRow[]> {
+/** The same for a database that has a store. `still`: a condition. */
+export function listReplicaRows(database: PostgresDatabase, s: SchemaName, still?: string): Promise<readonly ReplicaRow[]> {
   const text = `SELECT r.replica, r.url, r.link, r.public_key AS "publicKey", to_char(r.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS started,
     (extract(epoch FROM r.until - clock_timestamp()) * 1000)::bigint AS "leaseMs", r.leaving AS "isLeaving", (SELECT count(*) FROM ${s}.cells c WHERE c.replica = r.replica) AS cells,
     to_json(ARRAY(SELECT c.cell FROM ${s}.cells c WHERE c.replica = r.replica ORDER BY c.cell)) AS owned
-    FROM ${s}.replicas r ${store === undefined ? '' : `WHERE ${isStill(s, store)} `}ORDER BY r.replica`;
+    FROM ${s}.replicas r ${still === undefined ? '' : `WHERE ${still} `}ORDER BY r.replica`;
   return database.read<ReplicaRow>({ name: 'replicas', text });
 }

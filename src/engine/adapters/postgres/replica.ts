@@ -6,7 +6,6 @@ import { LeaseConnection } from './lease-connection.ts';
 import type { LeaseClock, LeaseMoment, LeaseWatch } from './lease-watch.ts';
 import { watchLease } from './lease-watch.ts';
 import type { SchemaName } from './schema.ts';
-import { isStill } from './schema.ts';
 
 /** This process as the only writer of its store: it owns all cells while its lease is valid by the database's clock. */
 export interface Replica {
@@ -24,8 +23,8 @@ export interface Replica {
 }
 
 export interface ReplicaOptions {
-  /** The random id of the store. */
-  readonly store: string;
+  /** Holds while the tables are those of the store. */
+  readonly still: string;
   readonly leaseMs: number;
   /** The address of this replica, for people. */
   readonly url: string;
@@ -93,7 +92,7 @@ class PostgresReplica implements Replica {
   constructor(database: PostgresDatabase, s: SchemaName, options: ReplicaOptions) {
     this.#connection = new LeaseConnection(database);
     this.#options = options;
-    this.#sql = statements(s, options.store);
+    this.#sql = statements(s, options.still);
     this.#watch = watchLease(options.leaseMs, options.clock);
     this.#enteredAt = options.clock.now();
   }
@@ -207,7 +206,7 @@ class PostgresReplica implements Replica {
     const sentAt = this.#options.clock.now();
     if (this.#id !== 0 && (await this.#run(this.#sql.renew, [this.#id, leaseMs])).length > 0) return sentAt;
     const [made] = await this.#run<{ replica: number }>(this.#sql.enter, [url, leaseMs, address?.link ?? '', address?.publicKey ?? '']);
-    if (made === undefined) throw unavailable(new Error('the tables belong to another store'));
+    if (made === undefined) throw unavailable(new Error('the tables of this node were replaced'));
     this.#id = made.replica;
     return sentAt;
   }
@@ -249,8 +248,7 @@ function heldBy(replica: number, url: string): string {
   return `another node serves this store${url === '' ? '' : `, at ${url}`} (replica ${replica}): stop it first, or use another database`;
 }
 
-function statements(s: SchemaName, store: string): Readonly<Record<'bury' | 'holders' | 'enter' | 'claim' | 'renew' | 'leave', Sql>> {
-  const still = isStill(s, store);
+function statements(s: SchemaName, still: string): Readonly<Record<'bury' | 'holders' | 'enter' | 'claim' | 'renew' | 'leave', Sql>> {
   return {
     bury: { name: 'bury', text: `DELETE FROM ${s}.replicas WHERE until < clock_timestamp() RETURNING replica` },
     holders: {

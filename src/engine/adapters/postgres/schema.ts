@@ -178,10 +178,14 @@ export const TABLES: readonly string[] = [
 ];
 
 /**
- * A condition that fails once other tables have replaced those of a store, whose replicas have the same numbers. `store`: its id.
+ * Returns a condition that fails once a table of the store has been replaced: by a restored backup, which may be older or not complete yet, or
+ * by another store, whose replicas have the same numbers. It holds again for tables that were only renamed.
  */
-export function isStill(s: SchemaName, store: string): string {
-  return `EXISTS (SELECT 1 FROM ${s}.meta WHERE store = '${store.replaceAll("'", "''")}')`;
+export async function stillTables(connection: PostgresConnection, s: SchemaName): Promise<string> {
+  const names = TABLES.map((name) => `to_regclass('${s.replaceAll("'", "''")}.${name}')::oid`);
+  const now = `concat_ws(' ', ${names.join(', ')})`;
+  const [found] = await connection.query<{ oids: string }>({ name: '', text: `SELECT ${now} AS oids` });
+  return `${now} = '${found?.oids}'`;
 }
 
 /** What the store's one row of `meta` says. */

@@ -24,11 +24,12 @@ import { createPostgresRealms } from './realms.ts';
 import type { ReplicaOptions } from './replica.ts';
 import { listReplicaRows } from './replica-list.ts';
 import type { PostgresMeta, SchemaName } from './schema.ts';
-import { MIGRATE_MS_MAX, migrate, quoted } from './schema.ts';
+import { MIGRATE_MS_MAX, migrate, quoted, stillTables } from './schema.ts';
 import type { PostgresSearch } from './search/search.ts';
 import { createPostgresSearch } from './search/search.ts';
 import type { StoreMember } from './shares.ts';
 import { joinStore } from './shares.ts';
+import { watchTables } from './table-watch.ts';
 import type { TableUse } from './tables.ts';
 import { readTableUse, rewriteTables } from './tables.ts';
 import { createPostgresTitles } from './titles.ts';
@@ -62,12 +63,28 @@ const KEYS_A_RANGE = 65_536;
 
 /** Opens a store over a database that is connected already. */
 export async function openStoreOn(database: PostgresDatabase, options: PostgresOptions): Promise<PostgresStore> {
+  const { schema, report } = { ...DEFAULTS, ...options };
+  const { onProblem } = options;
+  const s = quoted(schema);
+  const tables = await prepare(database, s, options);
+  const store = await openOn(database, tables, options);
+  if (onProblem === undefined) return store;
+  const watch = watchTables({ database, schema: s, still: tables.still, onChange: onProblem, report });
+  const { close } = store;
+  return Object.assign(store, {
+    close: async () => {
+      watch.stop();
+      await close();
+    },
+  });
+}
+
+async function openOn(database: PostgresDatabase, meta: OpenedTables, options: PostgresOptions): Promise<PostgresStore> {
   const { schema, leaseMs, url, share, search, commitMsMax, report, clock, verdicts } = { ...DEFAULTS, ...options };
   const s = quoted(schema);
-  const meta = await prepare(database, s, options);
-  const place = { schema: s, store: meta.store };
+  const place = { schema: s, still: meta.still };
   const history = createHistoryCheck({ ...place, database, cells: meta.cells, report });
-  const shared = replicaAccess(database, s, meta.store);
+  const shared = replicaAccess(database, s, meta.still);
   const { inTurn, settled } = oneAtATime();
   const writing: CellWriting = {
     settle: (replica) => inTurn(() => writer.settle(replica)),
@@ -80,7 +97,7 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
   const address = await options.announce?.(shared);
   const member = await joinStore(history.database, s, {
     ...{ leaseMs, url, share, report, clock, onStandby, onTakeover, signal, address, writing },
-    ...{ count: meta.cells, store: meta.store },
+    ...{ count: meta.cells, still: meta.still },
     onDrops: () => realms.reset(),
     onRejoin: () => history.release(),
   });
@@ -133,14 +150,16 @@ export async function openStoreOn(database: PostgresDatabase, options: PostgresO
 }
 
 /** Creates or migrates the tables. Refuses a database that lacks commits, unless that is accepted. */
-async function prepare(database: PostgresDatabase, s: SchemaName, options: PostgresOptions): Promise<PostgresMeta> {
+type OpenedTables = PostgresMeta & { readonly still: string };
+
+async function prepare(database: PostgresDatabase, s: SchemaName, options: PostgresOptions): Promise<OpenedTables> {
   const { cells, acceptLoss } = { ...DEFAULTS, ...options };
   const connection = await database.connect({ answerMsMax: MIGRATE_MS_MAX });
   try {
     const meta = await migrate(connection, s, cells);
     const missing = await acceptOrRefuse(connection, s, acceptLoss);
     if (missing !== undefined) options.onAcceptedLoss?.(missing);
-    return meta;
+    return { ...meta, still: await stillTables(connection, s) };
   } finally {
     await connection.end();
   }
@@ -178,10 +197,10 @@ function sharing(
   };
 }
 
-function replicaAccess(database: PostgresDatabase, s: SchemaName, store: string): ReplicaAccess {
+function replicaAccess(database: PostgresDatabase, s: SchemaName, still: string): ReplicaAccess {
   const sql = statements(s);
   return {
-    replicas: () => reading(() => listReplicaRows(database, s, store)),
+    replicas: () => reading(() => listReplicaRows(database, s, still)),
     sharedSecret: async (name, fresh) => {
       await reading(() => database.read(sql.offerSecret, [name, fresh]));
       const [stored] = await reading(() => database.read<{ value: string }>(sql.secret, [name]));

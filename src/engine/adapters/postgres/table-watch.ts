@@ -1,7 +1,7 @@
 import type { PostgresDatabase, Sql } from './database.ts';
 import { needsOperator } from './errors.ts';
 import type { SchemaName } from './schema.ts';
-import { isStill, TABLES } from './schema.ts';
+import { TABLES } from './schema.ts';
 import { whyUnusable } from './unusable.ts';
 
 /** Why a store can't be used until somebody has corrected its database. */
@@ -16,10 +16,11 @@ interface TableWatchOptions {
   readonly database: Pick<PostgresDatabase, 'read'>;
   /** The quoted name of the schema. */
   readonly schema: SchemaName;
-  /** The random id of the store. */
-  readonly store: string;
+  /** Holds while the tables are those of the store. */
+  readonly still: string;
   /** Called with what is wrong, and with undefined when the store can be used again. */
   readonly onChange: (problem: StoreProblem | undefined) => void;
+  readonly report: (what: string, cause: unknown) => void;
 }
 
 interface TableSeen {
@@ -35,13 +36,14 @@ interface TableSeen {
 const LOOK_MS = 1000;
 
 /** Looks again and again whether the tables of a store are there and may be used. While the database does not answer, nothing changes. */
-export function watchTables({ database, schema: s, store, onChange }: TableWatchOptions): { readonly stop: () => void } {
+export function watchTables({ database, schema: s, still, onChange, report }: TableWatchOptions): { readonly stop: () => void } {
   let problem: StoreProblem | undefined;
   /** What the role lacks from the beginning, it does not need. */
   let spared: ReadonlySet<string> | undefined;
   let isLooking = false;
+  let isStopped = false;
   const change = (now: StoreProblem | undefined): void => {
-    if (now?.advice === problem?.advice) return;
+    if (isStopped || now?.advice === problem?.advice) return;
     problem = now;
     onChange(now);
   };
@@ -50,8 +52,8 @@ export function watchTables({ database, schema: s, store, onChange }: TableWatch
     spared ??= new Set(seen.filter(({ isThere, isAllowed }) => isThere && !isAllowed).map(({ name }) => name));
     const found = problemIn(seen, spared, shownName(s));
     if (found !== undefined) return found;
-    const [still] = await database.read<{ yes: boolean }>({ name: 'same-store', text: `SELECT ${isStill(s, store)} AS yes` });
-    return still?.yes === true ? undefined : REPLACED;
+    const [same] = await database.read<{ yes: boolean }>({ name: 'same-store', text: `SELECT ${still} AS yes` });
+    return same?.yes === true ? undefined : REPLACED;
   };
   const timer = setInterval(() => {
     if (isLooking) return;
@@ -60,12 +62,18 @@ export function watchTables({ database, schema: s, store, onChange }: TableWatch
       .then(change, (thrown: unknown) => {
         if (needsOperator(thrown)) change(refusedBy(thrown));
       })
+      .catch((thrown: unknown) => report('the tables could not be watched', thrown))
       .finally(() => {
         isLooking = false;
       });
   }, LOOK_MS);
   timer.unref();
-  return { stop: () => clearInterval(timer) };
+  return {
+    stop: () => {
+      isStopped = true;
+      clearInterval(timer);
+    },
+  };
 }
 
 /** As people type it: without quotes, if it needs none. */
@@ -105,11 +113,11 @@ function refusedBy(thrown: unknown): StoreProblem {
 const GONE = 'the tables of this node are not in its database';
 const DENIED = 'this node may not use its tables in the database';
 const RESTORE =
-  'for example by pg_restore from a backup: then this node continues by itself. To begin with an empty store instead, drop what is left of the schema and restart all nodes';
+  'for example by renaming, and this node continues by itself. To restore a backup, or to begin with an empty store, stop all nodes first';
 const REPLACED: StoreProblem = {
-  text: 'the database has the tables of another store',
+  text: 'the tables of this node were replaced',
   advice:
-    'the database has the tables of another store: those of this node were dropped, and a node that started later has made new ones. Restart this node to serve the new store, or bring the old tables back',
+    'the tables of this node were replaced, by a restored backup or by a node that started later and made new ones. Restart this node when they are complete, or bring the old tables back',
 };
 
 /** Catalogs only, which every role may read. */

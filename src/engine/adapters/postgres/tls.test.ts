@@ -23,7 +23,8 @@ it.each<[string, unknown]>([
   ['?sslmode=no-verify', { rejectUnauthorized: false }],
   ['?sslmode=require&uselibpqcompat=true', { rejectUnauthorized: false }],
   [`?sslmode=verify-full&sslcert=${FILE}&sslkey=${FILE}&sslpassword=x`, { cert: ca, key: ca, passphrase: 'x' }],
-  ['?host=/run/postgresql&sslmode=require', { rejectUnauthorized: false }],
+  ['?sslrootcert=system', {}],
+  ['?ssl=false', false],
 ])('%s', (parameters, options) => expect(ssl(parameters)).toEqual(options));
 
 it('reads the environment where the URL says nothing', () => {
@@ -42,6 +43,8 @@ it.each([
 
 it('does not encrypt a socket of the machine', () => {
   expect(tlsOf('postgres:///parley?host=/run/postgresql&sslmode=require', {}).ssl).toBe(false);
+  expect(tlsOf(at('?host=/run/postgresql&sslmode=require'), {}).ssl).toBe(false);
+  expect(tlsOf('postgres://%2Frun%2Fpostgresql/parley?sslmode=require', {}).ssl).toBe(false);
   expect(tlsOf('postgres:///parley?sslmode=require', { PGHOST: '/run/postgresql' }).ssl).toBe(false);
 });
 
@@ -58,7 +61,9 @@ it('takes the parameters of TLS out of the URL, and leaves the rest as it is', (
 it.each([
   ['?sslmode=on', 'sslmode=on is unknown. Write disable, prefer, require, verify-ca or verify-full'],
   ['?sslmode=verify-ca', 'needs sslrootcert=FILE'],
-  ['?sslmode=verify-ca&sslrootcert=system', 'needs sslrootcert=FILE'],
+  ['?sslmode=verify-ca&sslrootcert=system', 'sslrootcert=system needs sslmode=verify-full'],
+  ['?sslmode=require&sslrootcert=system', 'sslrootcert=system needs sslmode=verify-full'],
+  ['?ssl=on', 'ssl=on is unknown'],
   ['?sslmode=verify-full&sslrootcert=/none', "sslrootcert of the store can't be read: ENOENT"],
   ['?sslmode=require&sslnegotiation=often', 'sslnegotiation=often is unknown'],
 ])('refuses %s', (parameters, words) => {

@@ -63,12 +63,15 @@ function modeOf(given: Given): Mode {
     throw new StoreError('failed', `sslmode=${named} is unknown. Write disable, prefer, require, verify-ca or verify-full`);
   const ssl = given('ssl');
   if (ssl === 'no-verify') return ssl;
+  if (ssl !== undefined && !['true', '1', 'false', '0'].includes(ssl))
+    throw new StoreError('failed', `ssl=${ssl} is unknown. Write sslmode=verify-full, or sslmode=disable`);
   const isOn = ssl === 'true' || ssl === '1' || given('sslnegotiation') === 'direct';
   return isOn || given('sslrootcert') !== undefined || given('sslcert') !== undefined ? 'verify-full' : 'disable';
 }
 
 function optionsOf(mode: Exclude<Mode, 'disable'>, given: Given): ConnectionOptions {
   const root = given('sslrootcert');
+  if (root === 'system' && mode !== 'verify-full') throw new StoreError('failed', SYSTEM);
   const passphrase = given('sslpassword');
   const options: ConnectionOptions = {
     ...fileAs('cert', 'sslcert', given),
@@ -81,11 +84,11 @@ function optionsOf(mode: Exclude<Mode, 'disable'>, given: Given): ConnectionOpti
     case 'verify-full':
       return { ...options, ...authority };
     case 'verify-ca':
-      if (root === undefined || root === 'system') throw new StoreError('failed', ANYBODY);
+      if (root === undefined) throw new StoreError('failed', ANYBODY);
       return { ...options, ...authority, ...anyName };
     case 'require':
       // As libpq: with the certificate of an authority it is verify-ca.
-      return root === undefined || root === 'system' ? { ...options, rejectUnauthorized: false } : { ...options, ...authority, ...anyName };
+      return root === undefined ? { ...options, rejectUnauthorized: false } : { ...options, ...authority, ...anyName };
     default:
       return { ...options, rejectUnauthorized: false };
   }
@@ -93,6 +96,8 @@ function optionsOf(mode: Exclude<Mode, 'disable'>, given: Given): ConnectionOpti
 
 const ANYBODY =
   'sslmode=verify-ca needs sslrootcert=FILE, the certificate of your own authority: anybody can get a certificate of a public one. Or write sslmode=verify-full, which also compares the host name';
+
+const SYSTEM = 'sslrootcert=system needs sslmode=verify-full: anybody can get a certificate of a public authority';
 
 function fileAs(option: 'ca' | 'cert' | 'key', name: Parameter, given: Given): ConnectionOptions {
   const path = given(name);

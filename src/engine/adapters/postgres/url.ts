@@ -1,3 +1,5 @@
+import { percentDecoded } from '#protocol';
+
 /** What to correct in the URL of a database. Undefined: nothing. The text never includes the URL, which may have a password. */
 export function urlProblem(url: string): string | undefined {
   if (!/^postgres(ql)?:\/\//.test(url)) return `store must be a URL that starts with postgres://, as ${FORM}`;
@@ -21,5 +23,5 @@ export function hostOf(
   { hostname, searchParams }: Pick<URL, 'hostname' | 'searchParams'>,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string {
-  return hostname || searchParams.get('host') || env['PGHOST'] || 'localhost';
+  return searchParams.get('host') || percentDecoded(hostname) || env['PGHOST'] || 'localhost';
 }

@@ -10,7 +10,6 @@ import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
 import { DIVISION_BY_ZERO, FOREIGN_KEY, fateOf, isGone, sqlState, UNIQUE, unavailable } from './errors.ts';
 import { freshSql } from './fresh-sql.ts';
 import type { SchemaName } from './schema.ts';
-import { isStill } from './schema.ts';
 
 /** The connection that commits. It has a row in `writers`, which fences it. */
 export interface Writer {
@@ -61,8 +60,8 @@ export interface StoredName {
 interface WriterParts {
   readonly database: PostgresDatabase;
   readonly schema: SchemaName;
-  /** The random id of the store. */
-  readonly store: string;
+  /** Holds while the tables are those of the store. */
+  readonly still: string;
   readonly replica: WriterReplica;
   /** Reports a connection that broke. */
   readonly report: (what: string, cause: unknown) => void;
@@ -271,7 +270,7 @@ class FencedWriter implements Writer {
   #sql(name: 'insert-writer' | 'drop-writer' | 'probe' | 'release'): Sql {
     const s = this.#parts.schema;
     const texts = {
-      'insert-writer': `INSERT INTO ${s}.writers (replica) SELECT $1::bigint WHERE ${isStill(s, this.#parts.store)} RETURNING writer`,
+      'insert-writer': `INSERT INTO ${s}.writers (replica) SELECT $1::bigint WHERE ${this.#parts.still} RETURNING writer`,
       'drop-writer': `DELETE FROM ${s}.writers WHERE writer = $1`,
       release: `WITH held AS (SELECT replica FROM ${s}.writers WHERE writer = $1 FOR KEY SHARE) UPDATE ${s}.cells SET epoch = epoch + 1,
         replica = (SELECT r.replica FROM ${s}.replicas r WHERE r.replica = $3::bigint AND r.until > clock_timestamp() AND NOT r.leaving)
