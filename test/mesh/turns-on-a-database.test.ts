@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { builtInAgents } from '#agents';
@@ -257,25 +258,38 @@ suiteNeeding('postgresql', hasPostgres, 'three nodes on one database and a broke
       return store;
     }
 
+    /** The largest number of answers to one request while processes join. Cells move then, and by chance a request meets that. */
+    async function mostAnswers(one: Kind): Promise<number> {
+      const running = await one.startBroker();
+      onStop(() => running.stop());
+      const desk = await deskOn(one, running.url);
+      let hasJoined = false;
+      const joining = processes(running.url, () => true).finally(() => {
+        hasJoined = true;
+      });
+      const asked: string[] = [];
+      for (; !hasJoined; await sleep(20)) asked.push(...(await askAll(desk)));
+      await joining;
+      // Answers to earlier requests come before those to later ones.
+      await expectAnswersToRepeats(desk, names());
+      const most = Math.max(...asked.map(desk.answers));
+      await stopAll();
+      return most;
+    }
+
     it('answers more than once if every process receives requests, and once if the owner of the agent’s cell does', async () => {
       if (kind === undefined) throw new Error('there is no broker');
-      const running = await kind.startBroker();
-      onStop(() => running.stop());
-      const desk = await deskOn(kind, running.url);
-      const first = names();
-      await processes(running.url, () => true);
-      for (const name of first) await desk.ask(name);
-      await eventually(() => expect(Math.max(...first.map(desk.answers))).toBeGreaterThan(1));
-      await stopAll();
+      let most = 0;
+      for (let round = 1; most < 2 && round <= 12; round += 1) most = await mostAnswers(kind);
+      expect(most).toBeGreaterThan(1);
 
       const again = await kind.startBroker();
       onStop(() => again.stop());
       await settledCells(await processes(again.url), 3);
       const other = await deskOn(kind, again.url);
       await expectAnswersToRepeats(other, names());
-      const second = names();
-      for (const name of second) await other.ask(name);
-      await expectOneAnswerEach(other, second);
+      // A process that was alone may receive requests for a moment longer.
+      await eventually(async () => expectOneAnswerEach(other, await askAll(other)));
     });
   });
 });
