@@ -183,15 +183,4 @@ suiteNeeding('postgresql', hasPostgres, 'tables of running nodes', () => {
     await eventually(async () => expect(await getTask(again.url, id)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } }));
     await eventually(async () => expect(await sendTask(again.url, 'again')).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } }));
   });
-
-  it('stops if what is back is an older copy', async () => {
-    const node = nodes.at(-1) ?? (await start());
-    const { id } = await sendTask(node.url, 'lost');
-    await sql('ALTER SCHEMA parley RENAME TO away');
-    await eventually(async () => expect(await readiness(node)).toEqual(unready('not in its database')));
-    await eventually(async () => expect(await cellsOf(node)).toBe(0));
-    await sql(`UPDATE away.tasks SET key = -key WHERE id = '${id}'; ALTER SCHEMA away RENAME TO parley`);
-    expect((await node.ended).code).not.toBe(0);
-    expect(node.errors()).toContain('is missing since its tables were gone');
-  });
 });

@@ -45,12 +45,8 @@ export function fateOf(thrown: unknown): StatementFate {
 
 /** Whether somebody has to correct the database: something is gone, or the role may not use it. */
 export function needsOperator(thrown: unknown): boolean {
-  return isGone(thrown) || DENIED.test(sqlState(thrown) ?? '');
-}
-
-/** Whether a table, or what it is in, is not there. When it is back, it may be an older copy. */
-export function isGone(thrown: unknown): boolean {
-  return GONE.test(sqlState(thrown) ?? '');
+  const state = sqlState(thrown) ?? '';
+  return GONE.test(state) || DENIED.test(state);
 }
 
 /** When callers should come back while the database can't be reached. */

@@ -3,7 +3,7 @@ import { StoreError } from '../shared/store-error.ts';
 import type { NetBatch } from './batch.ts';
 import { cellOf } from './cells.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
-import { isGone, sqlState, unavailable } from './errors.ts';
+import { sqlState, unavailable } from './errors.ts';
 import type { SchemaName } from './schema.ts';
 
 /** Where the history of a database is: a promoted standby begins another timeline, and a restored copy may have another system. */
@@ -19,7 +19,7 @@ interface Trace {
   readonly row?: TaskRow;
 }
 
-/** Notices that a standby which was behind has become the primary, or that an older backup has replaced the tables. */
+/** Notices that a standby which was behind has become the primary. */
 export interface HistoryCheck {
   /** The database, with a check of each new connection. */
   readonly database: PostgresDatabase;
@@ -48,29 +48,22 @@ export function createHistoryCheck({ database, schema, still, cells: count, repo
   let newest: Trace | undefined;
   /** What is missing. From then on no connection is good. */
   let lost: string | undefined;
-  /** Tables were not there. When they are back, they may be an older copy. */
-  let wereGone = false;
 
-  /** Throws if the newest acknowledged commit is missing. */
-  const verify = async (connection: PostgresConnection, since: string): Promise<void> => {
-    await refuseOther(connection, sql.same);
-    if (newest === undefined || !(await isMissing(connection, sql.trace, newest))) return;
-    lost = lostText(newest, since);
-    await connection.query(sql.mark, [lost]);
-    throw lostError(lost);
-  };
   const check = async (connection: PostgresConnection): Promise<void> => {
     if (lost !== undefined) throw lostError(lost);
     const now = await placeOf(connection, sql.place);
     const before = place;
-    const moved = now === undefined || isSame(before, now) ? undefined : now;
-    if (moved === undefined && !wereGone) return;
-    if (before !== undefined || wereGone) await verify(connection, sinceWhat(before, moved));
-    wereGone = false;
-    if (moved === undefined) return;
-    if (before !== undefined)
-      report('the database is on another server or timeline; it has the newest commit of this node', fromTo(before, moved));
-    place = moved;
+    if (now === undefined || isSame(before, now)) return;
+    if (before !== undefined) {
+      await refuseOther(connection, sql.same);
+      if (newest !== undefined && (await isMissing(connection, sql.trace, newest))) {
+        lost = lostText(newest, before, now);
+        await connection.query(sql.mark, [lost]);
+        throw lostError(lost);
+      }
+      report('the database is on another server or timeline; it has the newest commit of this node', `${nameOf(before)} → ${nameOf(now)}`);
+    }
+    place = now;
   };
   return {
     database: {
@@ -79,9 +72,7 @@ export function createHistoryCheck({ database, schema, still, cells: count, repo
         const connection = await database.connect(options);
         try {
           await check(connection);
-          return noting(connection, () => {
-            wereGone = true;
-          });
+          return connection;
         } catch (thrown) {
           connection.cut();
           throw thrown;
@@ -117,7 +108,7 @@ function isSame(before: Place | undefined, now: Place): boolean {
   return before?.system === now.system && before.timeline === now.timeline;
 }
 
-/** Tables that have replaced those of the store: a backup that may still be filled, or another store. */
+/** A copy of the tables, on another server: it may still be filled. */
 async function refuseOther(connection: PostgresConnection, sql: Sql): Promise<void> {
   const [same] = await connection.query<{ yes: boolean }>(sql);
   if (same?.yes === false) throw unavailable(new Error('the tables of this node were replaced'));
@@ -128,41 +119,20 @@ async function isMissing(connection: PostgresConnection, sql: Sql, { key, row }:
   return row === undefined ? found !== undefined : (found?.last ?? 0) < row.last;
 }
 
-function sinceWhat(before: Place | undefined, moved: Place | undefined): string {
-  return before === undefined || moved === undefined ? 'its tables were gone' : `the database moved ${fromTo(before, moved)}`;
-}
-
-function fromTo(before: Place, now: Place): string {
-  return `from ${nameOf(before)} to ${nameOf(now)}`;
-}
-
 function nameOf({ system, timeline }: Place): string {
   return `system ${system}, timeline ${Number.parseInt(timeline, 16)}`;
 }
 
-/** Notes that a table was gone. */
-function noting(connection: PostgresConnection, onGone: () => void): PostgresConnection {
-  const query: PostgresConnection['query'] = async (sql, values) => {
-    try {
-      return await connection.query(sql, values);
-    } catch (thrown) {
-      if (isGone(thrown)) onGone();
-      throw thrown;
-    }
-  };
-  return { query, run: (text) => connection.run(text), end: () => connection.end(), cut: () => connection.cut() };
-}
-
-function lostText({ key, row }: Trace, since: string): string {
+function lostText({ key, row }: Trace, before: Place, now: Place): string {
   const what = row === undefined ? `the deletion of task number ${key}` : `entry ${row.last} of task ${row.id}`;
-  return `${what} is missing since ${since}`;
+  return `${what} is missing since the database moved from ${nameOf(before)} to ${nameOf(now)}`;
 }
 
 /** The error of a process on a database that lacks what it has acknowledged. */
 export function lostError(lost: string): StoreError {
   return new StoreError(
     'damaged',
-    `the database lacks commits that it had acknowledged: ${lost}. A standby that was behind has become the primary, or an older backup was restored. Make a complete server the primary again; or continue without the lost commits: parley serve --accept-loss, in code acceptLoss: true`,
+    `the database lacks commits that it had acknowledged: ${lost}. A standby that was behind has become the primary. Make a complete server the primary again; or continue without the lost commits: parley serve --accept-loss, in code acceptLoss: true`,
   );
 }
 

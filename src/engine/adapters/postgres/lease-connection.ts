@@ -1,5 +1,5 @@
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
-import { fateOf, isGone } from './errors.ts';
+import { fateOf } from './errors.ts';
 
 /** A connection that is replaced when it breaks, for statements that may be sent again. */
 export class LeaseConnection {
@@ -16,8 +16,7 @@ export class LeaseConnection {
     try {
       return await connection.query<R>(sql, values);
     } catch (thrown) {
-      // Tables that are back may be an older copy: each new connection is checked for that.
-      if ((fateOf(thrown) === 'lost' || isGone(thrown)) && this.#connection === connection) {
+      if (fateOf(thrown) === 'lost' && this.#connection === connection) {
         connection.cut();
         this.#connection = undefined;
       }

@@ -7,7 +7,7 @@ import { newTasks } from './batch.ts';
 import { commitSql, sessionOf } from './commit-sql.ts';
 import type { CommitValues } from './commit-values.ts';
 import type { PostgresConnection, PostgresDatabase, Sql } from './database.ts';
-import { DIVISION_BY_ZERO, FOREIGN_KEY, fateOf, isGone, sqlState, UNIQUE, unavailable } from './errors.ts';
+import { DIVISION_BY_ZERO, FOREIGN_KEY, fateOf, sqlState, UNIQUE, unavailable } from './errors.ts';
 import { freshSql } from './fresh-sql.ts';
 import type { SchemaName } from './schema.ts';
 
@@ -124,7 +124,6 @@ class FencedWriter implements Writer {
       [answer] = await open.connection.query<CommitAnswer>(sql, [open.writer, ...values]);
     } catch (thrown) {
       if (otherwise !== undefined && sqlState(thrown) === UNIQUE) return await this.commit(otherwise(), net, claim);
-      if (isGone(thrown)) this.#dropConnection(undefined);
       if (fateOf(thrown) !== 'lost') throw refusal(thrown);
       this.#dropConnection(thrown);
       const verdict = async (): Promise<boolean | TakenNames> =>
